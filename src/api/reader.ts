@@ -1,0 +1,56 @@
+import type {
+  WireDefinition,
+  WireEnvironment,
+  WireFlag,
+  WireRolloutStatus,
+  WireSegment,
+  WireSegmentInEnvironment,
+  WireTrafficType,
+  WireWorkspace,
+} from './wire.js';
+
+/**
+ * Every read of the administration service. It has no verb that writes: a dry run is composed with this alone.
+ *
+ * Answers, in all of it:
+ * - `undefined`: the service said clearly that there is no such thing;
+ * - `null`: the service does not have this endpoint (the contract does not promise it); remembered for the run;
+ * - a list is whole, or the call fails;
+ * - a failure is thrown (`FlaghoistError`) and never looks like an absence.
+ *
+ * Environments go by id, flags and segments by name. All of it may be repeated.
+ */
+export interface AdminReader {
+  /** Scheme, host and port, without a slash at the end. */
+  readonly origin: string;
+  listWorkspaces(): Promise<readonly WireWorkspace[]>;
+  listEnvironments(workspaceId: string): Promise<readonly WireEnvironment[]>;
+  listRolloutStatuses(workspaceId: string): Promise<readonly WireRolloutStatus[]>;
+  listSegments(workspaceId: string): Promise<readonly WireSegment[]>;
+  /** By name, then, if that is unknown and `flagId` is given, by id; only both 404 are an absence. */
+  getDefinition(
+    workspaceId: string,
+    environmentId: string,
+    flag: { readonly name: string; readonly id?: string | undefined },
+  ): Promise<WireDefinition | undefined>;
+  /** `undefined`: the segment is not active in the environment. Keys in the service's order. */
+  listKeys(environmentId: string, segment: string): Promise<ListedKeys | undefined>;
+  /** The cheap look: one page. `undefined`: not active. */
+  countKeys(environmentId: string, segment: string): Promise<number | undefined>;
+
+  listTrafficTypes(workspaceId: string): Promise<readonly WireTrafficType[] | null>;
+  listFlags(workspaceId: string): Promise<readonly WireFlag[] | null>;
+  listDefinitions(
+    workspaceId: string,
+    environmentId: string,
+  ): Promise<readonly WireDefinition[] | null>;
+  listActiveSegments(
+    workspaceId: string,
+    environmentId: string,
+  ): Promise<readonly WireSegmentInEnvironment[] | null>;
+}
+
+export interface ListedKeys {
+  readonly keys: readonly string[];
+  readonly openChangeRequestId: string | null;
+}

@@ -1,0 +1,77 @@
+import type { Words } from '../model/run.js';
+import type {
+  WireDefinition,
+  WireDefinitionBody,
+  WireFlag,
+  WirePatchOperation,
+  WireSegment,
+  WireSegmentInEnvironment,
+} from './wire.js';
+
+/**
+ * Every write to the administration service, one request each.
+ *
+ * `words` go into the query of every write, and into the body too where the service takes them there. A refusal is a
+ * `RejectedError` with the service's status and words; `UNREACHABLE` means that it is unknown whether the write was
+ * made. Nothing in here is sent a second time unless `api/retry.ts` says that this kind of request bears it.
+ */
+export interface AdminWriter {
+  createFlag(
+    workspaceId: string,
+    flag: { name: string; trafficType: string; description: string },
+    words: Words,
+  ): Promise<WireFlag>;
+  patchFlag(
+    workspaceId: string,
+    flag: string,
+    operations: readonly WirePatchOperation[],
+    words: Words,
+  ): Promise<WireFlag>;
+  deleteFlag(workspaceId: string, flag: string, words: Words): Promise<void>;
+  createDefinition(
+    place: DefinitionPlace,
+    body: WireDefinitionBody,
+    words: Words,
+  ): Promise<WireDefinition>;
+  /** The answer where the service gives one that is a definition; otherwise null, and it has to be read back. */
+  patchDefinition(
+    place: DefinitionPlace,
+    operations: readonly WirePatchOperation[],
+    words: Words,
+  ): Promise<WireDefinition | null>;
+  deleteDefinition(place: DefinitionPlace, words: Words): Promise<void>;
+  createSegment(
+    workspaceId: string,
+    segment: { name: string; trafficType: string; description: string },
+    words: Words,
+  ): Promise<WireSegment>;
+  activateSegment(
+    environmentId: string,
+    segment: string,
+    words: Words,
+  ): Promise<WireSegmentInEnvironment>;
+  /** Appends; at most 10,000 keys. */
+  uploadKeys(
+    environmentId: string,
+    segment: string,
+    keys: readonly string[],
+    words: Words,
+  ): Promise<void>;
+  /** At most 10,000 keys. */
+  removeKeys(
+    environmentId: string,
+    segment: string,
+    keys: readonly string[],
+    words: Words,
+  ): Promise<void>;
+  /** `null`: the service does not have this endpoint. */
+  deactivateSegment(environmentId: string, segment: string, words: Words): Promise<true | null>;
+  deleteSegment(workspaceId: string, segment: string, words: Words): Promise<void>;
+}
+
+export interface DefinitionPlace {
+  readonly workspaceId: string;
+  readonly environmentId: string;
+  /** Name. */
+  readonly flag: string;
+}

@@ -1,0 +1,108 @@
+/**
+ * Errors of the run: thrown, typed, and mapped to an exit code in one table.
+ *
+ * What is wrong with the specs is no error of this kind but a list of diagnostics (`model/diagnostic.ts`); what
+ * goes wrong with one step is an outcome (`model/run.ts`); a plain `Error` whose message starts with `bug:` is ours.
+ * Behaviour hangs on `code`, never on the text.
+ */
+
+/** Exit codes of the command, as `docs/exit-codes.md` explains them. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  changes: 2,
+  invalidSpecs: 3,
+  guardRefused: 4,
+  notConverged: 5,
+  unreadable: 6,
+  refused: 7,
+  usage: 64,
+  sigint: 130,
+  sigterm: 143,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+const EXIT_OF_CODE = {
+  /** The command line is wrong. */
+  USAGE: EXIT.usage,
+  /** The config or the specs are absent or invalid. */
+  SPECS_INVALID: EXIT.invalidSpecs,
+  /** No Admin API key was given, or the file that should hold it cannot be read. */
+  NO_KEY: EXIT.unreadable,
+  /** The repository proposes a service that the operator did not allow. */
+  ORIGIN_NOT_ALLOWED: EXIT.unreadable,
+  /** No answer within the tries that the kind of request allows. */
+  UNREACHABLE: EXIT.unreadable,
+  /** The service refused the key (401, 403). */
+  UNAUTHORISED: EXIT.unreadable,
+  /** The service answered something that the contract does not permit, or only part of a list. */
+  UNREADABLE: EXIT.unreadable,
+  /** The service has no such workspace, environment, traffic type. */
+  NOT_ON_SERVICE: EXIT.unreadable,
+  /** The service refused one request for a reason of its own (4xx). */
+  REJECTED: EXIT.failed,
+  /** The plan is not the reviewed one. */
+  PLAN_DIFFERS: EXIT.refused,
+  /** HEAD is older than what was applied last. */
+  OLDER_HEAD: EXIT.refused,
+  /** Another run holds the state or the store. */
+  IN_USE: EXIT.refused,
+  /** A guard refused the plan. */
+  GUARD: EXIT.guardRefused,
+  /** Git could not do what was asked. */
+  GIT: EXIT.failed,
+  /** The state ref holds something that this version cannot read. */
+  STATE_UNREADABLE: EXIT.failed,
+  /** SIGINT or SIGTERM came. */
+  INTERRUPTED: EXIT.sigint,
+} as const satisfies Record<string, ExitCode>;
+
+export type ErrorCode = keyof typeof EXIT_OF_CODE;
+
+export class FlaghoistError extends Error {
+  readonly code: ErrorCode;
+
+  /**
+   * @param message `cannot <do what to which thing>: <why>`, lower case, no full stop, the way out in brackets.
+   *   Never holds a key.
+   */
+  constructor(code: ErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'FlaghoistError';
+    this.code = code;
+  }
+
+  get exitCode(): ExitCode {
+    return EXIT_OF_CODE[this.code];
+  }
+}
+
+/**
+ * The service answered one request with an error status.
+ *
+ * `status` 401 and 403 with the key refused have code `UNAUTHORISED`; every other is `REJECTED`.
+ */
+export class RejectedError extends FlaghoistError {
+  readonly status: number;
+  /** The service's own words; untrusted text. */
+  readonly serviceMessage: string;
+  readonly transactionId: string | null;
+
+  constructor(
+    message: string,
+    answer: { status: number; serviceMessage: string; transactionId: string | null },
+    options: { cause?: unknown } = {},
+  ) {
+    super(answer.status === 401 ? 'UNAUTHORISED' : 'REJECTED', message, options);
+    this.name = 'RejectedError';
+    this.status = answer.status;
+    this.serviceMessage = answer.serviceMessage;
+    this.transactionId = answer.transactionId;
+  }
+}
+
+/** Message of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

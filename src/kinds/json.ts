@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+
+/** Any JSON value. */
+export type Json =
+  null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** RFC 8785 form: equal values give equal text, whatever order their members were written in. */
+export function canonicalJson(value: unknown): string {
+  const text = canonicalize(value);
+  if (text === undefined) throw new Error('bug: canonical form asked of undefined');
+  return text;
+}
+
+/** Equality of JSON values; order of members does not matter, order of lists does. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a === b || canonicalJson(a) === canonicalJson(b);
+}
+
+/** SHA-256 in lower-case hex of UTF-8 text. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Order of strings by UTF-16 code units: the same on every machine, unlike `localeCompare`. */
+export function byCodeUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Sorted copy without repetitions. */
+export function sortedSet(values: Iterable<string>): string[] {
+  return [...new Set(values)].sort(byCodeUnits);
+}

@@ -1,0 +1,117 @@
+import type { Definition, FlagFields } from '../kinds/flag.js';
+import type { KeyList } from '../kinds/key-list.js';
+import type { Location } from './diagnostic.js';
+
+/** What the specs of one commit say should be. Every map iterates in code-unit order of its keys. */
+export interface Desired {
+  readonly config: Config;
+  readonly flags: ReadonlyMap<string, DesiredFlag>;
+  readonly segments: ReadonlyMap<string, DesiredSegment>;
+  /** Traffic type and environment (as the config names it) → identities. */
+  readonly identities: readonly DesiredIdentities[];
+  /** Break-glass entries. */
+  readonly kills: readonly DesiredKill[];
+}
+
+export type DriftPolicy = 'revert' | 'report';
+export type ConflictPolicy = 'apply' | 'hold';
+export type LiveKillPolicy = 'keep' | 'revert';
+
+export interface Guards {
+  readonly maxDeletes?: number;
+  /** Whole per cent. */
+  readonly maxDeletePercent?: number;
+  readonly maxKeyRemovals?: number;
+  readonly maxKeyRemovalPercent?: number;
+}
+
+/** flaghoist.yaml, complete but for what only the service knows. */
+export interface Config {
+  /** Name or id. */
+  readonly workspace: string;
+  /** In the order of application. */
+  readonly environments: readonly EnvironmentConfig[];
+  /** A proposal: the operator decides where the key goes. */
+  readonly serviceUrl?: string;
+  readonly serviceUrlLocation?: Location;
+  readonly defaultTrafficType?: string;
+  readonly references: { readonly segments: readonly string[]; readonly flags: readonly string[] };
+  readonly prune: boolean;
+  readonly suspend: boolean;
+  readonly pushState: boolean;
+  readonly guards: Guards;
+  /** Absent: `revert`, and `report` in a protected environment. Likewise below. */
+  readonly onDrift?: DriftPolicy;
+  readonly onConflict?: ConflictPolicy;
+  readonly onLiveKill?: LiveKillPolicy;
+}
+
+export interface EnvironmentConfig {
+  /** Name or id, as the config writes it. */
+  readonly name: string;
+  /** Absent: the service's own `production`. */
+  readonly protected?: boolean;
+  readonly onDrift?: DriftPolicy;
+  readonly onConflict?: ConflictPolicy;
+  readonly onLiveKill?: LiveKillPolicy;
+  readonly guards: Guards;
+}
+
+export interface DesiredFlag {
+  readonly name: string;
+  readonly location: Location;
+  readonly trafficType: string;
+  /** `tags` and the like; an absent field is not managed. */
+  readonly fields: FlagFields;
+  /** Environment, as the config names it → definition. */
+  readonly environments: ReadonlyMap<string, DesiredDefinition>;
+}
+
+export interface DesiredDefinition {
+  readonly location: Location;
+  /** The managed fields. */
+  readonly fields: Definition;
+  /** Every field, for the creation: those in `fields`, and those which are set once and then left alone. */
+  readonly creation: Required<Definition>;
+  /** The names of `fields.rules`, position by position; for people only. */
+  readonly ruleNames: readonly (string | undefined)[];
+}
+
+export type SegmentMode = 'exact' | 'add-only' | 'external';
+
+export interface DesiredSegment {
+  readonly name: string;
+  readonly location: Location;
+  readonly trafficType: string;
+  /** Set at creation only: the service cannot change it. */
+  readonly description: string;
+  /** Environment, as the config names it → activation. */
+  readonly environments: ReadonlyMap<string, DesiredActivation>;
+}
+
+export interface DesiredActivation {
+  readonly location: Location;
+  readonly mode: SegmentMode;
+  /** Absent: only the activation is ours. */
+  readonly keys?: KeyList;
+  /** Path of the key file, if there is one. */
+  readonly keysFile?: string;
+}
+
+export interface DesiredIdentities {
+  readonly location: Location;
+  readonly trafficType: string;
+  readonly environment: string;
+  /** Key → attribute → value. */
+  readonly keys: ReadonlyMap<string, Readonly<Record<string, string>>>;
+}
+
+export interface DesiredKill {
+  readonly flag: string;
+  readonly environment: string;
+  readonly location: Location;
+  readonly reason: string;
+  readonly by?: string;
+  readonly since?: string;
+  readonly review?: string;
+}

@@ -1,0 +1,97 @@
+import type { Location } from './diagnostic.js';
+import type { ObjectId, ObjectRef } from './object-id.js';
+import type { Step } from './step.js';
+
+export type Action = 'create' | 'update' | 'delete' | 'activate' | 'deactivate';
+
+/** Why something changes, strongest first. */
+export const REASONS = [
+  'kill',
+  'restore',
+  'conflict',
+  'commit',
+  'prune',
+  'ramp',
+  'drift',
+  'adopt',
+  'unknown',
+] as const;
+
+export type Reason = (typeof REASONS)[number];
+
+/** Why something that would change is left alone. */
+export type WithheldWhy =
+  /** Removed from git, and `prune` is off. */
+  | 'prune-off'
+  /** Removed from git, but something still uses it or it lives on elsewhere. */
+  | 'still-in-use'
+  /** Changed on the service only, and `onDrift` is `report`. */
+  | 'drift-reported'
+  /** Changed on both sides, and `onConflict` is `hold`. */
+  | 'conflict-held'
+  /** Never ours before, different, in a protected environment, and nobody said `--adopt`. */
+  | 'adopt-needed'
+  /** The service sets this at creation only. */
+  | 'immutable'
+  /** A live kill that git did not order. */
+  | 'live-kill'
+  /** The service wants an approval first. */
+  | 'approval-needed'
+  /** `suspend: true`. */
+  | 'suspended'
+  /** An earlier object that this one needs is withheld. */
+  | 'needs-withheld';
+
+/** One managed field that differs. */
+export interface FieldChange {
+  /** JSON Pointer into the canonical form, for example `/defaultRule`. */
+  readonly path: string;
+  readonly reason: Reason;
+  /** Absent member: the side has no such value. Lists of keys are never in here: see `keys`. */
+  readonly base?: unknown;
+  readonly before?: unknown;
+  readonly after?: unknown;
+  /** Set for individual targets instead of the three values. */
+  readonly keys?: KeyChange;
+}
+
+export interface KeyChange {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** SHA-256 of the keys as they will be, see `KeyDigest`. */
+  readonly sha256: string;
+}
+
+/** What a person reviews: one object, workspace-wide or in one environment. */
+export interface Change {
+  readonly id: ObjectId;
+  readonly ref: ObjectRef;
+  readonly action: Action;
+  readonly reason: Reason;
+  /** Null where the object no longer stands in the specs. */
+  readonly location: Location | null;
+  readonly fields: readonly FieldChange[];
+  readonly keys?: KeyChange;
+  /** Changes that must succeed before this one; sorted. */
+  readonly dependsOn: readonly ObjectId[];
+}
+
+export interface Withheld extends Change {
+  readonly why: WithheldWhy;
+  /** What to do about it, or what it waits for; one clause. */
+  readonly wayOut: string;
+}
+
+/** The difference between desired and actual, and how to close it. Plain data; equal inputs give equal plans. */
+export interface Plan {
+  /** In the order of application: environments in config order within an object, needs first. */
+  readonly changes: readonly Change[];
+  /** Sorted by id. */
+  readonly withheld: readonly Withheld[];
+  /** A step comes after all that it needs. */
+  readonly steps: readonly Step[];
+  /** Objects (as `ObjectRef` counts them) that are managed and equal. */
+  readonly unchanged: readonly ObjectId[];
+  readonly observed: 'full' | 'touched';
+  readonly unmanaged: { readonly flags: number; readonly segments: number } | null;
+}

@@ -1,0 +1,31 @@
+import type { ObjectId } from './object-id.js';
+
+/** Title and comment of a write, in the service's own audit trail. Never empty, cut to the service's sizes. */
+export interface Words {
+  readonly title: string;
+  readonly comment: string;
+}
+
+/** How one change ended. */
+export type Outcome =
+  | { readonly status: 'applied' }
+  | { readonly status: 'failed'; readonly error: OutcomeError; readonly partly: boolean }
+  | { readonly status: 'skipped'; readonly why: string };
+
+export interface OutcomeError {
+  /** One of `ErrorCode`. */
+  readonly code: string;
+  readonly message: string;
+  readonly status: number | null;
+  readonly transactionId: string | null;
+}
+
+export type Outcomes = ReadonlyMap<ObjectId, Outcome>;
+
+/** The commit that the specs were read from. */
+export interface Revision {
+  /** Null where there is no git, or no commit. */
+  readonly commit: string | null;
+  /** Whether the working tree was read and differs from that commit. */
+  readonly dirty: boolean;
+}

@@ -1,0 +1,60 @@
+import type { Definition, FlagFields } from '../kinds/flag.js';
+import type { KeyDigest } from '../kinds/key-list.js';
+
+/**
+ * What a run remembers: one entry per object of our inventory, keyed by `KIND/NAME`.
+ *
+ * An object stays in here until it is really gone, also when its deletion was held back or failed.
+ */
+export type State = ReadonlyMap<string, StateEntry>;
+
+export type StateEntry = FlagEntry | SegmentEntry;
+
+export interface FlagEntry {
+  readonly kind: 'flag';
+  readonly name: string;
+  /** The id that the service answered. */
+  readonly id?: string;
+  readonly workspace?: Base<FlagBase>;
+  /** Environment id → base. */
+  readonly environments: Readonly<Record<string, Base<Definition>>>;
+}
+
+export interface SegmentEntry {
+  readonly kind: 'segment';
+  readonly name: string;
+  readonly workspace?: Base<SegmentBase>;
+  /** Environment id → base. */
+  readonly environments: Readonly<Record<string, Base<ActivationBase>>>;
+}
+
+export interface FlagBase {
+  readonly trafficType: string;
+  readonly fields: FlagFields;
+}
+
+export interface SegmentBase {
+  readonly trafficType: string;
+}
+
+export interface ActivationBase {
+  /** Keys stand here as count and hash only. Absent: they were not managed. */
+  readonly keys?: KeyDigest;
+}
+
+/** What is remembered of one object in one place (the workspace, or one environment). */
+export interface Base<T> {
+  /** The canonical spec last found equal on the service. Absent: never yet, see `pending`. */
+  readonly spec?: T;
+  /** The commit that `spec` came from; null where the specs were not read from a commit. */
+  readonly commit: string | null;
+  /**
+   * What was begun and not yet seen to be done: a creation about to be made (written before its first request, so
+   * that a half-made object is known as ours), or a deletion that was held back or failed.
+   */
+  readonly pending?: 'create' | 'delete';
+  /** HEAD of the run that first saw a kill on the service which git had not ordered. */
+  readonly liveKillSeenAt?: string;
+}
+
+export const EMPTY_STATE: State = new Map();

@@ -1,0 +1,81 @@
+import type { WireDefinition, WireDefinitionBody, WirePatchOperation } from '../api/wire.js';
+import type { ObjectId } from './object-id.js';
+
+/** Unique within a plan and stable: `<change id>#<action>`, with a number behind it where one change needs several. */
+export type StepId = string;
+
+/**
+ * One write to the service, as data: no closures, no clients, nothing that JSON would lose.
+ *
+ * `apply/executors.ts` runs it; the summary counts it.
+ */
+export type Step = StepPlace & StepRequest;
+
+export interface StepPlace {
+  readonly id: StepId;
+  /** The change that this step is a part of. */
+  readonly change: ObjectId;
+  /** Steps that must have succeeded before. */
+  readonly needs: readonly StepId[];
+}
+
+export type StepRequest =
+  | {
+      readonly action: 'create-flag';
+      readonly flag: string;
+      readonly trafficType: string;
+      readonly description: string;
+    }
+  | {
+      readonly action: 'patch-flag';
+      readonly flag: string;
+      /** Never empty. */
+      readonly operations: readonly WirePatchOperation[];
+    }
+  | { readonly action: 'delete-flag'; readonly flag: string }
+  | {
+      readonly action: 'create-definition';
+      readonly flag: string;
+      readonly environment: string;
+      readonly body: WireDefinitionBody;
+    }
+  | {
+      readonly action: 'patch-definition';
+      readonly flag: string;
+      readonly environment: string;
+      /** Never empty; all are run or none is. */
+      readonly operations: readonly WirePatchOperation[];
+      /** The definition that the operations were computed against. */
+      readonly expected: WireDefinition;
+    }
+  | { readonly action: 'delete-definition'; readonly flag: string; readonly environment: string }
+  | {
+      readonly action: 'create-segment';
+      readonly segment: string;
+      readonly trafficType: string;
+      readonly description: string;
+    }
+  | { readonly action: 'activate-segment'; readonly segment: string; readonly environment: string }
+  | {
+      readonly action: 'upload-keys';
+      readonly segment: string;
+      readonly environment: string;
+      /** At most 10,000. */
+      readonly keys: readonly string[];
+    }
+  | {
+      readonly action: 'remove-keys';
+      readonly segment: string;
+      readonly environment: string;
+      /** At most 10,000. */
+      readonly keys: readonly string[];
+    }
+  | {
+      readonly action: 'deactivate-segment';
+      readonly segment: string;
+      readonly environment: string;
+    }
+  | { readonly action: 'delete-segment'; readonly segment: string };
+
+export type StepAction = StepRequest['action'];
+export type StepOf<A extends StepAction> = StepPlace & Extract<StepRequest, { action: A }>;
