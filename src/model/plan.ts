@@ -23,6 +23,8 @@ export type Reason = (typeof REASONS)[number];
 export type WithheldWhy =
   /** Removed from git, and `prune` is off. */
   | 'prune-off'
+  /** Removed from git, but no ancestor of HEAD is seen to have declared it. */
+  | 'no-witness'
   /** Removed from git, but something still uses it or it lives on elsewhere. */
   | 'still-in-use'
   /** Changed on the service only, and `onDrift` is `report`. */

@@ -1,0 +1,65 @@
+import type { Definition, FlagFields, Treatment } from '../kinds/flag.js';
+import { canonicalJson, type Json } from '../kinds/json.js';
+
+/** A canonical form cut into the parts that are compared by themselves: JSON Pointer → value. */
+export type Fields = ReadonlyMap<string, Json>;
+
+/** `/description`, `/tags`, `/rolloutStatus`: those that the form has. */
+export function flagFields(fields: FlagFields): Fields {
+  return new Map(Object.entries(fields).map(([name, value]) => [`/${name}`, value as Json]));
+}
+
+/**
+ * The fields of a definition; individual targets one treatment at a time (`/targets/<treatment>`), so that a plan can
+ * say whose list changed.
+ *
+ * @param treatments names whose targets are compared though the form has none for them.
+ */
+export function definitionFields(definition: Definition, treatments: readonly string[]): Fields {
+  const { targets, ...plain } = definition;
+  const fields = new Map<string, Json>();
+  for (const [name, value] of Object.entries(plain))
+    fields.set(`/${name}`, value as unknown as Json);
+  if (targets) {
+    for (const name of new Set([...treatments, ...Object.keys(targets)])) {
+      fields.set(targetPath(name), targets[name] ?? []);
+    }
+  }
+  return fields;
+}
+
+const TARGETS = '/targets/';
+
+/** Path of one treatment's individual targets. */
+export function targetPath(treatment: string): string {
+  return `${TARGETS}${treatment.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+export function isTargetPath(path: string): boolean {
+  return path.startsWith(TARGETS);
+}
+
+/** Whether `actual` is what `wanted` asks for, where `wanted` says anything at all. */
+export function satisfies(path: string, actual: Json | undefined, wanted: Json): boolean {
+  if (actual === undefined) return isTargetPath(path) && isEmptyList(wanted);
+  return canonicalJson(projected(path, actual, wanted)) === canonicalJson(wanted);
+}
+
+function isEmptyList(value: Json): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** The actual value without the parts of it that the wanted one leaves unsaid. */
+function projected(path: string, actual: Json, wanted: Json): Json {
+  if (path !== '/treatments') return actual;
+  const said = new Map((wanted as unknown as Treatment[]).map((each) => [each.name, each]));
+  return (actual as unknown as Treatment[]).map((treatment): Json => {
+    const wish = said.get(treatment.name);
+    return {
+      name: treatment.name,
+      ...(wish?.description !== undefined && { description: treatment.description ?? '' }),
+      ...(wish?.configuration !== undefined &&
+        treatment.configuration !== undefined && { configuration: treatment.configuration }),
+    };
+  });
+}

@@ -1,0 +1,268 @@
+import type { WirePatchOperation } from '../api/wire.js';
+import type { Definition, FlagFields } from '../kinds/flag.js';
+import {
+  definitionBody,
+  definitionFromWire,
+  flagFieldsFromWire,
+  canonicalDefinition,
+  withFields,
+} from '../kinds/flag-wire.js';
+import { patchOperations } from '../kinds/flag-patch.js';
+import { dependencyOf, segmentOf } from '../kinds/matcher.js';
+import type { Actual, ActualFlag } from '../model/actual.js';
+import type { DesiredDefinition, DesiredFlag } from '../model/desired.js';
+import { objectId, type ObjectId } from '../model/object-id.js';
+import type { FieldChange } from '../model/plan.js';
+import type { Base, FlagBase, FlagEntry } from '../model/state.js';
+import type { StepRequest } from '../model/step.js';
+import { draft, partFields, withheld, type Drafted, type DraftSubject } from './draft.js';
+import { definitionFields, flagFields, targetPath } from './fields.js';
+import { plannedKill } from './kills.js';
+import { withoutBase, type PlanInput } from './plan-input.js';
+import { environmentRules, heldBack, workspaceRules, type PlannedEnvironment } from './policy.js';
+import { createdFields, threeWay } from './three-way.js';
+
+/** Plans one flag: its workspace level, then each selected environment that the spec names. */
+export function planFlag(flag: DesiredFlag, input: PlanInput): Drafted[] {
+  const actual = input.actual.flags.get(flag.name);
+  if (!actual) throw new Error(`bug: flag "${flag.name}" was not observed`);
+  const found = input.state.get(`flag/${flag.name}`);
+  const entry = found?.kind === 'flag' ? found : undefined;
+  const blocked = otherTrafficType(flag, actual);
+  if (blocked) return [blocked];
+  return [
+    planWorkspaceLevel(flag, actual, entry, input),
+    ...input.policy.environments.flatMap((environment) => {
+      const definition = flag.environments.get(environment.configName);
+      if (!definition || !environment.selected) return [];
+      return [planDefinition({ flag, definition, actual, entry, environment }, input)];
+    }),
+  ];
+}
+
+/** The service cannot change a traffic type; anything else about such a flag would be about another flag. */
+function otherTrafficType(flag: DesiredFlag, actual: ActualFlag): Drafted | undefined {
+  const live =
+    actual.flag?.trafficType.name ??
+    [...actual.definitions.values()].find((each) => each !== null)?.trafficType.name;
+  if (live === undefined || live === flag.trafficType) return undefined;
+  const subject = workspaceSubject(flag);
+  const fields: FieldChange[] = [
+    { path: '/trafficType', reason: 'conflict', before: live, after: flag.trafficType },
+  ];
+  const wayOut = `the traffic type of a flag is set at its creation; write \`trafficType: ${live}\`, or choose another name`;
+  return {
+    id: objectId(subject.ref),
+    withheld: [withheld(subject, { action: 'update', fields }, { why: 'immutable', wayOut })],
+  };
+}
+
+function workspaceSubject(flag: DesiredFlag): DraftSubject {
+  return {
+    ref: { kind: 'flag', name: flag.name, environment: null },
+    location: flag.location,
+  };
+}
+
+function planWorkspaceLevel(
+  flag: DesiredFlag,
+  actual: ActualFlag,
+  entry: FlagEntry | undefined,
+  input: PlanInput,
+): Drafted {
+  const subject = workspaceSubject(flag);
+  const id = objectId(subject.ref);
+  if (isToBeCreated(actual, entry)) return planCreation(flag, subject, input);
+  const differences = workspaceDifferences(flag, actual, entry?.workspace, input);
+  const parted = partFields(subject, differences, workspaceRules(input.policy));
+  if (parted.allowed.length === 0) return { id, withheld: parted.withheld };
+  const written = namedFields(flag.fields, parted.allowed);
+  return {
+    id,
+    withheld: parted.withheld,
+    draft: draft(subject, { action: 'update', fields: parted.allowed }, [
+      { action: 'patch-flag', flag: flag.name, operations: flagOperations(written, input.actual) },
+    ]),
+  };
+}
+
+/** On a service that cannot show a flag by itself, the inventory is believed: the creation would be refused. */
+function isToBeCreated(actual: ActualFlag, entry: FlagEntry | undefined): boolean {
+  if (actual.existence === 'unknown') return entry?.workspace?.spec === undefined;
+  return actual.existence === 'absent';
+}
+
+function planCreation(flag: DesiredFlag, subject: DraftSubject, input: PlanInput): Drafted {
+  const id = objectId(subject.ref);
+  const fields: FieldChange[] = [
+    { path: '/trafficType', reason: 'commit', after: flag.trafficType },
+    ...createdFields(flagFields(flag.fields)),
+  ];
+  const held = heldBack({ reason: 'commit' }, workspaceRules(input.policy));
+  if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
+  const { description, ...later } = flag.fields;
+  const requests: StepRequest[] = [
+    {
+      action: 'create-flag',
+      flag: flag.name,
+      trafficType: flag.trafficType,
+      description: description ?? '',
+    },
+  ];
+  const operations = flagOperations(later, input.actual);
+  if (operations.length > 0) requests.push({ action: 'patch-flag', flag: flag.name, operations });
+  return { id, withheld: [], draft: draft(subject, { action: 'create', fields }, requests) };
+}
+
+/** Where the service cannot show the flag, what changed in git since the base is written, and drift goes unseen. */
+function workspaceDifferences(
+  flag: DesiredFlag,
+  actual: ActualFlag,
+  base: Base<FlagBase> | undefined,
+  { policy }: PlanInput,
+): FieldChange[] {
+  const baseFields = base?.spec && flagFields(base.spec.fields);
+  const live = actual.flag ? flagFields(flagFieldsFromWire(actual.flag)) : baseFields;
+  return threeWay({
+    base: baseFields,
+    desired: flagFields(flag.fields),
+    actual: live ?? new Map(),
+    withoutBase: withoutBase(policy),
+  });
+}
+
+function namedFields(fields: FlagFields, changes: readonly FieldChange[]): FlagFields {
+  const paths = new Set(changes.map((change) => change.path));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => paths.has(`/${name}`)));
+}
+
+function flagOperations(fields: FlagFields, actual: Actual): WirePatchOperation[] {
+  const operations: WirePatchOperation[] = [];
+  const { description, tags, rolloutStatus } = fields;
+  if (description !== undefined) {
+    operations.push({ op: 'replace', path: '/description', value: description });
+  }
+  if (tags !== undefined) {
+    operations.push({ op: 'replace', path: '/tags', value: tags.map((name) => ({ name })) });
+  }
+  if (rolloutStatus !== undefined) {
+    const status = actual.rolloutStatuses.find((each) => each.name === rolloutStatus);
+    if (!status) throw new Error(`bug: rollout status "${rolloutStatus}" was not checked`);
+    operations.push({ op: 'replace', path: '/rolloutStatus/id', value: status.id });
+  }
+  return operations;
+}
+
+interface DefinitionSubject {
+  readonly flag: DesiredFlag;
+  readonly definition: DesiredDefinition;
+  readonly actual: ActualFlag;
+  readonly entry: FlagEntry | undefined;
+  readonly environment: PlannedEnvironment;
+}
+
+function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted {
+  const { flag, definition, actual, environment } = of;
+  const rules = environmentRules(input.policy, environment);
+  const subject: DraftSubject = {
+    ref: { kind: 'flag', name: flag.name, environment: environment.name },
+    location: definition.location,
+    after: needsOf(flag.name, definition.creation, environment.name),
+  };
+  const id = objectId(subject.ref);
+  const live = actual.definitions.get(environment.name);
+  if (live === undefined) throw new Error(`bug: ${id} was not observed`);
+  if (live === null) {
+    const creation = canonicalDefinition(definition.creation) as Required<Definition>;
+    const fields = createdFields(definitionFields(creation, []));
+    const held = heldBack({ reason: 'commit' }, rules);
+    if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
+    const body = definitionBody(creation);
+    return {
+      id,
+      withheld: [],
+      draft: draft(subject, { action: 'create', fields }, [
+        { action: 'create-definition', flag: flag.name, environment: environment.name, body },
+      ]),
+    };
+  }
+  const kill = plannedKill(of, live.killed, input);
+  const differences = definitionDifferences(of, input).filter((each) => each.path !== '/killed');
+  const parted = partFields(subject, [...kill.changes, ...differences], rules);
+  const held = [...parted.withheld, ...kill.withheld(subject)];
+  if (parted.allowed.length === 0) return { id, withheld: held };
+  const written = writtenFields(
+    canonicalDefinition(definition.fields),
+    definitionFromWire(live),
+    parted.allowed,
+  );
+  const operations = patchOperations(live, withFields(live, { ...written, ...kill.written }));
+  return {
+    id,
+    withheld: held,
+    draft: draft(subject, { action: 'update', fields: parted.allowed }, [
+      {
+        action: 'patch-definition',
+        flag: flag.name,
+        environment: environment.name,
+        operations,
+        expected: live,
+      },
+    ]),
+  };
+}
+
+function definitionDifferences(of: DefinitionSubject, { policy }: PlanInput): FieldChange[] {
+  const { definition, actual, entry, environment } = of;
+  const live = actual.definitions.get(environment.name);
+  if (!live) return [];
+  const names = live.treatments.map((treatment) => treatment.name);
+  const base = entry?.environments[environment.id]?.spec;
+  return threeWay({
+    base: base && definitionFields(base, names),
+    desired: definitionFields(canonicalDefinition(definition.fields), names),
+    actual: definitionFields(definitionFromWire(live), names),
+    withoutBase: withoutBase(policy),
+  });
+}
+
+/**
+ * The part of the desired form that the allowed changes write. The targets of a treatment whose change is held back
+ * stay as they are live, though all targets travel in one list of treatments.
+ */
+function writtenFields(
+  desired: Definition,
+  live: Definition,
+  changes: readonly FieldChange[],
+): Definition {
+  const paths = new Set(changes.map((change) => change.path));
+  const names = new Set(changes.map((change) => change.path.split('/')[1]));
+  const written: Definition = Object.fromEntries(
+    Object.entries(desired).filter(([name]) => names.has(name)),
+  );
+  if (!written.targets) return written;
+  const treatments = new Set([...Object.keys(written.targets), ...Object.keys(live.targets ?? {})]);
+  const targets = [...treatments].map((name) => {
+    const side = paths.has(targetPath(name)) ? written : live;
+    return [name, side.targets?.[name] ?? []] as const;
+  });
+  return { ...written, targets: Object.fromEntries(targets) };
+}
+
+/** What must be there before this definition: its flag, and the segments and flags that its rules name. */
+function needsOf(flag: string, definition: Definition, environment: string): ObjectId[] {
+  const matchers = (definition.rules ?? []).flatMap((rule) => rule.matchers);
+  return [
+    objectId({ kind: 'flag', name: flag, environment: null }),
+    ...matchers.flatMap((matcher) => {
+      const segment = segmentOf(matcher);
+      const dependency = dependencyOf(matcher);
+      return [
+        ...(segment === undefined
+          ? []
+          : [objectId({ kind: 'segment', name: segment, environment })]),
+        ...(dependency ? [objectId({ kind: 'flag', name: dependency.flag, environment })] : []),
+      ];
+    }),
+  ];
+}

@@ -1,0 +1,33 @@
+import { canonicalJson, byCodeUnits, sha256 } from '../kinds/json.js';
+import type { Change, Plan } from '../model/plan.js';
+
+/**
+ * What two plans must share to be the same plan: the place and what will be written there, and nothing of why, by
+ * whom, from which file or in which order. Survives a merge and a squash.
+ *
+ * @param origin of the service, or `embedded`.
+ * @returns `sha256:` and lower-case hex of the RFC 8785 form.
+ */
+export function planHash(plan: Plan, place: { origin: string; workspaceId: string }): string {
+  const changes = [...plan.changes]
+    .sort((a, b) => byCodeUnits(a.id, b.id))
+    .map(({ id, action, fields, keys }) => ({
+      id,
+      action,
+      fields: fields.map((field) => ({
+        path: field.path,
+        ...(field.after !== undefined && { after: field.after }),
+        ...(field.keys && { keys: hashedKeys(field.keys) }),
+      })),
+      ...(keys && { keys: hashedKeys(keys) }),
+    }));
+  return `sha256:${sha256(canonicalJson({ origin: place.origin, workspace: place.workspaceId, changes }))}`;
+}
+
+function hashedKeys(keys: Change['keys'] & object): {
+  added: number;
+  removed: number;
+  sha256: string;
+} {
+  return { added: keys.added.length, removed: keys.removed.length, sha256: keys.sha256 };
+}

@@ -1,0 +1,111 @@
+import { byCodeUnits } from '../kinds/json.js';
+import type { Plan, Withheld } from '../model/plan.js';
+import { objectId, type ObjectId } from '../model/object-id.js';
+import type { Draft, Drafted } from './draft.js';
+import { planFlag } from './flags.js';
+import { ordered } from './order.js';
+import type { PlanInput } from './plan-input.js';
+import { planRemoval } from './removals.js';
+import { planSegment } from './segments.js';
+
+/**
+ * Works out the writes that turn `actual` into `desired`.
+ *
+ * Pure: no clock, no randomness, no log, no I/O. The same input gives the same plan, whatever order its maps were
+ * filled in. It cannot fail on what users write; what the policy forbids comes back as `withheld`.
+ */
+export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
+  const drafted = draftAll(input);
+  const { drafts, withheld } = withoutUnmetNeeds(drafted, input);
+  const environments = input.policy.environments.map((each) => each.name);
+  const { changes, steps } = ordered(drafts, input.actual, environments);
+  const touched = new Set([...changes, ...withheld].map(({ id }) => id));
+  return {
+    changes,
+    steps,
+    withheld: [...withheld].sort((a, b) => byCodeUnits(a.id, b.id) || byCodeUnits(a.why, b.why)),
+    unchanged: drafted
+      .map(({ id }) => id)
+      .filter((id) => !touched.has(id))
+      .sort(byCodeUnits),
+    observed,
+    unmanaged: unmanagedCounts(input),
+  };
+}
+
+function draftAll(input: PlanInput): Drafted[] {
+  const { desired, state, policy } = input;
+  const wanted = (kind: string, name: string): boolean =>
+    policy.only?.has(`${kind}/${name}`) ?? true;
+  return [
+    ...[...desired.segments.values()]
+      .filter(({ name }) => wanted('segment', name))
+      .flatMap((segment) => planSegment(segment, input)),
+    ...[...desired.flags.values()]
+      .filter(({ name }) => wanted('flag', name))
+      .flatMap((flag) => planFlag(flag, input)),
+    ...[...state.values()]
+      .filter(({ kind, name }) => wanted(kind, name))
+      .flatMap((entry) => planRemoval(entry, input)),
+  ];
+}
+
+/** A change that needs something which is withheld is withheld with it: half of it would be refused, or worse. */
+function withoutUnmetNeeds(
+  drafted: readonly Drafted[],
+  input: PlanInput,
+): { drafts: Draft[]; withheld: Withheld[] } {
+  const withheld = drafted.flatMap((each) => each.withheld);
+  const missing = new Map<ObjectId, string>();
+  for (const each of withheld) {
+    if (isMissing(each, input)) missing.set(each.id, each.why);
+  }
+  let drafts = drafted.flatMap((each) => each.draft ?? []);
+  for (;;) {
+    const blocked = drafts.filter((draft) => draft.after.some((id) => missing.has(id)));
+    if (blocked.length === 0) return { drafts, withheld };
+    for (const { change, after } of blocked) {
+      const need = after.find((id) => missing.has(id)) ?? '';
+      const wayOut = `it needs ${need}, which is withheld`;
+      withheld.push({ ...change, dependsOn: [], why: 'needs-withheld', wayOut });
+      missing.set(change.id, 'needs-withheld');
+    }
+    drafts = drafts.filter((draft) => !blocked.includes(draft));
+  }
+}
+
+/** Whether what is withheld is something that others cannot do without. */
+function isMissing(change: Withheld, input: PlanInput): boolean {
+  if (change.action === 'create' || change.action === 'activate') return true;
+  return change.why === 'immutable' && change.fields.some((field) => field.path === '/trafficType')
+    ? isBlocked(change, input)
+    : false;
+}
+
+function isBlocked({ ref }: Withheld, { desired }: PlanInput): boolean {
+  const declared = ref.kind === 'segment' ? desired.segments : desired.flags;
+  return declared.has(ref.name);
+}
+
+function unmanagedCounts({ desired, actual, state }: PlanInput): Plan['unmanaged'] {
+  if (!actual.allFlags || !actual.allSegments) return null;
+  const strangers = (
+    names: readonly string[],
+    kind: 'flag' | 'segment',
+    ours: ReadonlyMap<string, unknown>,
+  ): number => names.filter((name) => !ours.has(name) && !state.has(`${kind}/${name}`)).length;
+  return {
+    flags: strangers(actual.allFlags, 'flag', desired.flags),
+    segments: strangers(actual.allSegments, 'segment', desired.segments),
+  };
+}
+
+/** Withheld changes that are pending: those that the service can never make are none. */
+export function pendingWithheld(plan: Plan): readonly Withheld[] {
+  return plan.withheld.filter(({ why }) => why !== 'immutable');
+}
+
+/** Objects that a plan writes to. */
+export function touchedObjects(plan: Plan): ReadonlySet<ObjectId> {
+  return new Set(plan.changes.map(({ ref }) => objectId(ref)));
+}

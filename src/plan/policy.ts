@@ -1,0 +1,104 @@
+import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
+import type { FieldChange, WithheldWhy } from '../model/plan.js';
+
+/** What may be done, apart from what would need doing. */
+export interface PlanPolicy {
+  /** Every environment of the config, in config order, with the service's name and id for it. */
+  readonly environments: readonly PlannedEnvironment[];
+  /** `KIND/NAME`; null: no filter. */
+  readonly only: ReadonlySet<string> | null;
+  readonly prune: boolean;
+  /** Take over live objects that were never ours, also in protected environments. */
+  readonly adopt: boolean;
+  readonly revertDrift: boolean;
+  /** No state could be read: what differs has no known cause, and nothing is removed. */
+  readonly stateless: boolean;
+  readonly suspended: boolean;
+  /** Removed objects that the specs of an ancestor of HEAD did declare: the second witness that a deletion needs. */
+  readonly witnessed: ReadonlySet<string>;
+  /** The service showed every definition of the workspace, so that users of a segment or a flag are known. */
+  readonly usersKnown: boolean;
+}
+
+export interface PlannedEnvironment {
+  /** As the config names it; the specs use this word. */
+  readonly configName: string;
+  /** As the service names it; plans use this word. */
+  readonly name: string;
+  readonly id: string;
+  readonly protected: boolean;
+  readonly onDrift: DriftPolicy;
+  readonly onConflict: ConflictPolicy;
+  readonly onLiveKill: LiveKillPolicy;
+  /** False: filtered out of this run; nothing in it is looked at, and no base of it changes. */
+  readonly selected: boolean;
+}
+
+export interface WithheldReason {
+  readonly why: WithheldWhy;
+  readonly wayOut: string;
+}
+
+/** The rules that hold for one object: of its environment, or of the workspace. */
+export interface FieldRules {
+  readonly protected: boolean;
+  readonly onDrift: DriftPolicy;
+  readonly onConflict: ConflictPolicy;
+  readonly adopt: boolean;
+  readonly suspended: boolean;
+}
+
+/** Policies of the workspace level: what is shared by all environments is as protected as the most protected one. */
+export function workspaceRules(policy: PlanPolicy): FieldRules {
+  const { environments } = policy;
+  return {
+    protected: environments.some((each) => each.protected),
+    onDrift:
+      !policy.revertDrift && environments.some((each) => each.onDrift === 'report')
+        ? 'report'
+        : 'revert',
+    onConflict: environments.some((each) => each.onConflict === 'hold') ? 'hold' : 'apply',
+    adopt: policy.adopt,
+    suspended: policy.suspended,
+  };
+}
+
+export function environmentRules(policy: PlanPolicy, environment: PlannedEnvironment): FieldRules {
+  return {
+    protected: environment.protected,
+    onDrift: policy.revertDrift ? 'revert' : environment.onDrift,
+    onConflict: environment.onConflict,
+    adopt: policy.adopt,
+    suspended: policy.suspended,
+  };
+}
+
+/** Why this difference must not be written, or undefined where it may. */
+export function heldBack(
+  change: Pick<FieldChange, 'reason'>,
+  rules: FieldRules,
+): WithheldReason | undefined {
+  const { reason } = change;
+  if (reason === 'kill') return undefined;
+  if (rules.suspended)
+    return { why: 'suspended', wayOut: 'remove `suspend: true` from flaghoist.yaml' };
+  if (reason === 'drift' && rules.onDrift === 'report') {
+    return {
+      why: 'drift-reported',
+      wayOut: 'write the live value into the spec, or run with --revert-drift',
+    };
+  }
+  if (reason === 'conflict' && rules.onConflict === 'hold') {
+    return {
+      why: 'conflict-held',
+      wayOut: 'write the live value into the spec first, or set `onConflict: apply`',
+    };
+  }
+  if ((reason === 'adopt' || reason === 'unknown') && rules.protected && !rules.adopt) {
+    return {
+      why: 'adopt-needed',
+      wayOut: 'look at the values that would go, then run with --adopt',
+    };
+  }
+  return undefined;
+}

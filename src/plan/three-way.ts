@@ -1,0 +1,85 @@
+import { canonicalJson, byCodeUnits, type Json } from '../kinds/json.js';
+import { keyDifference, keyList } from '../kinds/key-list.js';
+import type { FieldChange, Reason } from '../model/plan.js';
+import { isTargetPath, satisfies, type Fields } from './fields.js';
+
+export interface ThreeStates {
+  /** What the spec said when it was last found equal. Absent: never. */
+  readonly base?: Fields | undefined;
+  readonly desired: Fields;
+  readonly actual: Fields;
+  /** The reason where there is no base: `adopt`, or `unknown` in a run that has no state at all. */
+  readonly withoutBase: 'adopt' | 'unknown';
+}
+
+/**
+ * The managed fields on which the service is not what the specs want, each with why it came apart:
+ *
+ *     git changed   live changed   reason
+ *     yes           no             commit
+ *     no            yes            drift
+ *     yes           yes            conflict
+ *     no base at all               adopt, unknown
+ *
+ * A field that the base did not have is newly managed: git changed. In the order of `desired`.
+ */
+export function threeWay(states: ThreeStates): FieldChange[] {
+  return [...states.desired]
+    .filter(([path, wanted]) => !satisfies(path, states.actual.get(path), wanted))
+    .map(([path, wanted]) => fieldChange(path, states, wanted));
+}
+
+function fieldChange(path: string, states: ThreeStates, wanted: Json): FieldChange {
+  const before = states.actual.get(path);
+  const base = states.base?.get(path);
+  const reason = reasonOf(path, states, wanted);
+  if (isTargetPath(path)) {
+    const after = wanted as readonly string[];
+    return {
+      path,
+      reason,
+      keys: {
+        ...keyDifference(after, (before ?? []) as readonly string[]),
+        sha256: keyList(after).digest.sha256,
+      },
+    };
+  }
+  return {
+    path,
+    reason,
+    ...(base !== undefined && { base }),
+    ...(before !== undefined && { before }),
+    after: wanted,
+  };
+}
+
+function reasonOf(path: string, states: ThreeStates, wanted: Json): Reason {
+  if (states.base === undefined) return states.withoutBase;
+  const base = states.base.get(path);
+  if (base === undefined) return 'commit';
+  const gitChanged = canonicalJson(base) !== canonicalJson(wanted);
+  const liveChanged = !satisfies(path, states.actual.get(path), base);
+  if (gitChanged && liveChanged) return 'conflict';
+  return gitChanged ? 'commit' : 'drift';
+}
+
+/** Every field of something that is created, as additions. */
+export function createdFields(desired: Fields): FieldChange[] {
+  return [...desired]
+    .filter(([path, wanted]) => !isTargetPath(path) || (wanted as readonly string[]).length > 0)
+    .map(([path, wanted]) =>
+      isTargetPath(path)
+        ? { path, reason: 'commit', keys: addedKeys(wanted as readonly string[]) }
+        : { path, reason: 'commit', after: wanted },
+    );
+}
+
+function addedKeys(keys: readonly string[]): FieldChange['keys'] & object {
+  const list = keyList(keys);
+  return { added: list.keys, removed: [], sha256: list.digest.sha256 };
+}
+
+/** Sorted copy, by path. */
+export function byPath(changes: readonly FieldChange[]): FieldChange[] {
+  return [...changes].sort((a, b) => byCodeUnits(a.path, b.path));
+}
