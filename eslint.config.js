@@ -20,6 +20,7 @@ export default tseslint.config(
         'error',
         { allowNumber: true, allowBoolean: false, allowNullish: false, allowAny: false },
       ],
+      '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
       'no-console': 'error',
       'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
       'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],

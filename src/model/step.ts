@@ -25,6 +25,8 @@ export type StepRequest =
       readonly flag: string;
       readonly trafficType: string;
       readonly description: string;
+      /** The service cannot show a flag by itself: a refusal may mean that it is there, and has to be looked at. */
+      readonly mayExist: boolean;
     }
   | {
       readonly action: 'patch-flag';

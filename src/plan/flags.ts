@@ -72,7 +72,7 @@ function planWorkspaceLevel(
 ): Drafted {
   const subject = workspaceSubject(flag);
   const id = objectId(subject.ref);
-  if (isToBeCreated(actual, entry)) return planCreation(flag, subject, input);
+  if (isToBeCreated(actual, entry)) return planCreation(flag, actual, subject, input);
   const differences = workspaceDifferences(flag, actual, entry?.workspace, input);
   const parted = partFields(subject, differences, workspaceRules(input.policy));
   if (parted.allowed.length === 0) return { id, withheld: parted.withheld };
@@ -92,7 +92,12 @@ function isToBeCreated(actual: ActualFlag, entry: FlagEntry | undefined): boolea
   return actual.existence === 'absent';
 }
 
-function planCreation(flag: DesiredFlag, subject: DraftSubject, input: PlanInput): Drafted {
+function planCreation(
+  flag: DesiredFlag,
+  actual: ActualFlag,
+  subject: DraftSubject,
+  input: PlanInput,
+): Drafted {
   const id = objectId(subject.ref);
   const fields: FieldChange[] = [
     { path: '/trafficType', reason: 'commit', after: flag.trafficType },
@@ -107,6 +112,7 @@ function planCreation(flag: DesiredFlag, subject: DraftSubject, input: PlanInput
       flag: flag.name,
       trafficType: flag.trafficType,
       description: description ?? '',
+      mayExist: actual.existence === 'unknown',
     },
   ];
   const operations = flagOperations(later, input.actual);

@@ -1,4 +1,6 @@
-import type { DesiredDefinition, DesiredFlag } from '../model/desired.js';
+import { canonicalDefinition } from '../kinds/flag-wire.js';
+import type { Definition } from '../kinds/flag.js';
+import type { Desired, DesiredDefinition, DesiredFlag } from '../model/desired.js';
 import type { FieldChange, Withheld } from '../model/plan.js';
 import type { FlagEntry } from '../model/state.js';
 import { withheld, type DraftSubject } from './draft.js';
@@ -27,13 +29,8 @@ interface KillSubject {
  * the base has the kill and the specs now say `killed: false`. A kill that somebody made on the service stays.
  */
 export function plannedKill(of: KillSubject, killed: boolean, input: PlanInput): PlannedKill {
-  const { flag, definition, entry, environment } = of;
-  const ordered =
-    definition.fields.killed === true ||
-    input.desired.kills.some(
-      (kill) => kill.flag === flag.name && kill.environment === environment.configName,
-    );
-  if (ordered) return killed ? NOTHING : written(true, 'kill');
+  const { definition, entry, environment } = of;
+  if (isKillOrdered(of, input.desired)) return killed ? NOTHING : written(true, 'kill');
   if (definition.fields.killed !== false || !killed) return NOTHING;
   const base = entry?.environments[environment.id]?.spec?.killed;
   if (base === true) return written(false, 'restore');
@@ -60,4 +57,21 @@ function liveKill(subject: DraftSubject): Withheld {
         'somebody killed the flag on the service; write `killed: true`, or restore it on the service',
     },
   );
+}
+
+/** Whether git orders this definition killed, in the flag itself or in the break-glass list. */
+function isKillOrdered(
+  { flag, definition, environment }: Omit<KillSubject, 'entry'>,
+  desired: Desired,
+): boolean {
+  if (definition.fields.killed === true) return true;
+  return desired.kills.some(
+    (kill) => kill.flag === flag.name && kill.environment === environment.configName,
+  );
+}
+
+/** The managed fields with the kills of the break-glass list in them: what a base remembers. */
+export function effectiveFields(of: Omit<KillSubject, 'entry'>, desired: Desired): Definition {
+  const fields = canonicalDefinition(of.definition.fields);
+  return isKillOrdered(of, desired) ? { ...fields, killed: true } : fields;
 }

@@ -19,7 +19,7 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const { drafts, withheld } = withoutUnmetNeeds(drafted, input);
   const environments = input.policy.environments.map((each) => each.name);
   const { changes, steps } = ordered(drafts, input.actual, environments);
-  const touched = new Set([...changes, ...withheld].map(({ id }) => id));
+  const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
   return {
     changes,
     steps,
@@ -85,6 +85,11 @@ function isMissing(change: Withheld, input: PlanInput): boolean {
 function isBlocked({ ref }: Withheld, { desired }: PlanInput): boolean {
   const declared = ref.kind === 'segment' ? desired.segments : desired.flags;
   return declared.has(ref.name);
+}
+
+/** A description that the service cannot change any more leaves the object as equal as it will ever be. */
+function isDifference({ why, fields }: Withheld): boolean {
+  return why !== 'immutable' || fields.some(({ path }) => path !== '/description');
 }
 
 function unmanagedCounts({ desired, actual, state }: PlanInput): Plan['unmanaged'] {

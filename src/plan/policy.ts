@@ -16,8 +16,6 @@ export interface PlanPolicy {
   readonly suspended: boolean;
   /** Removed objects that the specs of an ancestor of HEAD did declare: the second witness that a deletion needs. */
   readonly witnessed: ReadonlySet<string>;
-  /** The service showed every definition of the workspace, so that users of a segment or a flag are known. */
-  readonly usersKnown: boolean;
 }
 
 export interface PlannedEnvironment {

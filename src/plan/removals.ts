@@ -159,7 +159,7 @@ function drafting(removal: Removal, input: PlanInput): Drafted {
 
 function removalHeldBack(
   { ref, users, held }: Removal,
-  { policy }: PlanInput,
+  { policy, actual }: PlanInput,
 ): WithheldReason | undefined {
   if (!policy.prune) {
     return {
@@ -176,7 +176,7 @@ function removalHeldBack(
     };
   }
   if (held) return held;
-  if (!policy.usersKnown && ref.kind === 'segment') {
+  if (actual.allFlags === null && ref.kind === 'segment') {
     return {
       why: 'still-in-use',
       wayOut: 'the service cannot list the flags that may use it; delete it there by hand',

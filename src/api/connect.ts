@@ -1,0 +1,69 @@
+import { FlaghoistError } from '../errors.js';
+import type { AdminReader } from './reader.js';
+import type { WireEnvironment, WireRolloutStatus, WireWorkspace } from './wire.js';
+
+/** The place on the service that a config names, with what is the same for all of its objects. */
+export interface Connection {
+  readonly workspace: WireWorkspace;
+  /** All of the workspace, in the service's order. */
+  readonly environments: readonly WireEnvironment[];
+  readonly rolloutStatuses: readonly WireRolloutStatus[];
+  /** Names; null where the service does not list them. */
+  readonly trafficTypes: readonly string[] | null;
+}
+
+/**
+ * Finds the workspace by name or id, and what it holds.
+ *
+ * @throws FlaghoistError `NOT_ON_SERVICE`: there is no such workspace.
+ */
+export async function connect(reader: AdminReader, workspace: string): Promise<Connection> {
+  const workspaces = await reader.listWorkspaces();
+  const found = byNameOrId(workspaces, workspace);
+  if (!found) {
+    throw new FlaghoistError(
+      'NOT_ON_SERVICE',
+      `cannot find workspace "${workspace}" on ${reader.origin}: the key sees ${namesOf(workspaces)} (change \`workspace\` in flaghoist.yaml)`,
+    );
+  }
+  const [environments, rolloutStatuses, trafficTypes] = await Promise.all([
+    reader.listEnvironments(found.id),
+    reader.listRolloutStatuses(found.id),
+    reader.listTrafficTypes(found.id),
+  ]);
+  return {
+    workspace: found,
+    environments,
+    rolloutStatuses,
+    trafficTypes: trafficTypes?.map(({ name }) => name) ?? null,
+  };
+}
+
+/**
+ * @throws FlaghoistError `NOT_ON_SERVICE`: the workspace has no such environment.
+ */
+export function findEnvironment(
+  { environments, workspace }: Connection,
+  wanted: string,
+): WireEnvironment {
+  const found = byNameOrId(environments, wanted);
+  if (found) return found;
+  throw new FlaghoistError(
+    'NOT_ON_SERVICE',
+    `cannot find environment "${wanted}" in workspace "${workspace.name}": it has ${namesOf(environments)} (change \`environments\` in flaghoist.yaml)`,
+  );
+}
+
+/** A name wins over an id that looks like it. */
+function byNameOrId<T extends { id: string; name: string }>(
+  all: readonly T[],
+  wanted: string,
+): T | undefined {
+  return all.find(({ name }) => name === wanted) ?? all.find(({ id }) => id === wanted);
+}
+
+function namesOf(all: readonly { name: string }[]): string {
+  if (all.length === 0) return 'none';
+  const shown = all.slice(0, 10).map(({ name }) => `"${name}"`);
+  return all.length > 10 ? `${shown.join(', ')} and ${all.length - 10} more` : shown.join(', ');
+}

@@ -1,0 +1,179 @@
+import pMap from 'p-map';
+import { keyList } from '../kinds/key-list.js';
+import { byCodeUnits } from '../kinds/json.js';
+import type { Actual, ActualActivation, ActualFlag, ActualSegment } from '../model/actual.js';
+import type { FlagScope, Scope, SegmentScope } from '../model/scope.js';
+import type { Connection } from './connect.js';
+import type { AdminReader } from './reader.js';
+import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './wire.js';
+
+/** Up to so many definitions of one environment are asked for one by one, though the service lists them. */
+const FEW = 5;
+const CONCURRENCY = 8;
+
+/**
+ * Reads what the service has of the objects in scope.
+ *
+ * Lists where the service has them, single requests where it does not or where few objects are wanted. Results are
+ * collected by position, so that equal answers give equal values whatever order they arrived in.
+ *
+ * @throws FlaghoistError whatever could not be read whole; nothing is guessed.
+ */
+export async function observe(reader: AdminReader, at: Connection, scope: Scope): Promise<Actual> {
+  const [flags, segments] = await Promise.all([
+    observeFlags(reader, at, scope),
+    observeSegments(reader, at, scope.segments),
+  ]);
+  return {
+    workspace: at.workspace,
+    environments: new Map(at.environments.map((each) => [each.name, each])),
+    rolloutStatuses: at.rolloutStatuses,
+    trafficTypes: at.trafficTypes,
+    flags: flags.flags,
+    segments: segments.segments,
+    allFlags: flags.all,
+    allSegments: segments.all,
+  };
+}
+
+async function observeFlags(
+  reader: AdminReader,
+  at: Connection,
+  { flags: wanted, users }: Scope,
+): Promise<{ flags: ReadonlyMap<string, ActualFlag>; all: readonly string[] | null }> {
+  const listed = await reader.listFlags(at.workspace.id);
+  const byName = listed && new Map(listed.map((flag) => [flag.name, flag]));
+  const scope = users && byName ? withStrangers(wanted, byName, at.environments) : wanted;
+  const definitions = await pMap(
+    at.environments,
+    async (environment) => observeDefinitions(reader, at, environment, scope),
+    { concurrency: 1 },
+  );
+  const flags = [...scope]
+    .sort(([a], [b]) => byCodeUnits(a, b))
+    .map(([name, { environments }]): [string, ActualFlag] => {
+      const found = at.environments.flatMap(({ name: environment }, index) =>
+        environments.has(environment)
+          ? [[environment, definitions[index]?.get(name) ?? null] as const]
+          : [],
+      );
+      return [name, actualFlag(byName?.get(name), new Map(found), byName !== null)];
+    });
+  return { flags: new Map(flags), all: listed?.map(({ name }) => name) ?? null };
+}
+
+/** Every flag of the workspace in every environment: any of them may use what is about to go. */
+function withStrangers(
+  wanted: ReadonlyMap<string, FlagScope>,
+  listed: ReadonlyMap<string, WireFlag>,
+  all: readonly WireEnvironment[],
+): ReadonlyMap<string, FlagScope> {
+  const environments = new Set(all.map(({ name }) => name));
+  const names = new Set([...wanted.keys(), ...listed.keys()]);
+  return new Map(
+    [...names].map((name) => [name, { known: false, ...wanted.get(name), environments }]),
+  );
+}
+
+function actualFlag(
+  flag: WireFlag | undefined,
+  definitions: ReadonlyMap<string, WireDefinition | null>,
+  listable: boolean,
+): ActualFlag {
+  const defined = [...definitions.values()].find((each) => each !== null);
+  const id = flag?.id ?? defined?.id;
+  const existence = flag || defined ? 'present' : listable ? 'absent' : 'unknown';
+  return {
+    existence,
+    definitions,
+    ...(id !== undefined && { id }),
+    ...(flag && { flag }),
+  };
+}
+
+async function observeDefinitions(
+  reader: AdminReader,
+  at: Connection,
+  environment: WireEnvironment,
+  flags: ReadonlyMap<string, FlagScope>,
+): Promise<ReadonlyMap<string, WireDefinition>> {
+  const wanted = [...flags].filter(([, { environments }]) => environments.has(environment.name));
+  if (wanted.length === 0) return new Map();
+  const listed =
+    wanted.length > FEW ? await reader.listDefinitions(at.workspace.id, environment.id) : null;
+  const found = new Map(listed?.map((definition) => [definition.name, definition]));
+  // A list that does not show an object of ours is no proof that it is gone.
+  const doubtful = wanted.filter(
+    ([name, { known }]) => !found.has(name) && (listed === null || known),
+  );
+  const asked = await pMap(
+    doubtful,
+    async ([name, { id }]) => reader.getDefinition(at.workspace.id, environment.id, { name, id }),
+    { concurrency: CONCURRENCY },
+  );
+  doubtful.forEach(([name], index) => {
+    const definition = asked[index];
+    if (definition) found.set(name, definition);
+  });
+  return found;
+}
+
+async function observeSegments(
+  reader: AdminReader,
+  at: Connection,
+  scope: ReadonlyMap<string, SegmentScope>,
+): Promise<{ segments: ReadonlyMap<string, ActualSegment>; all: readonly string[] }> {
+  const listed = await reader.listSegments(at.workspace.id);
+  const byName = new Map(listed.map((segment) => [segment.name, segment]));
+  const wanted = [...scope].sort(([a], [b]) => byCodeUnits(a, b));
+  const observed = await pMap(
+    wanted,
+    async ([name, { environments }]) => observeSegment(reader, at, byName.get(name), environments),
+    { concurrency: CONCURRENCY },
+  );
+  const segments = wanted.map(([name], index): [string, ActualSegment] => [
+    name,
+    observed[index] ?? { environments: new Map() },
+  ]);
+  return { segments: new Map(segments), all: listed.map(({ name }) => name) };
+}
+
+async function observeSegment(
+  reader: AdminReader,
+  at: Connection,
+  segment: WireSegment | undefined,
+  wanted: SegmentScope['environments'],
+): Promise<ActualSegment> {
+  if (!segment) {
+    const inactive = [...wanted.keys()].map((name) => [name, { active: false }] as const);
+    return { environments: new Map(inactive) };
+  }
+  const environments = at.environments.filter(({ name }) => wanted.has(name));
+  const activations = await pMap(
+    environments,
+    async ({ id, name }) =>
+      [
+        name,
+        await observeActivation(reader, id, segment.name, wanted.get(name) === 'keys'),
+      ] as const,
+    { concurrency: 1 },
+  );
+  return { segment, environments: new Map(activations) };
+}
+
+async function observeActivation(
+  reader: AdminReader,
+  environmentId: string,
+  segment: string,
+  withKeys: boolean,
+): Promise<ActualActivation> {
+  if (!withKeys) return { active: (await reader.countKeys(environmentId, segment)) !== undefined };
+  const listed = await reader.listKeys(environmentId, segment);
+  if (!listed) return { active: false };
+  const { keys, openChangeRequestId } = listed;
+  return {
+    active: true,
+    keys: keyList(keys),
+    ...(openChangeRequestId !== null && { openChangeRequestId }),
+  };
+}
