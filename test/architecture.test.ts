@@ -24,7 +24,9 @@ const ROOMS: Record<string, readonly string[]> = {
   apply: ['plan', 'api', 'model', 'kinds', 'api/wire.ts', 'errors.ts'],
   report: ['plan', 'model', 'kinds', 'errors.ts'],
   'config.ts': ['errors.ts', 'model', 'api/wire.ts'],
+  stages: ['plan', 'specs', 'git', 'api', 'model', 'kinds', 'api/wire.ts', 'errors.ts'],
   'reconcile.ts': [
+    'stages',
     'apply',
     'report',
     'plan',
@@ -41,6 +43,7 @@ const ROOMS: Record<string, readonly string[]> = {
   'compose.ts': [
     'config.ts',
     'reconcile.ts',
+    'stages',
     'service',
     'apply',
     'report',
@@ -54,6 +57,7 @@ const ROOMS: Record<string, readonly string[]> = {
   commands: [
     'compose.ts',
     'config.ts',
+    'stages',
     'reconcile.ts',
     'service',
     'report',
@@ -82,6 +86,7 @@ const DOORS: Record<string, readonly string[]> = {
   fastify: ['service'],
   kysely: ['service/store'],
   libsql: ['sqlite.ts'],
+  'p-map': ['api/observe.ts'],
   pg: ['service/store'],
   picocolors: ['report'],
   pino: ['log.ts'],

@@ -1,0 +1,286 @@
+import type { WireDefinition, WireEnvironment, WireFlag } from '../../src/api/wire.js';
+import type { Definition, FlagFields } from '../../src/kinds/flag.js';
+import { definitionBody } from '../../src/kinds/flag-wire.js';
+import { keyList } from '../../src/kinds/key-list.js';
+import type { Actual, ActualFlag, ActualSegment } from '../../src/model/actual.js';
+import type {
+  Config,
+  Desired,
+  DesiredFlag,
+  DesiredSegment,
+  SegmentMode,
+} from '../../src/model/desired.js';
+import type { Location } from '../../src/model/diagnostic.js';
+import type { Plan } from '../../src/model/plan.js';
+import type { State } from '../../src/model/state.js';
+import type { PlanPolicy, PlannedEnvironment } from '../../src/plan/policy.js';
+
+/** Values for tests of the planner: complete, small, and different only in what a test names. */
+
+const HERE: Location = { file: 'spec.yaml', line: 1, column: 1 };
+const TRAFFIC_TYPE = { id: 'tt-user', name: 'user' };
+
+export const ENVIRONMENTS: readonly WireEnvironment[] = [
+  { id: 'env-staging', name: 'staging', production: false },
+  { id: 'env-production', name: 'production', production: true },
+];
+
+export const DEFINITION: Required<Definition> = {
+  killed: false,
+  treatments: [
+    { name: 'on', description: '' },
+    { name: 'off', description: '' },
+  ],
+  targets: {},
+  defaultTreatment: 'off',
+  baselineTreatment: 'off',
+  trafficAllocation: 100,
+  rules: [],
+  defaultRule: [{ treatment: 'off', size: 100 }],
+};
+
+export function onShare(percent: number): Pick<Required<Definition>, 'defaultRule'> {
+  return {
+    defaultRule: [
+      { treatment: 'on', size: percent },
+      { treatment: 'off', size: 100 - percent },
+    ],
+  };
+}
+
+export function inSegment(segment: string): Pick<Required<Definition>, 'rules'> {
+  return {
+    rules: [
+      {
+        matchers: [{ type: 'IN_SEGMENT', string: segment }],
+        buckets: [{ treatment: 'on', size: 100 }],
+      },
+    ],
+  };
+}
+
+export function dependingOn(flag: string): Pick<Required<Definition>, 'rules'> {
+  return {
+    rules: [
+      {
+        matchers: [{ type: 'IN_SPLIT', depends: { splitName: flag, treatments: ['on'] } }],
+        buckets: [{ treatment: 'on', size: 100 }],
+      },
+    ],
+  };
+}
+
+interface FlagParts {
+  readonly fields?: FlagFields;
+  readonly trafficType?: string;
+  /** Environment → what differs from `DEFINITION`; `unsaid` fields are not managed. */
+  readonly environments?: Readonly<
+    Record<string, Definition & { unsaid?: readonly (keyof Definition)[] }>
+  >;
+}
+
+export function desiredFlag(name: string, parts: FlagParts = {}): DesiredFlag {
+  const environments = Object.entries(parts.environments ?? {}).map(([environment, said]) => {
+    const { unsaid = ['killed', 'baselineTreatment'], ...rest } = said;
+    const creation = { ...DEFINITION, ...rest };
+    const fields = Object.fromEntries(
+      Object.entries(creation).filter(
+        ([field]) => field in rest || !unsaid.includes(field as keyof Definition),
+      ),
+    );
+    return [environment, { location: HERE, fields, creation, ruleNames: [] }] as const;
+  });
+  return {
+    name,
+    location: HERE,
+    trafficType: parts.trafficType ?? 'user',
+    fields: parts.fields ?? {},
+    environments: new Map(environments),
+  };
+}
+
+export function desiredSegment(
+  name: string,
+  environments: Readonly<Record<string, readonly string[] | undefined>>,
+  mode: SegmentMode = 'exact',
+): DesiredSegment {
+  const activations = Object.entries(environments).map(
+    ([environment, keys]) =>
+      [environment, { location: HERE, mode, ...(keys && { keys: keyList(keys) }) }] as const,
+  );
+  return {
+    name,
+    location: HERE,
+    trafficType: 'user',
+    description: '',
+    environments: new Map(activations),
+  };
+}
+
+export function aDesired(
+  parts: { flags?: DesiredFlag[]; segments?: DesiredSegment[]; kills?: Desired['kills'] } = {},
+): Desired {
+  const config: Config = {
+    workspace: 'Default',
+    environments: ENVIRONMENTS.map(({ name }) => ({ name, guards: {} })),
+    references: { segments: [], flags: [] },
+    prune: false,
+    suspend: false,
+    pushState: false,
+    guards: {},
+  };
+  return {
+    config,
+    flags: new Map((parts.flags ?? []).map((flag) => [flag.name, flag])),
+    segments: new Map((parts.segments ?? []).map((segment) => [segment.name, segment])),
+    identities: [],
+    kills: parts.kills ?? [],
+  };
+}
+
+export function liveDefinition(
+  flag: string,
+  environment: string,
+  said: Definition = {},
+): WireDefinition {
+  const body = definitionBody({ ...DEFINITION, ...said });
+  const { id, name } = ENVIRONMENTS.find((each) => each.name === environment) ?? {
+    id: '?',
+    name: '?',
+  };
+  return {
+    ...body,
+    id: `id-${flag}`,
+    name: flag,
+    environment: { id, name },
+    trafficType: TRAFFIC_TYPE,
+    killed: said.killed ?? false,
+    baselineTreatment: body.baselineTreatment ?? body.defaultTreatment,
+    trafficAllocation: body.trafficAllocation ?? 100,
+    rules: body.rules ?? [],
+    creationTime: 1,
+    lastUpdateTime: 1,
+  };
+}
+
+/** A flag that the service has, with a definition in the environments that are named and none in the others. */
+export function liveFlag(
+  name: string,
+  environments: Readonly<Record<string, Definition>> = {},
+  flag: Partial<WireFlag> = {},
+): [string, ActualFlag] {
+  const definitions = ENVIRONMENTS.map(({ name: environment }) => {
+    const said = environments[environment];
+    return [environment, said ? liveDefinition(name, environment, said) : null] as const;
+  });
+  const wire: WireFlag = {
+    id: `id-${name}`,
+    name,
+    description: '',
+    trafficType: TRAFFIC_TYPE,
+    creationTime: 1,
+    rolloutStatus: { id: 'rs-1', name: 'Pre-Production' },
+    rolloutStatusTimestamp: 1,
+    tags: null,
+    ...flag,
+  };
+  return [
+    name,
+    { existence: 'present', id: wire.id, flag: wire, definitions: new Map(definitions) },
+  ];
+}
+
+export function noFlag(name: string): [string, ActualFlag] {
+  const definitions = new Map(ENVIRONMENTS.map(({ name: environment }) => [environment, null]));
+  return [name, { existence: 'absent', definitions }];
+}
+
+/** Keys per environment; an environment that is not named has the segment not active. */
+export function liveSegment(
+  name: string,
+  environments: Readonly<Record<string, readonly string[]>> = {},
+): [string, ActualSegment] {
+  const activations = ENVIRONMENTS.map(({ name: environment }) => {
+    const keys = environments[environment];
+    return [environment, keys ? { active: true, keys: keyList(keys) } : { active: false }] as const;
+  });
+  return [
+    name,
+    {
+      segment: { name, description: '', trafficType: TRAFFIC_TYPE, creationTime: 1, tags: null },
+      environments: new Map(activations),
+    },
+  ];
+}
+
+export function noSegment(name: string): [string, ActualSegment] {
+  const activations = ENVIRONMENTS.map(({ name: each }) => [each, { active: false }] as const);
+  return [name, { environments: new Map(activations) }];
+}
+
+export function anActual(
+  parts: { flags?: [string, ActualFlag][]; segments?: [string, ActualSegment][] } = {},
+): Actual {
+  const flags = new Map(parts.flags);
+  const segments = new Map(parts.segments);
+  return {
+    workspace: { id: 'ws-1', name: 'Default', type: 'workspace', requiresTitleAndComments: false },
+    environments: new Map(ENVIRONMENTS.map((each) => [each.name, each])),
+    rolloutStatuses: [
+      { id: 'rs-1', name: 'Pre-Production', description: '' },
+      { id: 'rs-2', name: 'Ramping', description: '' },
+    ],
+    trafficTypes: ['user'],
+    flags,
+    segments,
+    allFlags: [...flags].filter(([, each]) => each.existence === 'present').map(([name]) => name),
+    allSegments: [...segments].filter(([, each]) => each.segment).map(([name]) => name),
+  };
+}
+
+export function aPolicy(parts: Partial<PlanPolicy> = {}): PlanPolicy {
+  return {
+    environments: ENVIRONMENTS.map((each) => anEnvironment(each.name)),
+    only: null,
+    prune: false,
+    adopt: false,
+    revertDrift: false,
+    stateless: false,
+    suspended: false,
+    witnessed: new Set(),
+    ...parts,
+  };
+}
+
+export function anEnvironment(
+  name: string,
+  parts: Partial<PlannedEnvironment> = {},
+): PlannedEnvironment {
+  return {
+    configName: name,
+    name,
+    id: `env-${name}`,
+    protected: false,
+    onDrift: 'revert',
+    onConflict: 'apply',
+    onLiveKill: 'keep',
+    selected: true,
+    ...parts,
+  };
+}
+
+export const NO_STATE: State = new Map();
+
+/** A plan as lines, in its order; withheld changes behind. */
+export function planLines(plan: Plan): string[] {
+  return [
+    ...plan.changes.map(({ action, id, reason }) =>
+      reason === 'commit' ? `${action} ${id}` : `${action} ${id} (${reason})`,
+    ),
+    ...plan.withheld.map(({ action, id, why }) => `withheld ${action} ${id}: ${why}`),
+  ];
+}
+
+export function stepLines(plan: Plan): string[] {
+  return plan.steps.map((step) => step.id);
+}

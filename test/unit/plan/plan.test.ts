@@ -1,0 +1,478 @@
+import { describe, expect, it } from 'vitest';
+import { stateAfterVerify } from '../../../src/plan/next-state.js';
+import { planChanges } from '../../../src/plan/plan.js';
+import type { PlanInput } from '../../../src/plan/plan-input.js';
+import type { State } from '../../../src/model/state.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  dependingOn,
+  desiredFlag,
+  desiredSegment,
+  inSegment,
+  liveFlag,
+  liveSegment,
+  noFlag,
+  noSegment,
+  NO_STATE,
+  onShare,
+  planLines,
+  stepLines,
+} from '../../support/builders.js';
+
+/** The state after a run that found everything equal to these specs. */
+function stateOf(desired: PlanInput['desired'], policy = aPolicy()): State {
+  const actual = anActual();
+  const ids = [
+    ...[...desired.flags.values()].flatMap(({ name, environments }) => [
+      `flag/${name}`,
+      ...[...environments.keys()].map((environment) => `flag/${name}@${environment}`),
+    ]),
+    ...[...desired.segments.values()].flatMap(({ name, environments }) => [
+      `segment/${name}`,
+      ...[...environments.keys()].map((environment) => `segment/${name}@${environment}`),
+    ]),
+  ];
+  return stateAfterVerify(
+    { desired, actual, state: NO_STATE, policy },
+    new Set(ids),
+    'a'.repeat(40),
+  );
+}
+
+describe('creation', () => {
+  it('creates a segment before the definition that names it, and staging before production', () => {
+    const desired = aDesired({
+      flags: [desiredFlag('pay', { environments: { production: inSegment('beta'), staging: {} } })],
+      segments: [desiredSegment('beta', { production: ['u1'] })],
+    });
+
+    const plan = planChanges({
+      desired,
+      actual: anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] }),
+      state: NO_STATE,
+      policy: aPolicy(),
+    });
+
+    expect(stepLines(plan)).toEqual([
+      'segment/beta#1-create-segment',
+      'flag/pay#1-create-flag',
+      'flag/pay@staging#1-create-definition',
+      'segment/beta@production#1-activate-segment',
+      'segment/beta@production#2-upload-keys',
+      'flag/pay@production#1-create-definition',
+    ]);
+    expect(plan.steps.at(-1)?.needs).toEqual([
+      'flag/pay#1-create-flag',
+      'flag/pay@staging#1-create-definition',
+      'segment/beta@production#2-upload-keys',
+    ]);
+  });
+
+  it('creates a flag before the flag that depends on it, whatever their names', () => {
+    const desired = aDesired({
+      flags: [
+        desiredFlag('a-depends', { environments: { staging: dependingOn('z-base') } }),
+        desiredFlag('z-base', { environments: { staging: {} } }),
+      ],
+    });
+
+    const plan = planChanges({
+      desired,
+      actual: anActual({ flags: [noFlag('a-depends'), noFlag('z-base')] }),
+      state: NO_STATE,
+      policy: aPolicy(),
+    });
+
+    expect(planLines(plan)).toEqual([
+      'create flag/a-depends',
+      'create flag/z-base',
+      'create flag/z-base@staging',
+      'create flag/a-depends@staging',
+    ]);
+  });
+
+  it('sends what a creation cannot carry in a patch behind it', () => {
+    const flag = desiredFlag('pay', {
+      fields: { description: 'd', tags: ['web'], rolloutStatus: 'Ramping' },
+    });
+
+    const plan = planChanges({
+      desired: aDesired({ flags: [flag] }),
+      actual: anActual({ flags: [noFlag('pay')] }),
+      state: NO_STATE,
+      policy: aPolicy(),
+    });
+
+    expect(plan.steps).toMatchObject([
+      { action: 'create-flag', description: 'd', trafficType: 'user' },
+      {
+        action: 'patch-flag',
+        operations: [
+          { path: '/tags', value: [{ name: 'web' }] },
+          { path: '/rolloutStatus/id', value: 'rs-2' },
+        ],
+      },
+    ]);
+  });
+
+  it('withholds what needs a creation that is withheld', () => {
+    const desired = aDesired({ flags: [desiredFlag('pay', { environments: { staging: {} } })] });
+
+    const plan = planChanges({
+      desired,
+      actual: anActual({ flags: [noFlag('pay')] }),
+      state: NO_STATE,
+      policy: aPolicy({ suspended: true }),
+    });
+
+    expect(planLines(plan)).toEqual([
+      'withheld create flag/pay: suspended',
+      'withheld create flag/pay@staging: suspended',
+    ]);
+  });
+});
+
+describe('three states', () => {
+  const flagAt = (percent: number) =>
+    desiredFlag('pay', { environments: { production: onShare(percent) } });
+  const planAt = (
+    percents: { base?: number; desired: number; live: number },
+    environment = anEnvironment('production'),
+  ) =>
+    planChanges({
+      desired: aDesired({ flags: [flagAt(percents.desired)] }),
+      actual: anActual({ flags: [liveFlag('pay', { production: onShare(percents.live) })] }),
+      state:
+        percents.base === undefined
+          ? NO_STATE
+          : stateOf(aDesired({ flags: [flagAt(percents.base)] })),
+      policy: aPolicy({ environments: [environment] }),
+    });
+
+  it('calls a change of git alone a commit', () => {
+    const plan = planAt({ base: 10, desired: 25, live: 10 });
+
+    expect(planLines(plan)).toEqual(['update flag/pay@production']);
+    expect(plan.steps).toMatchObject([
+      { operations: [{ op: 'replace', path: '/defaultRule', value: onShare(25).defaultRule }] },
+    ]);
+  });
+
+  it('calls a change of the service alone drift, and reports it where the environment says so', () => {
+    const reporting = anEnvironment('production', { onDrift: 'report' });
+
+    expect(planLines(planAt({ base: 10, desired: 10, live: 50 }))).toEqual([
+      'update flag/pay@production (drift)',
+    ]);
+    expect(planLines(planAt({ base: 10, desired: 10, live: 50 }, reporting))).toEqual([
+      'withheld update flag/pay@production: drift-reported',
+    ]);
+  });
+
+  it('calls a change of both a conflict, and holds it where the environment says so', () => {
+    const holding = anEnvironment('production', { onConflict: 'hold' });
+
+    expect(planLines(planAt({ base: 10, desired: 25, live: 50 }))).toEqual([
+      'update flag/pay@production (conflict)',
+    ]);
+    expect(planLines(planAt({ base: 10, desired: 25, live: 50 }, holding))).toEqual([
+      'withheld update flag/pay@production: conflict-held',
+    ]);
+  });
+
+  it('has nothing to do where both sides came to the same', () => {
+    expect(planLines(planAt({ base: 10, desired: 25, live: 25 }))).toEqual([]);
+  });
+
+  it('adopts what was never ours, but in a protected environment only when told to', () => {
+    const guarded = anEnvironment('production', { protected: true });
+
+    expect(planLines(planAt({ desired: 25, live: 50 }))).toEqual([
+      'update flag/pay@production (adopt)',
+    ]);
+    expect(planLines(planAt({ desired: 25, live: 50 }, guarded))).toEqual([
+      'withheld update flag/pay@production: adopt-needed',
+    ]);
+  });
+
+  it('leaves fields alone that the spec does not manage', () => {
+    const flag = desiredFlag('pay', {
+      environments: { production: { unsaid: ['killed', 'baselineTreatment', 'targets', 'rules'] } },
+    });
+
+    const plan = planChanges({
+      desired: aDesired({ flags: [flag] }),
+      actual: anActual({
+        flags: [liveFlag('pay', { production: { targets: { on: ['u1'] }, ...inSegment('vip') } })],
+      }),
+      state: NO_STATE,
+      policy: aPolicy(),
+    });
+
+    expect(planLines(plan)).toEqual([]);
+  });
+
+  it('does not plan the environments that are filtered out', () => {
+    const desired = aDesired({
+      flags: [desiredFlag('pay', { environments: { staging: {}, production: {} } })],
+    });
+
+    const plan = planChanges({
+      desired,
+      actual: anActual({ flags: [noFlag('pay')] }),
+      state: NO_STATE,
+      policy: aPolicy({
+        environments: [anEnvironment('staging'), anEnvironment('production', { selected: false })],
+      }),
+    });
+
+    expect(planLines(plan)).toEqual(['create flag/pay', 'create flag/pay@staging']);
+  });
+});
+
+describe('individual targets', () => {
+  it('appends added keys one by one and replaces the list when one goes', () => {
+    const planFor = (keys: string[]) =>
+      planChanges({
+        desired: aDesired({
+          flags: [desiredFlag('pay', { environments: { staging: { targets: { on: keys } } } })],
+        }),
+        actual: anActual({
+          flags: [liveFlag('pay', { staging: { targets: { on: ['u1', 'u2'] } } })],
+        }),
+        state: NO_STATE,
+        policy: aPolicy(),
+      });
+
+    expect(planFor(['u3', 'u1', 'u2']).steps).toMatchObject([
+      { operations: [{ op: 'add', path: '/treatments/0/keys/-', value: 'u3' }] },
+    ]);
+    expect(planFor(['u1', 'u3']).steps).toMatchObject([
+      { operations: [{ op: 'replace', path: '/treatments' }] },
+    ]);
+  });
+
+  it('adds the whole list where the treatment has none yet', () => {
+    const plan = planChanges({
+      desired: aDesired({
+        flags: [desiredFlag('pay', { environments: { staging: { targets: { off: ['u1'] } } } })],
+      }),
+      actual: anActual({ flags: [liveFlag('pay', { staging: {} })] }),
+      state: NO_STATE,
+      policy: aPolicy(),
+    });
+
+    expect(plan.steps).toMatchObject([
+      { operations: [{ op: 'add', path: '/treatments/1/keys', value: ['u1'] }] },
+    ]);
+  });
+});
+
+describe('kills', () => {
+  const killable = (killed?: boolean) =>
+    desiredFlag('pay', { environments: { production: killed === undefined ? {} : { killed } } });
+  const planFor = (parts: { desired?: boolean; base?: boolean; live: boolean; listed?: boolean }) =>
+    planChanges({
+      desired: aDesired({
+        flags: [killable(parts.desired)],
+        kills: parts.listed
+          ? [
+              {
+                flag: 'pay',
+                environment: 'production',
+                reason: 'r',
+                location: { file: 'k', line: 1, column: 1 },
+              },
+            ]
+          : [],
+      }),
+      actual: anActual({ flags: [liveFlag('pay', { production: { killed: parts.live } })] }),
+      state: stateOf(aDesired({ flags: [killable(parts.base)] })),
+      policy: aPolicy({ suspended: true }),
+    });
+
+  it('kills though the run is suspended, from the flag or from the break-glass list', () => {
+    expect(planLines(planFor({ desired: true, live: false }))).toEqual([
+      'update flag/pay@production (kill)',
+    ]);
+    expect(planLines(planFor({ listed: true, live: false }))).toEqual([
+      'update flag/pay@production (kill)',
+    ]);
+  });
+
+  it('keeps a live kill that git did not order', () => {
+    expect(planLines(planFor({ live: true }))).toEqual([]);
+    expect(planLines(planFor({ desired: false, base: false, live: true }))).toEqual([
+      'withheld update flag/pay@production: live-kill',
+    ]);
+  });
+});
+
+describe('segments', () => {
+  const planFor = (
+    desired: string[],
+    live: string[],
+    base?: string[],
+    mode: 'exact' | 'add-only' = 'exact',
+  ) =>
+    planChanges({
+      desired: aDesired({ segments: [desiredSegment('beta', { staging: desired }, mode)] }),
+      actual: anActual({ segments: [liveSegment('beta', { staging: live })] }),
+      state: base
+        ? stateOf(aDesired({ segments: [desiredSegment('beta', { staging: base })] }))
+        : NO_STATE,
+      policy: aPolicy(),
+    });
+
+  it('uploads before it removes, and the whole list where an upload might replace', () => {
+    const plan = planFor(['b', 'c'], ['a', 'b'], ['a', 'b']);
+
+    expect(planLines(plan)).toEqual(['update segment/beta@staging']);
+    expect(plan.steps).toMatchObject([
+      { action: 'upload-keys', keys: ['a', 'b', 'c'] },
+      { action: 'remove-keys', keys: ['a'] },
+    ]);
+  });
+
+  it('calls keys that came on the service drift', () => {
+    expect(planLines(planFor(['a'], ['a', 'x'], ['a']))).toEqual([
+      'update segment/beta@staging (drift)',
+    ]);
+  });
+
+  it('removes nothing in add-only mode', () => {
+    expect(planLines(planFor(['a'], ['a', 'x'], ['a'], 'add-only'))).toEqual([]);
+  });
+
+  it('removes exactly the excess first where adding would pass the size of a segment', () => {
+    const live = Array.from(
+      { length: 100_000 },
+      (_, index) => `old-${String(index).padStart(6, '0')}`,
+    );
+    const desired = [...live.slice(500), ...live.slice(0, 500).map((key) => `new-${key}`)];
+
+    const plan = planFor(desired, live, live);
+
+    expect(plan.steps.map((step) => [step.action, 'keys' in step ? step.keys.length : 0])).toEqual([
+      ['remove-keys', 500],
+      ['upload-keys', 500],
+    ]);
+  });
+
+  it('empties an empty spec and leaves keys alone that are not managed', () => {
+    const unmanaged = planChanges({
+      desired: aDesired({ segments: [desiredSegment('beta', { staging: undefined })] }),
+      actual: anActual({ segments: [liveSegment('beta', { staging: ['a'] })] }),
+      state: NO_STATE,
+      policy: aPolicy(),
+    });
+
+    expect(planLines(planFor([], ['a'], ['a']))).toEqual(['update segment/beta@staging']);
+    expect(planLines(unmanaged)).toEqual([]);
+  });
+});
+
+describe('removal', () => {
+  const before = aDesired({
+    flags: [desiredFlag('pay', { environments: { staging: inSegment('beta') } })],
+    segments: [desiredSegment('beta', { staging: ['a'] })],
+  });
+  const live = anActual({
+    flags: [liveFlag('pay', { staging: inSegment('beta') })],
+    segments: [liveSegment('beta', { staging: ['a'] })],
+  });
+  const witnessed = new Set([
+    'flag/pay',
+    'flag/pay@staging',
+    'segment/beta',
+    'segment/beta@staging',
+  ]);
+  const nothing = aDesired();
+
+  it('deletes nothing with prune off, and says so', () => {
+    const plan = planChanges({
+      desired: nothing,
+      actual: live,
+      state: stateOf(before),
+      policy: aPolicy({ witnessed }),
+    });
+
+    expect(plan.steps).toEqual([]);
+    expect(new Set(plan.withheld.map(({ why }) => why))).toEqual(new Set(['prune-off']));
+  });
+
+  it('deletes users before what they use, keys before the activation, and the workspace level last', () => {
+    const policy = aPolicy({ prune: true, witnessed });
+
+    const plan = planChanges({ desired: nothing, actual: live, state: stateOf(before), policy });
+
+    expect(stepLines(plan)).toEqual([
+      'flag/pay@staging#1-delete-definition',
+      'segment/beta@staging#1-remove-keys',
+      'segment/beta@staging#2-deactivate-segment',
+      'flag/pay#1-delete-flag',
+      'segment/beta#1-delete-segment',
+    ]);
+  });
+
+  it('needs a second witness', () => {
+    const plan = planChanges({
+      desired: nothing,
+      actual: live,
+      state: stateOf(before),
+      policy: aPolicy({ prune: true }),
+    });
+
+    expect(plan.steps).toEqual([]);
+  });
+
+  it('keeps a segment that a live flag outside the repository uses', () => {
+    const actual = anActual({
+      flags: [...live.flags, liveFlag('stranger', { staging: inSegment('beta') })],
+      segments: [...live.segments],
+    });
+
+    const plan = planChanges({
+      desired: nothing,
+      actual,
+      state: stateOf(before),
+      policy: aPolicy({ prune: true, witnessed }),
+    });
+
+    expect(planLines(plan).filter((line) => line.includes('segment'))).toEqual([
+      'withheld delete segment/beta: still-in-use',
+      'withheld deactivate segment/beta@staging: still-in-use',
+    ]);
+  });
+
+  it('keeps the flag while another environment of the workspace has a definition of it', () => {
+    const actual = anActual({ flags: [liveFlag('pay', { staging: {}, production: {} })] });
+
+    const plan = planChanges({
+      desired: nothing,
+      actual,
+      state: stateOf(before),
+      policy: aPolicy({ prune: true, witnessed, environments: [anEnvironment('staging')] }),
+    });
+
+    expect(planLines(plan)).toEqual([
+      'delete flag/pay@staging (prune)',
+      'withheld delete flag/pay: still-in-use',
+    ]);
+  });
+
+  it('touches nothing that was never ours', () => {
+    const plan = planChanges({
+      desired: nothing,
+      actual: live,
+      state: NO_STATE,
+      policy: aPolicy({ prune: true, witnessed }),
+    });
+
+    expect(planLines(plan)).toEqual([]);
+    expect(plan.unmanaged).toEqual({ flags: 1, segments: 1 });
+  });
+});
