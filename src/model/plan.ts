@@ -97,3 +97,13 @@ export interface Plan {
   readonly observed: 'full' | 'touched';
   readonly unmanaged: { readonly flags: number; readonly segments: number } | null;
 }
+
+/** A guard that a plan runs into. */
+export interface GuardFinding {
+  readonly guard: 'maxDeletes' | 'maxDeletePercent' | 'maxKeyRemovals' | 'maxKeyRemovalPercent';
+  /** Null: the workspace level. */
+  readonly environment: string | null;
+  /** In the guard's own unit: objects, keys, or per cent. */
+  readonly found: number;
+  readonly limit: number;
+}

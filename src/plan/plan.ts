@@ -1,6 +1,6 @@
 import { byCodeUnits } from '../kinds/json.js';
 import type { Plan, Withheld } from '../model/plan.js';
-import { objectId, type ObjectId } from '../model/object-id.js';
+import type { ObjectId } from '../model/object-id.js';
 import type { Draft, Drafted } from './draft.js';
 import { planFlag } from './flags.js';
 import { ordered } from './order.js';
@@ -110,7 +110,7 @@ export function pendingWithheld(plan: Plan): readonly Withheld[] {
   return plan.withheld.filter(({ why }) => why !== 'immutable');
 }
 
-/** Objects that a plan writes to. */
-export function touchedObjects(plan: Plan): ReadonlySet<ObjectId> {
-  return new Set(plan.changes.map(({ ref }) => objectId(ref)));
+/** `KIND/NAME` of every object that a plan writes to. */
+export function touchedKeys(plan: Plan): ReadonlySet<string> {
+  return new Set(plan.changes.map(({ ref }) => `${ref.kind}/${ref.name}`));
 }

@@ -1,0 +1,195 @@
+import { applyPlan, type ApplyProgress } from './apply/apply.js';
+import { connect, type Connection } from './api/connect.js';
+import type { AdminReader } from './api/reader.js';
+import type { AdminWriter } from './api/writer.js';
+import { FlaghoistError, messageOf } from './errors.js';
+import type { StateHome } from './git/state-home.js';
+import type { Desired } from './model/desired.js';
+import type { Diagnostic } from './model/diagnostic.js';
+import type { ObjectId } from './model/object-id.js';
+import type { GuardFinding, Plan } from './model/plan.js';
+import type { Outcomes, Words } from './model/run.js';
+import type { State } from './model/state.js';
+import { guardFindings } from './plan/guards.js';
+import { stateAfterDeletions, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
+import { planChanges, touchedKeys } from './plan/plan.js';
+import { planHash } from './plan/plan-hash.js';
+import type { PlanInput } from './plan/plan-input.js';
+import { readSpecs } from './specs/read-specs.js';
+import { look } from './stages/look.js';
+import { checkNamesOnService, resolvePolicy, type RunOptions } from './stages/policy.js';
+import type { Source } from './stages/source.js';
+import { wordsFor } from './stages/words.js';
+
+/** What a run works with; a plan needs nothing that can write. */
+export interface RunContext {
+  readonly source: Source;
+  readonly options: RunOptions;
+  /** Called once the specs are known to be valid: they say where the service is. */
+  readonly openReader: (desired: Desired) => Promise<AdminReader>;
+  /** Null: there is no home for a state, and the run is stateless. */
+  readonly openState: (at: Connection) => Promise<StateHome | null>;
+  /** What plans call the service: its origin, or `embedded`. */
+  readonly originName: (reader: AdminReader) => string;
+}
+
+export interface ApplyOptions {
+  readonly openWriter: () => AdminWriter;
+  readonly lockTimeoutMs: number;
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  readonly progress: ApplyProgress;
+  /** Replace what the commits say. */
+  readonly words: Partial<Words>;
+  /** The reviewed plan: any other is refused. */
+  readonly planHash?: string | undefined;
+  /** The plan that may pass the guards. */
+  readonly approvedHash?: string | undefined;
+}
+
+/** A plan with everything that it was made from. */
+export interface Planned {
+  readonly plan: Plan;
+  readonly planHash: string;
+  readonly words: ReadonlyMap<ObjectId, Words>;
+  readonly guardFindings: readonly GuardFinding[];
+  readonly input: PlanInput;
+  readonly at: Connection;
+  readonly reader: AdminReader;
+  readonly home: StateHome | null;
+}
+
+export interface Applied extends Planned {
+  readonly outcomes: Outcomes;
+  /** Whether a second look found nothing left to do. */
+  readonly converged: boolean;
+  /** Why the second look could not be taken. */
+  readonly unverified?: string;
+}
+
+/** The specs are wrong; nothing was asked of the service. */
+export class InvalidSpecsError extends FlaghoistError {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super('SPECS_INVALID', 'the specs are invalid; nothing was sent');
+    this.diagnostics = diagnostics;
+  }
+}
+
+/** Desired against actual: what would change, and why. Writes nothing. */
+export async function plan(context: RunContext): Promise<Planned> {
+  const { source, options } = context;
+  const specs = await readSpecs(source.tree);
+  if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics);
+  const { desired } = specs;
+  const reader = await context.openReader(desired);
+  const at = await connect(reader, desired.config.workspace);
+  checkNamesOnService(desired, at);
+  const home = await context.openState(at);
+  const { state } = (await home?.read()) ?? { state: new Map() as State };
+  const policy = resolvePolicy(desired.config, at, options, home === null);
+  const head = source.revision.commit;
+  const input = await look(reader, at, { desired, state, policy, checkout: source.checkout, head });
+  const changes = planChanges(input);
+  return {
+    plan: changes,
+    planHash: planHash(changes, {
+      origin: context.originName(reader),
+      workspaceId: at.workspace.id,
+    }),
+    words: await wordsFor(changes, input, source.checkout, head),
+    guardFindings: guardFindings(changes, { ...input, config: desired.config }),
+    input,
+    at,
+    reader,
+    home,
+  };
+}
+
+/**
+ * Plan, apply, verify; and remember what was seen to be equal.
+ *
+ * @returns a `Planned` where a guard stands against the plan: nothing was written.
+ * @throws FlaghoistError `PLAN_DIFFERS`: the plan is not the reviewed one; nothing was written.
+ */
+export async function reconcile(
+  context: RunContext,
+  options: ApplyOptions,
+): Promise<Planned | Applied> {
+  const observedAtMs = options.now();
+  const planned = await plan(context);
+  refuseUnreviewed(planned, options.planHash);
+  if (planned.guardFindings.length > 0 && planned.planHash !== options.approvedHash) return planned;
+  const head = context.source.revision.commit;
+  const begun = stateBeforeApply(planned.input, planned.plan.changes, head);
+  await planned.home?.write(begun, { head, message: messageFor('Begin', planned, head) });
+  const { reader, at } = planned;
+  const words = overridden(planned.words, options.words);
+  const writing = {
+    reader,
+    at,
+    words,
+    observedAtMs,
+    now: options.now,
+    writer: options.openWriter(),
+  };
+  const outcomes = await applyPlan(planned.plan, writing, options.signal, options.progress);
+  const done = { ...planned, input: { ...planned.input, state: begun } };
+  const verified = await verify(done, outcomes, context).catch((error: unknown) => ({
+    state: stateAfterVerify(done.input, new Set(planned.plan.unchanged), head),
+    converged: false,
+    unverified: messageOf(error),
+  }));
+  await planned.home?.write(verified.state, { head, message: messageFor('Apply', planned, head) });
+  const { state, ...verdict } = verified;
+  return { ...planned, words, outcomes, ...verdict };
+}
+
+/** Looks again at what was touched: nothing may be left to do. */
+async function verify(
+  { plan: done, input, reader, at }: Planned,
+  outcomes: Outcomes,
+  { source }: RunContext,
+): Promise<{ converged: boolean; state: State; unverified?: string }> {
+  const head = source.revision.commit;
+  const untouched = stateAfterVerify(input, new Set(done.unchanged), head);
+  if (done.changes.length === 0) return { converged: true, state: untouched };
+  const deleted = done.changes
+    .filter(({ id, action }) => action === 'delete' && outcomes.get(id)?.status === 'applied')
+    .map(({ id }) => id);
+  const state = stateAfterDeletions(untouched, deleted);
+  const policy = { ...input.policy, only: touchedKeys(done) };
+  const again = await look(reader, at, {
+    desired: input.desired,
+    state,
+    policy,
+    checkout: source.checkout,
+    head,
+  });
+  const left = planChanges(again, 'touched');
+  return {
+    converged: left.changes.length === 0,
+    state: stateAfterVerify(again, new Set(left.unchanged), head),
+  };
+}
+
+function refuseUnreviewed(planned: Planned, reviewed: string | undefined): void {
+  if (reviewed === undefined || reviewed === planned.planHash) return;
+  throw new FlaghoistError(
+    'PLAN_DIFFERS',
+    `cannot apply: the plan is ${planned.planHash}, the reviewed one was ${reviewed} (review the plan of now)`,
+  );
+}
+
+function overridden(
+  words: ReadonlyMap<ObjectId, Words>,
+  given: Partial<Words>,
+): ReadonlyMap<ObjectId, Words> {
+  return new Map([...words].map(([id, found]) => [id, { ...found, ...given }]));
+}
+
+function messageFor(verb: string, { plan: { changes } }: Planned, head: string | null): string {
+  const objects = changes.length === 1 ? '1 change' : `${changes.length} changes`;
+  return `${verb} ${head?.slice(0, 8) ?? 'a directory without commits'}: ${objects}`;
+}

@@ -1,0 +1,39 @@
+import type { Connection } from '../api/connect.js';
+import { observe } from '../api/observe.js';
+import type { AdminReader } from '../api/reader.js';
+import type { Checkout } from '../git/checkout.js';
+import type { Desired } from '../model/desired.js';
+import type { State } from '../model/state.js';
+import type { PlanInput } from '../plan/plan-input.js';
+import type { PlanPolicy } from '../plan/policy.js';
+import { scopeOf } from '../plan/scope.js';
+import { witnessedRemovals } from './witness.js';
+
+/** Everything that a plan is made from: the specs, what the service has of them, and what is remembered. */
+export async function look(
+  reader: AdminReader,
+  at: Connection,
+  known: {
+    desired: Desired;
+    state: State;
+    policy: PlanPolicy;
+    checkout: Checkout;
+    head: string | null;
+  },
+): Promise<PlanInput> {
+  const { desired, state, checkout, head } = known;
+  const { environments } = known.policy;
+  const scope = scopeOf(
+    desired,
+    state,
+    known.policy,
+    at.environments.map(({ name }) => name),
+  );
+  const [actual, witnessed] = await Promise.all([
+    observe(reader, at, scope),
+    scope.users
+      ? witnessedRemovals(checkout, head, { desired, state, environments })
+      : new Set<string>(),
+  ]);
+  return { desired, actual, state, policy: { ...known.policy, witnessed } };
+}

@@ -1,0 +1,94 @@
+import { FlaghoistError } from '../errors.js';
+import {
+  commitTree,
+  directoryTree,
+  localChanges,
+  openCheckout,
+  type Checkout,
+} from '../git/checkout.js';
+import type { Revision } from '../model/run.js';
+import type { SpecTree } from '../model/tree.js';
+
+/** The files that a run reads, and what is known of where they came from. */
+export interface Source extends AsyncDisposable {
+  readonly tree: SpecTree;
+  readonly checkout: Checkout;
+  readonly revision: Revision;
+  /** For people: what could not be known, or is not looked at. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Opens a config directory: as its commit has it, or, where `workingTree` allows that and files differ from HEAD, as
+ * it lies on disk. A directory without git is read as it is.
+ *
+ * @throws FlaghoistError `SPECS_INVALID`: git knows the directory, but no commit has it yet.
+ */
+export async function openSource(
+  directory: string,
+  { workingTree }: { workingTree: boolean },
+): Promise<Source> {
+  const checkout = await openCheckout(directory);
+  if (!checkout.repository)
+    return fromDirectory(checkout, { commit: null, dirty: false }, [NO_HISTORY]);
+  const changes = await localChanges(checkout);
+  const { head } = checkout;
+  if (head !== null && changes.length === 0) return fromCommit(checkout, head, []);
+  if (workingTree) {
+    return fromDirectory(checkout, { commit: head, dirty: true }, [dirtyWarning(changes, head)]);
+  }
+  if (head === null) {
+    throw new FlaghoistError(
+      'SPECS_INVALID',
+      `cannot read specs in "${directory}": the repository has no commit yet (commit them, or use --allow-dirty)`,
+    );
+  }
+  return fromCommit(checkout, head, [ignoredWarning(changes)]);
+}
+
+const NO_HISTORY =
+  'there is no git history here: titles and comments of writes are generic, and nothing is remembered between runs';
+
+function dirtyWarning(changes: readonly string[], head: string | null): string {
+  const from = head === null ? 'no commit' : `commit ${head.slice(0, 8)}`;
+  return `reading the working tree: it differs from ${from} in ${filesText(changes)}`;
+}
+
+function ignoredWarning(changes: readonly string[]): string {
+  return `local changes are not applied, only what is committed: ${filesText(changes)} (commit them, or use --allow-dirty)`;
+}
+
+function filesText(files: readonly string[]): string {
+  const shown = files.slice(0, 3).join(', ');
+  return files.length > 3 ? `${shown} and ${files.length - 3} more` : shown;
+}
+
+async function fromCommit(
+  checkout: Checkout,
+  head: string,
+  warnings: readonly string[],
+): Promise<Source> {
+  const tree = await commitTree(checkout, head);
+  return {
+    tree,
+    checkout,
+    revision: { commit: head, dirty: false },
+    warnings,
+    [Symbol.asyncDispose]: async () => tree[Symbol.asyncDispose](),
+  };
+}
+
+async function fromDirectory(
+  checkout: Checkout,
+  revision: Revision,
+  warnings: readonly string[],
+): Promise<Source> {
+  const tree = await directoryTree(checkout.directory);
+  return {
+    tree,
+    checkout,
+    revision,
+    warnings,
+    [Symbol.asyncDispose]: async () => Promise.resolve(),
+  };
+}

@@ -1,0 +1,48 @@
+import type { Checkout } from '../git/checkout.js';
+import { attribute, type AttributionRequest } from '../git/history.js';
+import type { ObjectId, ObjectRef } from '../model/object-id.js';
+import type { Change, Plan } from '../model/plan.js';
+import type { Words } from '../model/run.js';
+import type { State } from '../model/state.js';
+import type { SpecTree } from '../model/tree.js';
+import type { PlanInput } from '../plan/plan-input.js';
+import { createParseCache } from '../specs/parse-cache.js';
+import { readSpecs } from '../specs/read-specs.js';
+import { formsOf } from './forms.js';
+
+/** Title and comment of every change, from the commits that made it. */
+export async function wordsFor(
+  plan: Plan,
+  { state, policy }: PlanInput,
+  checkout: Checkout,
+  head: string | null,
+): Promise<ReadonlyMap<ObjectId, Words>> {
+  const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
+  const cache = createParseCache();
+  return attribute(checkout, {
+    head,
+    requests: [...plan.changes, ...plan.withheld].map((change) =>
+      requestFor(change, state, idOfName),
+    ),
+    formsAt: async (tree: SpecTree, refs: readonly ObjectRef[]) => {
+      const specs = await readSpecs(tree, { cache });
+      return specs.ok ? formsOf(specs.desired, refs, policy.environments) : 'unknown';
+    },
+  });
+}
+
+function requestFor(
+  { id, ref, action, reason }: Change,
+  state: State,
+  idOfName: ReadonlyMap<string, string>,
+): AttributionRequest {
+  const entry = state.get(`${ref.kind}/${ref.name}`);
+  const environmentId = ref.environment === null ? null : idOfName.get(ref.environment);
+  const base =
+    environmentId === null
+      ? entry?.workspace
+      : environmentId === undefined
+        ? undefined
+        : entry?.environments[environmentId];
+  return { id, ref, action, reason, base: base?.spec === undefined ? null : base.commit };
+}
