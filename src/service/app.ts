@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type RequestListener } from 'node:http';
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import { API_PREFIX, type WireError } from '../api/wire.js';
+import { JsonText, type Endpoint, type Scope } from './endpoint.js';
+import { badRequest, Problem, unauthorised } from './problem.js';
+import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
+import { compileSchema, describeShapeErrors } from './rules/shape.js';
+import type { Schema } from './rules/matchers.js';
+import { wordsFrom } from './rules/words.js';
+import { findAdminKey } from './store/admin-keys.js';
+import type { Store } from './store/store.js';
+import type { AdminKeyRow } from './store/tables.js';
+
+/** Where the service tells what it does. Never holds a key. */
+export interface ServiceLog {
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+export interface AppOptions {
+  readonly store: Store;
+  readonly endpoints: readonly Endpoint[];
+  readonly clock: () => number;
+  readonly log?: ServiceLog | undefined;
+  /** Stands between the socket and the service and sees every request first. */
+  readonly middleware?: ((next: RequestListener) => RequestListener) | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    adminKey: AdminKeyRow | null;
+  }
+  interface FastifyContextConfig {
+    /** Answered without a key. */
+    isPublic?: boolean;
+    takesText?: boolean;
+  }
+}
+
+/** Ten thousand keys of the greatest length. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+const MAX_NAME_BYTES = 4_000;
+
+/** The endpoints behind HTTP: keys, bodies, errors, access log. It does not listen yet. */
+export function createApp(options: AppOptions): FastifyInstance {
+  const middleware = options.middleware ?? ((next: RequestListener) => next);
+  const app = Fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    exposeHeadRoutes: false,
+    genReqId: () => randomUUID(),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_NAME_BYTES },
+    serverFactory: (handler) => createServer(middleware(handler)),
+  });
+  takeAnyBody(app);
+  app.setValidatorCompiler(({ schema }) => compileSchema(schema as Schema));
+  app.setSchemaErrorFormatter((errors) =>
+    badRequest(describeShapeErrors(errors as Parameters<typeof describeShapeErrors>[0], 'Body')),
+  );
+  app.decorateRequest('adminKey', null);
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.isPublic === true) return;
+    request.adminKey = await adminKeyOf(request, options.store);
+  });
+  app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
+    answerError(error, request, reply, options.log),
+  );
+  app.setNotFoundHandler((request) => {
+    throw new Problem(404, `There is no ${request.method} ${request.url.split('?')[0] ?? ''}`);
+  });
+  logAnswers(app, options.log);
+  app.get('/health', { config: { isPublic: true } }, () => ({ status: 'ok' }));
+  for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options);
+  return app;
+}
+
+/**
+ * Clients send JSON under any content type, and no body at all under `application/json`: only what stands in the body
+ * counts.
+ */
+function takeAnyBody(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (request, body: string, done) => {
+    if (body.trim() === '') {
+      done(null, undefined);
+      return;
+    }
+    void parseJson(request, body, (error, value) => {
+      if (error === null) done(null, value);
+      else if (request.routeOptions.config.takesText === true) done(null, body);
+      else done(badRequest('Body is no JSON text'));
+    });
+  });
+}
+
+async function adminKeyOf(request: FastifyRequest, store: Store): Promise<AdminKeyRow> {
+  const text = keyFromHeaders(request.headers);
+  const id = text === undefined ? undefined : adminKeyId(text);
+  if (text === undefined || id === undefined) throw unauthorised();
+  const key = await store.read(async (db) => findAdminKey(db, id));
+  if (key?.revocation_time !== null || !isSameKey(text, key.hash)) throw unauthorised();
+  return key;
+}
+
+function addEndpoint(
+  app: FastifyInstance,
+  endpoint: Endpoint,
+  { store, clock }: Pick<AppOptions, 'store' | 'clock'>,
+): void {
+  app.route({
+    method: [...endpoint.methods],
+    url: `${API_PREFIX}${endpoint.path}`,
+    schema: {
+      summary: endpoint.summary,
+      ...(endpoint.body === undefined ? {} : { body: endpoint.body }),
+    },
+    config: { takesText: endpoint.takesText ?? false },
+    handler: async (request, reply) => {
+      const apiRequest = apiRequestOf(request, clock());
+      const answer =
+        'read' in endpoint
+          ? await store.read(async (db) => endpoint.read(db, apiRequest))
+          : await store.write(async (db) => endpoint.write(db, apiRequest, store));
+      const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer);
+      return reply.type('application/json; charset=utf-8').send(text);
+    },
+  });
+}
+
+function apiRequestOf(request: FastifyRequest, now: number) {
+  const { adminKey } = request;
+  if (adminKey === null) throw unauthorised();
+  const query = request.query as Record<string, unknown>;
+  return {
+    params: request.params as Record<string, string>,
+    query,
+    body: request.body,
+    caller: {
+      keyName: adminKey.name,
+      scope: scopeOf(adminKey),
+      words: wordsFrom(query, request.body),
+      transactionId: request.id,
+      now,
+    },
+  };
+}
+
+function scopeOf(key: AdminKeyRow): Scope {
+  const ids = (text: string | null): string[] | null =>
+    text === null ? null : (JSON.parse(text) as string[]);
+  return { workspaces: ids(key.workspaces_json), environments: ids(key.environments_json) };
+}
+
+function answerError(
+  error: FastifyError | Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: ServiceLog | undefined,
+): FastifyReply {
+  const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);
+  if (status >= 500) {
+    log?.error({ error: error.stack, transactionId: request.id }, 'request failed');
+  }
+  if (error instanceof Problem && error.bodyless) return reply.code(status).send();
+  const body: WireError = {
+    code: status,
+    message: status >= 500 ? 'Internal error' : error.message,
+    details: '',
+    transactionId: request.id,
+  };
+  return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+function logAnswers(app: FastifyInstance, log: ServiceLog | undefined): void {
+  if (log === undefined) return;
+  app.addHook('onResponse', (request, reply, done) => {
+    log.info(
+      {
+        method: request.method,
+        path: request.url.split('?')[0],
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime),
+        key: request.adminKey?.name,
+        transactionId: request.id,
+      },
+      'request',
+    );
+    done();
+  });
+}

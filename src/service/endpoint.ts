@@ -1,0 +1,63 @@
+import type { Store } from './store/store.js';
+import type { Db } from './store/tables.js';
+import type { Schema } from './rules/matchers.js';
+import type { GivenWords } from './rules/words.js';
+
+/** Who asks, and what stands in the audit log of what it does. */
+export interface Caller {
+  readonly keyName: string;
+  readonly scope: Scope;
+  readonly words: GivenWords;
+  /** Of this request; also in the body of an error. */
+  readonly transactionId: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** What a key may touch: ids; null: everything. */
+export interface Scope {
+  readonly workspaces: readonly string[] | null;
+  readonly environments: readonly string[] | null;
+}
+
+export interface ApiRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Held against the endpoint's schema; undefined where none was sent. */
+  readonly body: unknown;
+  readonly caller: Caller;
+}
+
+/** JSON that is text already. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+interface EndpointBase {
+  /** More than one where clients are known to use either. */
+  readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
+  /** After the prefix; `:name` is a parameter. */
+  readonly path: string;
+  /** Whether the contract shows it: all that a strict service answers. */
+  readonly inContract: boolean;
+  readonly summary: string;
+  /** Of the body; absent: a body is passed over. */
+  readonly body?: Schema;
+  /** A body that is no JSON is taken as text. */
+  readonly takesText?: boolean;
+}
+
+/**
+ * One operation of the service. It knows nothing of HTTP but its place: what it returns is the body of a 200, what it
+ * throws (`Problem`) is a refusal.
+ */
+export type Endpoint = EndpointBase &
+  (
+    | { readonly read: (db: Db, request: ApiRequest) => Promise<unknown> }
+    /** Runs alone and whole: what it throws undoes all it did. */
+    | { readonly write: (db: Db, request: ApiRequest, store: Store) => Promise<unknown> }
+  );

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import type { WireFlag, WirePage } from '../../api/wire.js';
+import { recordChange } from '../change-log.js';
+import type { ApiRequest, Endpoint } from '../endpoint.js';
+import {
+  checkMayChangeWorkspace,
+  checkNoApproval,
+  flagAt,
+  trafficTypeAt,
+  workspaceAt,
+} from '../places.js';
+import { badRequest, conflict } from '../problem.js';
+import { differenceOf } from '../rules/difference.js';
+import { flagPatched } from '../rules/flag.js';
+import type { PatchOperation } from '../rules/json-patch.js';
+import { checkFlagName } from '../rules/names.js';
+import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import { environmentsOfFlag, usersOf } from '../store/definitions.js';
+import {
+  deleteFlag,
+  findFlag,
+  insertFlag,
+  listFlags,
+  updateFlag,
+  wireFlag,
+  type FlagFilter,
+  type StoredFlag,
+} from '../store/flags.js';
+import type { Db, RolloutStatusRow, WorkspaceRow } from '../store/tables.js';
+import { listRolloutStatuses } from '../store/workspaces.js';
+import { NAMED_OBJECT_BODY, PATCH_BODY } from './body-schemas.js';
+
+export const FLAG_ENDPOINTS: readonly Endpoint[] = [
+  {
+    methods: ['POST'],
+    path: '/splits/ws/:ws/trafficTypes/:trafficType',
+    inContract: true,
+    summary: 'Create a flag',
+    body: NAMED_OBJECT_BODY,
+    write: createFlag,
+  },
+  {
+    methods: ['PATCH'],
+    path: '/splits/ws/:ws/:flag',
+    inContract: true,
+    summary: 'Change description, tags, owners or rollout status of a flag',
+    body: PATCH_BODY,
+    write: patchFlag,
+  },
+  {
+    methods: ['DELETE'],
+    path: '/splits/ws/:ws/:flag',
+    inContract: true,
+    summary: 'Delete a flag with its definitions in all environments',
+    write: removeFlag,
+  },
+  {
+    methods: ['GET'],
+    path: '/splits/ws/:ws',
+    inContract: false,
+    summary: 'List flags',
+    read: readFlags,
+  },
+  {
+    methods: ['GET'],
+    path: '/splits/ws/:ws/:flag',
+    inContract: false,
+    summary: 'Get a flag',
+    read: async (db, request) =>
+      wireFlag(await flagAt(db, request, await workspaceAt(db, request))),
+  },
+];
+
+async function createFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
+  const workspace = await workspaceAt(db, request);
+  checkMayChangeWorkspace(request);
+  const trafficType = await trafficTypeAt(db, request, workspace.id);
+  const body = request.body as { name: string; description?: string | null };
+  checkFlagName(body.name);
+  if (await findFlag(db, workspace.id, body.name)) {
+    throw conflict(`Feature flag ${body.name} already exists`);
+  }
+  const { now } = request.caller;
+  await insertFlag(db, {
+    id: randomUUID(),
+    workspace_id: workspace.id,
+    name: body.name,
+    description: body.description ?? '',
+    traffic_type_id: trafficType.id,
+    creation_time: now,
+    rollout_status_id: (await firstRolloutStatus(db, workspace)).id,
+    rollout_status_timestamp: now,
+    tags_json: '[]',
+    owners_json: '[]',
+  });
+  return recorded(db, request, workspace, { action: 'create', before: null, name: body.name });
+}
+
+async function firstRolloutStatus(db: Db, workspace: WorkspaceRow): Promise<RolloutStatusRow> {
+  const [first] = await listRolloutStatuses(db, workspace.id);
+  if (first === undefined) throw new Error('bug: a workspace without rollout statuses');
+  return first;
+}
+
+async function patchFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
+  const workspace = await workspaceAt(db, request);
+  checkMayChangeWorkspace(request);
+  const flag = await flagAt(db, request, workspace);
+  const before = wireFlag(flag);
+  const after = flagPatched(before, request.body as PatchOperation[]);
+  const changed = {
+    description: after.description,
+    tags_json: JSON.stringify(after.tags),
+    owners_json: JSON.stringify(after.owners),
+    ...(await movedTo(db, request, workspace, flag, after.rolloutStatusId)),
+  };
+  await updateFlag(db, flag.id, changed);
+  return recorded(db, request, workspace, { action: 'update', before, name: flag.name });
+}
+
+async function movedTo(
+  db: Db,
+  { caller }: ApiRequest,
+  workspace: WorkspaceRow,
+  flag: StoredFlag,
+  rolloutStatusId: string,
+): Promise<{ rollout_status_id?: string; rollout_status_timestamp?: number }> {
+  if (rolloutStatusId === flag.rollout_status_id) return {};
+  const statuses = await listRolloutStatuses(db, workspace.id);
+  if (!statuses.some(({ id }) => id === rolloutStatusId)) {
+    throw badRequest(`There is no rollout status ${rolloutStatusId}`);
+  }
+  const later = Math.max(caller.now, flag.rollout_status_timestamp + 1);
+  return { rollout_status_id: rolloutStatusId, rollout_status_timestamp: later };
+}
+
+async function recorded(
+  db: Db,
+  { caller }: ApiRequest,
+  workspace: WorkspaceRow,
+  change: { action: 'create' | 'update'; before: WireFlag | null; name: string },
+): Promise<WireFlag> {
+  const flag = await findFlag(db, workspace.id, change.name);
+  if (flag === undefined) throw new Error('bug: a flag vanished within a transaction');
+  const after = wireFlag(flag);
+  await recordChange(db, caller, {
+    kind: 'flag',
+    name: change.name,
+    action: change.action,
+    workspaceId: workspace.id,
+    difference: differenceOf(change.before, after),
+  });
+  return after;
+}
+
+async function removeFlag(db: Db, request: ApiRequest): Promise<true> {
+  const workspace = await workspaceAt(db, request);
+  checkMayChangeWorkspace(request);
+  const flag = await flagAt(db, request, workspace);
+  for (const environment of await environmentsOfFlag(db, flag.id)) checkNoApproval(environment);
+  const users = await usersOf(db, { kind: 'flag', name: flag.name, workspaceId: workspace.id });
+  const [user] = users.filter((each) => each.flag !== flag.name);
+  if (user !== undefined) {
+    throw conflict(
+      `Feature flag ${flag.name} is used by ${user.flag} in the environment ${user.environment}`,
+    );
+  }
+  await deleteFlag(db, flag.id);
+  await recordChange(db, request.caller, {
+    kind: 'flag',
+    name: flag.name,
+    action: 'delete',
+    workspaceId: workspace.id,
+    difference: differenceOf(wireFlag(flag), null),
+  });
+  return true;
+}
+
+async function readFlags(db: Db, request: ApiRequest): Promise<WirePage<WireFlag>> {
+  const workspace = await workspaceAt(db, request);
+  const page = pageFrom(request.query, PAGE_SIZES.objects);
+  const { flags, totalCount } = await listFlags(db, workspace.id, flagFilter(request.query), page);
+  return { objects: flags.map(wireFlag), ...page, totalCount };
+}
+
+function flagFilter({ name, rolloutStatus, tag }: ApiRequest['query']): FlagFilter {
+  const tags = (Array.isArray(tag) ? tag : [tag]).filter(
+    (each): each is string => typeof each === 'string' && each !== '',
+  );
+  return {
+    tags,
+    ...(typeof name === 'string' && name !== '' ? { nameContains: name } : {}),
+    ...(typeof rolloutStatus === 'string' && rolloutStatus !== ''
+      ? { rolloutStatusId: rolloutStatus }
+      : {}),
+  };
+}

@@ -1,0 +1,97 @@
+import {
+  MAX_KEYS_PER_REQUEST,
+  type WireIdentitiesResult,
+  type WireIdentity,
+} from '../../api/wire.js';
+import { recordChange } from '../change-log.js';
+import type { ApiRequest, Endpoint } from '../endpoint.js';
+import { environmentByItself, trafficTypeAt } from '../places.js';
+import { badRequest } from '../problem.js';
+import { differenceOf } from '../rules/difference.js';
+import { IDENTITY_SCHEMA, readIdentity, type GivenIdentity } from '../rules/identity.js';
+import { findIdentity, saveIdentity } from '../store/identities.js';
+import type { Db, EnvironmentRow, TrafficTypeRow } from '../store/tables.js';
+import { findTrafficType } from '../store/workspaces.js';
+
+const PATH = '/trafficTypes/:trafficType/environments/:env/identities';
+
+export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
+  {
+    methods: ['POST'],
+    path: PATH,
+    inContract: true,
+    summary: 'Create or update identities',
+    body: { type: 'array', items: IDENTITY_SCHEMA },
+    write: saveIdentities,
+  },
+];
+
+interface Place {
+  readonly environment: EnvironmentRow;
+  readonly trafficType: TrafficTypeRow;
+}
+
+async function placeOf(db: Db, request: ApiRequest): Promise<Place> {
+  const { workspace, environment } = await environmentByItself(
+    db,
+    request,
+    async (workspaceId) =>
+      (await findTrafficType(db, workspaceId, request.params['trafficType'] ?? '')) !== undefined,
+  );
+  return { environment, trafficType: await trafficTypeAt(db, request, workspace.id) };
+}
+
+/** Each by itself: one that cannot be taken stands in `failed`, and the others are saved. */
+async function saveIdentities(db: Db, request: ApiRequest): Promise<WireIdentitiesResult> {
+  const place = await placeOf(db, request);
+  const given = request.body as GivenIdentity[];
+  if (given.length > MAX_KEYS_PER_REQUEST) {
+    throw badRequest(
+      `${given.length} identities, the limit is ${MAX_KEYS_PER_REQUEST} at one time`,
+    );
+  }
+  const objects: WireIdentity[] = [];
+  const failed: WireIdentitiesResult['failed'] = [];
+  for (const identity of given) {
+    const read = readIdentity(identity);
+    if ('failure' in read) failed.push({ object: identity, status: 400, message: read.failure });
+    else objects.push(await save(db, request, place, identity.key, read.values));
+  }
+  return { objects, failed, metadata: null, offset: null, limit: null, count: null, total: null };
+}
+
+/** Attributes that are not sent stay as they are. */
+async function save(
+  db: Db,
+  { caller }: ApiRequest,
+  { environment, trafficType }: Place,
+  key: string,
+  sent: Readonly<Record<string, string>>,
+): Promise<WireIdentity> {
+  const place = { trafficTypeId: trafficType.id, environmentId: environment.id, key };
+  const before = await findIdentity(db, place);
+  const values = { ...before, ...sent };
+  await saveIdentity(db, place, values);
+  const difference = differenceOf(before ?? null, values);
+  await recordChange(db, caller, {
+    kind: 'identity',
+    name: key,
+    action: before === undefined ? 'create' : 'update',
+    workspaceId: environment.workspace_id,
+    environment,
+    difference: before === undefined && difference.length === 0 ? [{ path: '' }] : difference,
+  });
+  return wireIdentity(place, values);
+}
+
+/** With the members that public samples show beside those of the contract. */
+function wireIdentity(
+  {
+    key,
+    trafficTypeId,
+    environmentId,
+  }: { key: string; trafficTypeId: string; environmentId: string },
+  values: Record<string, string>,
+): WireIdentity & { trafficTypeId: string; environmentId: string } {
+  return { key, trafficTypeId, environmentId, values };
+}

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import type { WirePage, WireSegment, WireSegmentInEnvironment } from '../../api/wire.js';
+import { recordChange } from '../change-log.js';
+import type { ApiRequest, Endpoint } from '../endpoint.js';
+import {
+  activationAt,
+  checkMayChangeWorkspace,
+  checkWordsFor,
+  environmentAt,
+  environmentOfSegment,
+  segmentAt,
+  trafficTypeAt,
+  workspaceAt,
+} from '../places.js';
+import { conflict } from '../problem.js';
+import { differenceOf } from '../rules/difference.js';
+import { checkSegmentName } from '../rules/names.js';
+import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import { usersOf } from '../store/definitions.js';
+import {
+  deleteActivation,
+  deleteSegment,
+  findActivation,
+  findSegment,
+  insertActivation,
+  insertSegment,
+  listActivations,
+  listSegments,
+  wireActivation,
+  wireSegment,
+} from '../store/segments.js';
+import type { Db } from '../store/tables.js';
+import { NAMED_OBJECT_BODY } from './body-schemas.js';
+
+export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
+  {
+    methods: ['POST'],
+    path: '/segments/ws/:ws/trafficTypes/:trafficType',
+    inContract: true,
+    summary: 'Create a segment',
+    body: NAMED_OBJECT_BODY,
+    write: createSegment,
+  },
+  {
+    methods: ['GET'],
+    path: '/segments/ws/:ws',
+    inContract: true,
+    summary: 'List segments',
+    read: readSegments,
+  },
+  {
+    methods: ['DELETE'],
+    path: '/segments/ws/:ws/:segment',
+    inContract: true,
+    summary: 'Delete a segment with its keys in all environments',
+    write: removeSegment,
+  },
+  {
+    methods: ['POST'],
+    path: '/segments/:env/:segment',
+    inContract: true,
+    summary: 'Activate a segment in an environment',
+    takesText: true,
+    write: activate,
+  },
+  {
+    methods: ['GET'],
+    path: '/segments/ws/:ws/:segment',
+    inContract: false,
+    summary: 'Get a segment',
+    read: async (db, request) => {
+      const workspace = await workspaceAt(db, request);
+      return wireSegment(await segmentAt(db, request, workspace.id));
+    },
+  },
+  {
+    methods: ['GET'],
+    path: '/segments/ws/:ws/environments/:env',
+    inContract: false,
+    summary: 'List the segments that are active in an environment',
+    read: readActivations,
+  },
+  {
+    methods: ['DELETE'],
+    path: '/segments/:env/:segment',
+    inContract: false,
+    summary: 'Deactivate an empty segment in an environment',
+    write: deactivate,
+  },
+];
+
+async function createSegment(db: Db, request: ApiRequest): Promise<WireSegment> {
+  const workspace = await workspaceAt(db, request);
+  checkMayChangeWorkspace(request);
+  const trafficType = await trafficTypeAt(db, request, workspace.id);
+  const { name, description } = request.body as { name: string; description?: string | null };
+  checkSegmentName(name);
+  if (await findSegment(db, workspace.id, name)) throw conflict(`Segment ${name} already exists`);
+  await insertSegment(db, {
+    id: randomUUID(),
+    workspace_id: workspace.id,
+    name,
+    description: description ?? '',
+    traffic_type_id: trafficType.id,
+    creation_time: request.caller.now,
+    tags_json: '[]',
+  });
+  const created = await findSegment(db, workspace.id, name);
+  if (created === undefined) throw new Error('bug: a segment vanished within a transaction');
+  await recordChange(db, request.caller, {
+    kind: 'segment',
+    name,
+    action: 'create',
+    workspaceId: workspace.id,
+    difference: differenceOf(null, wireSegment(created)),
+  });
+  return wireSegment(created);
+}
+
+async function readSegments(db: Db, request: ApiRequest): Promise<WirePage<WireSegment>> {
+  const workspace = await workspaceAt(db, request);
+  const page = pageFrom(request.query, PAGE_SIZES.objects);
+  const { segments, totalCount } = await listSegments(db, workspace.id, page);
+  return { objects: segments.map(wireSegment), ...page, totalCount };
+}
+
+async function readActivations(
+  db: Db,
+  request: ApiRequest,
+): Promise<WirePage<WireSegmentInEnvironment>> {
+  const workspace = await workspaceAt(db, request);
+  const environment = await environmentAt(db, request, workspace);
+  const page = pageFrom(request.query, PAGE_SIZES.objects);
+  const { activations, totalCount } = await listActivations(db, environment.id, page);
+  return { objects: activations.map(wireActivation), ...page, totalCount };
+}
+
+async function removeSegment(db: Db, request: ApiRequest): Promise<true> {
+  const workspace = await workspaceAt(db, request);
+  checkMayChangeWorkspace(request);
+  const segment = await segmentAt(db, request, workspace.id);
+  await checkUnused(db, { name: segment.name, workspaceId: workspace.id });
+  await deleteSegment(db, segment.id);
+  await recordChange(db, request.caller, {
+    kind: 'segment',
+    name: segment.name,
+    action: 'delete',
+    workspaceId: workspace.id,
+    difference: differenceOf(wireSegment(segment), null),
+  });
+  return true;
+}
+
+/** @throws Problem (409) a definition names the segment. */
+async function checkUnused(
+  db: Db,
+  segment: { name: string; workspaceId: string; environmentId?: string },
+): Promise<void> {
+  const [user] = await usersOf(db, { kind: 'segment', ...segment });
+  if (user === undefined) return;
+  throw conflict(
+    `Segment ${segment.name} is used by feature flag ${user.flag} in the environment ${user.environment}`,
+  );
+}
+
+/** Once more is no change. */
+async function activate(db: Db, request: ApiRequest): Promise<WireSegmentInEnvironment> {
+  const { workspace, environment } = await environmentOfSegment(db, request);
+  checkWordsFor(workspace, request, 'both');
+  const segment = await segmentAt(db, request, workspace.id);
+  const before = await findActivation(db, environment.id, segment.name);
+  if (before !== undefined) return wireActivation(before);
+  const place = { segmentId: segment.id, environmentId: environment.id };
+  await insertActivation(db, place, request.caller.now);
+  const activation = await findActivation(db, environment.id, segment.name);
+  if (activation === undefined) throw new Error('bug: an activation vanished within a transaction');
+  await recordChange(db, request.caller, {
+    kind: 'segment',
+    name: segment.name,
+    action: 'activate',
+    workspaceId: workspace.id,
+    environment,
+    difference: differenceOf(null, wireActivation(activation)),
+  });
+  return wireActivation(activation);
+}
+
+async function deactivate(db: Db, request: ApiRequest): Promise<true> {
+  const { workspace, environment } = await environmentOfSegment(db, request);
+  checkWordsFor(workspace, request, 'both');
+  const activation = await activationAt(db, request, environment);
+  if (activation.key_count > 0) {
+    throw conflict(
+      `Segment ${activation.name} has ${activation.key_count} keys in ${environment.name}: remove them first`,
+    );
+  }
+  await checkUnused(db, {
+    name: activation.name,
+    workspaceId: workspace.id,
+    environmentId: environment.id,
+  });
+  await deleteActivation(db, activation.activation_id);
+  await recordChange(db, request.caller, {
+    kind: 'segment',
+    name: activation.name,
+    action: 'deactivate',
+    workspaceId: workspace.id,
+    environment,
+    difference: differenceOf(wireActivation(activation), null),
+  });
+  return true;
+}

@@ -1,0 +1,77 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+const PREFIX = 'fha_';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ID_LENGTH = 12;
+const SECRET_LENGTH = 30;
+const CHECKSUM_LENGTH = 6;
+const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH}}$`);
+
+/**
+ * An Admin API key: `fha_`, 12 characters by which it is found, 30 that are its secret, 6 that tell a typing error
+ * or a chance match of a scanner from a key.
+ */
+export interface NewAdminKey {
+  readonly id: string;
+  /** Shown once, to whoever asked for it; the store keeps `hash` alone. */
+  readonly key: string;
+  readonly hash: string;
+}
+
+/** @param randomBytes source of unguessable bytes. */
+export function createAdminKey(randomBytes: (count: number) => Uint8Array): NewAdminKey {
+  const id = randomText(ID_LENGTH, randomBytes);
+  const payload = id + randomText(SECRET_LENGTH, randomBytes);
+  const key = PREFIX + payload + checksum(payload);
+  return { id, key, hash: hashKey(key) };
+}
+
+function randomText(length: number, randomBytes: (count: number) => Uint8Array): string {
+  // 248 is the largest multiple of 62 in a byte: what lies above would make some characters likelier than others.
+  const fair = 248;
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length * 2)) {
+      if (byte < fair && text.length < length) text += ALPHABET.charAt(byte % ALPHABET.length);
+    }
+  }
+  return text;
+}
+
+function checksum(payload: string): string {
+  const digest = createHash('sha256').update(payload).digest();
+  return [...digest.subarray(0, CHECKSUM_LENGTH)]
+    .map((byte) => ALPHABET.charAt(byte % ALPHABET.length))
+    .join('');
+}
+
+/** SHA-256 in lower-case hex. The secret is random and long: nothing slower is needed to keep it. */
+function hashKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+/** Id of a key; undefined where the text is no key at all, which needs no look at the store. */
+export function adminKeyId(text: string): string | undefined {
+  if (!SHAPE.test(text)) return undefined;
+  const payload = text.slice(PREFIX.length, -CHECKSUM_LENGTH);
+  if (checksum(payload) !== text.slice(-CHECKSUM_LENGTH)) return undefined;
+  return payload.slice(0, ID_LENGTH);
+}
+
+/** Takes the same time wherever the two differ. */
+export function isSameKey(text: string, hash: string): boolean {
+  const given = Buffer.from(hashKey(text), 'hex');
+  const kept = Buffer.from(hash, 'hex');
+  return given.length === kept.length && timingSafeEqual(given, kept);
+}
+
+/** The key of a request: `Authorization: Bearer …`, or `x-api-key` as some clients send it. */
+export function keyFromHeaders(headers: {
+  readonly authorization?: string | undefined;
+  readonly 'x-api-key'?: string | string[] | undefined;
+}): string | undefined {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  if (bearer !== undefined) return bearer;
+  const other = headers['x-api-key'];
+  return typeof other === 'string' ? other : undefined;
+}

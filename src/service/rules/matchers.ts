@@ -1,0 +1,77 @@
+/** A JSON Schema (2020-12) as data. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+const TEXT: Schema = { type: 'string', minLength: 1 };
+const TEXTS: Schema = { type: 'array', items: { type: 'string' }, minItems: 1 };
+const NUMBER: Schema = { type: 'number' };
+const TIME: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
+const between = (bound: Schema): Schema => ({
+  type: 'object',
+  required: ['from', 'to'],
+  properties: { from: bound, to: bound },
+});
+
+const ATTRIBUTE = { attribute: TEXT };
+const SET = { ...ATTRIBUTE, strings: TEXTS };
+const ON_DATE = { ...ATTRIBUTE, date: TIME };
+const NUMERIC = { ...ATTRIBUTE, number: NUMBER };
+const SEMVER = { ...ATTRIBUTE, string: TEXT };
+
+/**
+ * The fields that a matcher of each known type must have. Public documentation of such services; types that do not
+ * stand here are taken and kept as they come, for a service learns new ones.
+ */
+const MATCHER_FIELDS: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
+  IN_SEGMENT: { string: TEXT },
+  IN_LARGE_SEGMENT: { string: TEXT },
+  IN_RULE_BASED_SEGMENT: { string: TEXT },
+  IN_SPLIT: {
+    depends: {
+      type: 'object',
+      required: ['splitName'],
+      properties: { splitName: TEXT, treatments: TEXTS, treatment: TEXT },
+      anyOf: [{ required: ['treatments'] }, { required: ['treatment'] }],
+    },
+  },
+  EQUAL_SET: SET,
+  ANY_OF_SET: SET,
+  ALL_OF_SET: SET,
+  PART_OF_SET: SET,
+  ON_DATE,
+  ON_OR_AFTER_DATE: ON_DATE,
+  ON_OR_BEFORE_DATE: ON_DATE,
+  BETWEEN_DATE: { ...ATTRIBUTE, between: between(TIME) },
+  EQUAL_NUMBER: NUMERIC,
+  LESS_THAN_OR_EQUAL_NUMBER: NUMERIC,
+  GREATER_THAN_OR_EQUAL_NUMBER: NUMERIC,
+  BETWEEN_NUMBER: { ...ATTRIBUTE, between: between(NUMBER) },
+  BOOLEAN: { ...ATTRIBUTE, bool: { type: 'boolean' } },
+  IN_LIST_STRING: { strings: TEXTS },
+  STARTS_WITH_STRING: { strings: TEXTS },
+  ENDS_WITH_STRING: { strings: TEXTS },
+  CONTAINS_STRING: { strings: TEXTS },
+  MATCHES_STRING: { string: TEXT },
+  EQUAL_TO_SEMVER: SEMVER,
+  GREATER_THAN_OR_EQUAL_TO_SEMVER: SEMVER,
+  LESS_THAN_OR_EQUAL_TO_SEMVER: SEMVER,
+  BETWEEN_SEMVER: { ...ATTRIBUTE, between: between(TEXT) },
+  IN_LIST_SEMVER: { ...ATTRIBUTE, strings: TEXTS },
+};
+
+export const KNOWN_MATCHER_TYPES: readonly string[] = Object.keys(MATCHER_FIELDS);
+
+export const MATCHER_SCHEMA: Schema = {
+  type: 'object',
+  description:
+    'Which further fields stand here depends on `type`; unknown types are kept as they are.',
+  required: ['type'],
+  properties: {
+    type: TEXT,
+    negate: { type: ['boolean', 'null'] },
+    attribute: { type: ['string', 'null'] },
+  },
+  allOf: Object.entries(MATCHER_FIELDS).map(([type, fields]) => ({
+    if: { properties: { type: { const: type } } },
+    then: { required: Object.keys(fields), properties: fields },
+  })),
+};

@@ -1,0 +1,196 @@
+import type { WireDefinition } from '../../api/wire.js';
+import type { DefinitionContent, Uses } from '../rules/definition.js';
+import type { Page } from '../rules/paging.js';
+import type { Db, DefinitionRow, EnvironmentRow } from './tables.js';
+
+/** A definition with the names that it is sent with. */
+export interface StoredDefinition extends DefinitionRow {
+  readonly flag_name: string;
+  readonly environment_name: string;
+  readonly traffic_type_id: string;
+  readonly traffic_type_name: string;
+}
+
+function selectDefinitions(db: Db, environmentId: string) {
+  return db
+    .selectFrom('definitions')
+    .innerJoin('flags', 'flags.id', 'definitions.flag_id')
+    .innerJoin('environments', 'environments.id', 'definitions.environment_id')
+    .innerJoin('traffic_types', 'traffic_types.id', 'flags.traffic_type_id')
+    .where('definitions.environment_id', '=', environmentId)
+    .selectAll('definitions')
+    .select([
+      'flags.name as flag_name',
+      'environments.name as environment_name',
+      'traffic_types.id as traffic_type_id',
+      'traffic_types.name as traffic_type_name',
+    ]);
+}
+
+export async function findDefinition(
+  db: Db,
+  environmentId: string,
+  flagNameOrId: string,
+): Promise<StoredDefinition | undefined> {
+  const query = selectDefinitions(db, environmentId);
+  return (
+    (await query.where('flags.name', '=', flagNameOrId).executeTakeFirst()) ??
+    (await query.where('flags.id', '=', flagNameOrId).executeTakeFirst())
+  );
+}
+
+/** In the order of the flags' names. */
+export async function listDefinitions(
+  db: Db,
+  environmentId: string,
+  page: Page,
+): Promise<{ definitions: StoredDefinition[]; totalCount: number }> {
+  const { count } = await db
+    .selectFrom('definitions')
+    .where('environment_id', '=', environmentId)
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  const definitions = await selectDefinitions(db, environmentId)
+    .orderBy('flags.sort_name')
+    .orderBy('flags.name')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  return { definitions, totalCount: count };
+}
+
+export async function insertDefinition(
+  db: Db,
+  place: { flagId: string; environmentId: string },
+  content: DefinitionContent,
+  uses: Uses,
+  now: number,
+): Promise<void> {
+  await db
+    .insertInto('definitions')
+    .values({
+      flag_id: place.flagId,
+      environment_id: place.environmentId,
+      killed: Number(content.killed),
+      body_json: JSON.stringify(content.body),
+      creation_time: now,
+      last_update_time: now,
+    })
+    .execute();
+  await insertUses(db, place, uses);
+}
+
+export async function updateDefinition(
+  db: Db,
+  place: { flagId: string; environmentId: string },
+  content: DefinitionContent,
+  uses: Uses,
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('definitions')
+    .set({
+      killed: Number(content.killed),
+      body_json: JSON.stringify(content.body),
+      last_update_time: now,
+    })
+    .where('flag_id', '=', place.flagId)
+    .where('environment_id', '=', place.environmentId)
+    .execute();
+  await deleteUses(db, place);
+  await insertUses(db, place, uses);
+}
+
+export async function deleteDefinition(
+  db: Db,
+  place: { flagId: string; environmentId: string },
+): Promise<void> {
+  await deleteUses(db, place);
+  await db
+    .deleteFrom('definitions')
+    .where('flag_id', '=', place.flagId)
+    .where('environment_id', '=', place.environmentId)
+    .execute();
+}
+
+async function insertUses(
+  db: Db,
+  { flagId, environmentId }: { flagId: string; environmentId: string },
+  uses: Uses,
+): Promise<void> {
+  const row = { flag_id: flagId, environment_id: environmentId };
+  const rows = [
+    ...uses.segments.map((name) => ({ ...row, kind: 'segment' as const, name })),
+    ...uses.flags.map((name) => ({ ...row, kind: 'flag' as const, name })),
+  ];
+  if (rows.length > 0) await db.insertInto('definition_uses').values(rows).execute();
+}
+
+async function deleteUses(
+  db: Db,
+  { flagId, environmentId }: { flagId: string; environmentId: string },
+): Promise<void> {
+  await db
+    .deleteFrom('definition_uses')
+    .where('flag_id', '=', flagId)
+    .where('environment_id', '=', environmentId)
+    .execute();
+}
+
+export interface Use {
+  readonly flag: string;
+  readonly environment: string;
+}
+
+/** Definitions that name a segment or flag of the workspace, in order; of one environment or of all. */
+export async function usersOf(
+  db: Db,
+  used: { kind: 'segment' | 'flag'; name: string; workspaceId: string; environmentId?: string },
+): Promise<Use[]> {
+  let query = db
+    .selectFrom('definition_uses')
+    .innerJoin('flags', 'flags.id', 'definition_uses.flag_id')
+    .innerJoin('environments', 'environments.id', 'definition_uses.environment_id')
+    .where('definition_uses.kind', '=', used.kind)
+    .where('definition_uses.name', '=', used.name)
+    .where('flags.workspace_id', '=', used.workspaceId);
+  if (used.environmentId !== undefined) {
+    query = query.where('definition_uses.environment_id', '=', used.environmentId);
+  }
+  return query
+    .select(['flags.name as flag', 'environments.name as environment'])
+    .orderBy('flags.sort_name')
+    .orderBy('environments.sort_name')
+    .execute();
+}
+
+/** Environments that have a definition of the flag. */
+export async function environmentsOfFlag(db: Db, flagId: string): Promise<EnvironmentRow[]> {
+  return db
+    .selectFrom('definitions')
+    .innerJoin('environments', 'environments.id', 'definitions.environment_id')
+    .where('definitions.flag_id', '=', flagId)
+    .selectAll('environments')
+    .orderBy('environments.sort_name')
+    .execute();
+}
+
+/** JSON text of the definition as it is sent: the stored members are not parsed for it. */
+export function definitionText(definition: StoredDefinition): string {
+  const head = JSON.stringify({
+    id: definition.flag_id,
+    name: definition.flag_name,
+    environment: { id: definition.environment_id, name: definition.environment_name },
+    trafficType: { id: definition.traffic_type_id, name: definition.traffic_type_name },
+    killed: definition.killed === 1,
+  });
+  const tail = JSON.stringify({
+    creationTime: definition.creation_time,
+    lastUpdateTime: definition.last_update_time,
+  });
+  return `${head.slice(0, -1)},${definition.body_json.slice(1, -1)},${tail.slice(1)}`;
+}
+
+export function wireDefinition(definition: StoredDefinition): WireDefinition {
+  return JSON.parse(definitionText(definition)) as WireDefinition;
+}

@@ -1,0 +1,137 @@
+import { sql } from 'kysely';
+import type { WireFlag } from '../../api/wire.js';
+import { sortName } from '../rules/names.js';
+import type { Page } from '../rules/paging.js';
+import type { Db, FlagRow } from './tables.js';
+
+/** A flag with the names of what it refers to. */
+export interface StoredFlag extends FlagRow {
+  readonly traffic_type_name: string;
+  readonly rollout_status_name: string;
+}
+
+export interface FlagFilter {
+  readonly nameContains?: string;
+  readonly rolloutStatusId?: string;
+  /** Flags that have all of these. */
+  readonly tags: readonly string[];
+}
+
+function selectFlags(db: Db, workspaceId: string) {
+  return db
+    .selectFrom('flags')
+    .innerJoin('traffic_types', 'traffic_types.id', 'flags.traffic_type_id')
+    .innerJoin('rollout_statuses', 'rollout_statuses.id', 'flags.rollout_status_id')
+    .where('flags.workspace_id', '=', workspaceId);
+}
+
+const COLUMNS = [
+  'traffic_types.name as traffic_type_name',
+  'rollout_statuses.name as rollout_status_name',
+] as const;
+
+/** In the order of names. */
+export async function listFlags(
+  db: Db,
+  workspaceId: string,
+  filter: FlagFilter,
+  page: Page,
+): Promise<{ flags: StoredFlag[]; totalCount: number }> {
+  let query = selectFlags(db, workspaceId);
+  if (filter.rolloutStatusId !== undefined) {
+    query = query.where('flags.rollout_status_id', '=', filter.rolloutStatusId);
+  }
+  if (filter.nameContains !== undefined) {
+    const wanted = `%${filter.nameContains.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`;
+    query = query.where(sql<boolean>`flags.sort_name like ${wanted} escape '\\'`);
+  }
+  for (const tag of filter.tags) {
+    const wanted = `%${JSON.stringify(tag).replaceAll(/[\\%_]/g, '\\$&')}%`;
+    query = query.where(sql<boolean>`flags.tags_json like ${wanted} escape '\\'`);
+  }
+  const { count } = await query
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  const flags = await query
+    .selectAll('flags')
+    .select(COLUMNS)
+    .orderBy('flags.sort_name')
+    .orderBy('flags.name')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  return { flags, totalCount: count };
+}
+
+export async function findFlag(
+  db: Db,
+  workspaceId: string,
+  nameOrId: string,
+): Promise<StoredFlag | undefined> {
+  const query = selectFlags(db, workspaceId).selectAll('flags').select(COLUMNS);
+  return (
+    (await query.where('flags.name', '=', nameOrId).executeTakeFirst()) ??
+    (await query.where('flags.id', '=', nameOrId).executeTakeFirst())
+  );
+}
+
+/** Those of `names` that are no flags of the workspace. */
+export async function missingFlags(
+  db: Db,
+  workspaceId: string,
+  names: readonly string[],
+): Promise<string[]> {
+  if (names.length === 0) return [];
+  const rows = await db
+    .selectFrom('flags')
+    .select('name')
+    .where('workspace_id', '=', workspaceId)
+    .where('name', 'in', names)
+    .execute();
+  const found = new Set(rows.map(({ name }) => name));
+  return names.filter((name) => !found.has(name));
+}
+
+export async function insertFlag(db: Db, flag: Omit<FlagRow, 'sort_name'>): Promise<void> {
+  await db
+    .insertInto('flags')
+    .values({ ...flag, sort_name: sortName(flag.name) })
+    .execute();
+}
+
+export async function updateFlag(
+  db: Db,
+  flagId: string,
+  changed: Partial<
+    Pick<
+      FlagRow,
+      'description' | 'rollout_status_id' | 'rollout_status_timestamp' | 'tags_json' | 'owners_json'
+    >
+  >,
+): Promise<void> {
+  await db.updateTable('flags').set(changed).where('id', '=', flagId).execute();
+}
+
+/** With its definitions. */
+export async function deleteFlag(db: Db, flagId: string): Promise<void> {
+  await db.deleteFrom('definition_uses').where('flag_id', '=', flagId).execute();
+  await db.deleteFrom('definitions').where('flag_id', '=', flagId).execute();
+  await db.deleteFrom('flags').where('id', '=', flagId).execute();
+}
+
+/** As it is sent, with the owners where there are any. */
+export function wireFlag(flag: StoredFlag): WireFlag & { owners?: unknown[] } {
+  const tags = JSON.parse(flag.tags_json) as string[];
+  const owners = JSON.parse(flag.owners_json) as unknown[];
+  return {
+    id: flag.id,
+    name: flag.name,
+    description: flag.description,
+    trafficType: { id: flag.traffic_type_id, name: flag.traffic_type_name },
+    creationTime: flag.creation_time,
+    rolloutStatus: { id: flag.rollout_status_id, name: flag.rollout_status_name },
+    rolloutStatusTimestamp: flag.rollout_status_timestamp,
+    tags: tags.length === 0 ? null : tags.map((name) => ({ name })),
+    ...(owners.length === 0 ? {} : { owners }),
+  };
+}

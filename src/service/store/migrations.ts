@@ -1,0 +1,176 @@
+import { sql, type Kysely, type Migration } from 'kysely';
+
+export type Dialect = 'sqlite' | 'postgres';
+
+/**
+ * Every step that a store ever took, by the name under which it is remembered. A step that was published never
+ * changes; what a store needs next is a step of its own.
+ */
+export function migrations(dialect: Dialect): Record<string, Migration> {
+  return { '0001-first': { up: async (db: Kysely<unknown>) => createFirst(db, dialect) } };
+}
+
+async function createFirst(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  const words = wordsOf(dialect);
+  const statements = [...workspaceTables(words), ...flagTables(words), ...segmentTables(words)]
+    .concat(accessTables(words))
+    .map((statement) => sql.raw(statement));
+  // One after the other: tables refer to those before them.
+  for (const statement of statements) await statement.execute(db);
+}
+
+interface Words {
+  /** Text compared byte by byte, so that both databases sort alike. */
+  readonly text: string;
+  readonly counter: string;
+  readonly time: string;
+  readonly clustered: string;
+}
+
+function wordsOf(dialect: Dialect): Words {
+  if (dialect === 'sqlite') {
+    return {
+      text: 'text',
+      counter: 'integer primary key autoincrement',
+      time: 'integer',
+      clustered: ' without rowid',
+    };
+  }
+  return {
+    text: 'text collate "C"',
+    counter: 'bigint generated always as identity primary key',
+    time: 'bigint',
+    clustered: '',
+  };
+}
+
+function workspaceTables({ text, time }: Words): string[] {
+  return [
+    `create table workspaces (
+      id ${text} primary key,
+      name ${text} not null unique,
+      sort_name ${text} not null,
+      requires_title_and_comments integer not null)`,
+    `create table environments (
+      id ${text} primary key,
+      workspace_id ${text} not null references workspaces (id),
+      name ${text} not null,
+      sort_name ${text} not null,
+      production integer not null,
+      approvals_required integer not null,
+      creation_time ${time} not null,
+      unique (workspace_id, name))`,
+    `create table traffic_types (
+      id ${text} primary key,
+      workspace_id ${text} not null references workspaces (id),
+      name ${text} not null,
+      display_attribute_id ${text},
+      unique (workspace_id, name))`,
+    `create table rollout_statuses (
+      id ${text} primary key,
+      workspace_id ${text} not null references workspaces (id),
+      name ${text} not null,
+      description ${text} not null,
+      position integer not null,
+      unique (workspace_id, name))`,
+  ];
+}
+
+function flagTables({ text, time, clustered }: Words): string[] {
+  return [
+    `create table flags (
+      id ${text} primary key,
+      workspace_id ${text} not null references workspaces (id),
+      name ${text} not null,
+      sort_name ${text} not null,
+      description ${text} not null,
+      traffic_type_id ${text} not null references traffic_types (id),
+      creation_time ${time} not null,
+      rollout_status_id ${text} not null references rollout_statuses (id),
+      rollout_status_timestamp ${time} not null,
+      tags_json ${text} not null,
+      owners_json ${text} not null,
+      unique (workspace_id, name))`,
+    'create index flags_by_sort_name on flags (workspace_id, sort_name, name)',
+    `create table definitions (
+      flag_id ${text} not null references flags (id),
+      environment_id ${text} not null references environments (id),
+      killed integer not null,
+      body_json ${text} not null,
+      creation_time ${time} not null,
+      last_update_time ${time} not null,
+      primary key (flag_id, environment_id))`,
+    'create index definitions_by_environment on definitions (environment_id)',
+    `create table definition_uses (
+      flag_id ${text} not null,
+      environment_id ${text} not null,
+      kind ${text} not null,
+      name ${text} not null,
+      primary key (environment_id, kind, name, flag_id),
+      foreign key (flag_id, environment_id) references definitions (flag_id, environment_id))${clustered}`,
+    'create index definition_uses_by_definition on definition_uses (flag_id, environment_id)',
+  ];
+}
+
+function segmentTables({ text, time, counter, clustered }: Words): string[] {
+  return [
+    `create table segments (
+      id ${text} primary key,
+      workspace_id ${text} not null references workspaces (id),
+      name ${text} not null,
+      sort_name ${text} not null,
+      description ${text} not null,
+      traffic_type_id ${text} not null references traffic_types (id),
+      creation_time ${time} not null,
+      tags_json ${text} not null,
+      unique (workspace_id, name))`,
+    'create index segments_by_sort_name on segments (workspace_id, sort_name, name)',
+    `create table activations (
+      id ${counter},
+      segment_id ${text} not null references segments (id),
+      environment_id ${text} not null references environments (id),
+      creation_time ${time} not null,
+      last_update_time ${time} not null,
+      key_count integer not null,
+      unique (segment_id, environment_id))`,
+    'create index activations_by_environment on activations (environment_id)',
+    `create table segment_keys (
+      activation_id ${time} not null references activations (id),
+      key ${text} not null,
+      primary key (activation_id, key))${clustered}`,
+    `create table identities (
+      traffic_type_id ${text} not null references traffic_types (id),
+      environment_id ${text} not null references environments (id),
+      key ${text} not null,
+      values_json ${text} not null,
+      primary key (environment_id, traffic_type_id, key))${clustered}`,
+  ];
+}
+
+function accessTables({ text, time, counter }: Words): string[] {
+  return [
+    `create table admin_keys (
+      id ${text} primary key,
+      name ${text} not null,
+      hash ${text} not null,
+      creation_time ${time} not null,
+      revocation_time ${time},
+      workspaces_json ${text},
+      environments_json ${text})`,
+    `create table audit (
+      id ${counter},
+      time ${time} not null,
+      transaction_id ${text} not null,
+      workspace_id ${text},
+      environment_id ${text},
+      environment_name ${text},
+      kind ${text} not null,
+      name ${text} not null,
+      action ${text} not null,
+      title ${text},
+      comment ${text},
+      key_name ${text},
+      difference_json ${text} not null)`,
+    'create index audit_by_object on audit (workspace_id, kind, name, id)',
+  ];
+}

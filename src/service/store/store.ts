@@ -1,0 +1,175 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  Kysely,
+  Migrator,
+  PostgresDialect,
+  SqliteDialect,
+  sql,
+  type Dialect as KyselyDialect,
+} from 'kysely';
+import { FlaghoistError, messageOf } from '../../errors.js';
+import { isBusy, openSqlite, type SqliteDatabase, type SqliteStatement } from '../../sqlite.js';
+import { migrations, type Dialect } from './migrations.js';
+import type { Db, Tables } from './tables.js';
+
+export type StoreLocation =
+  | { readonly kind: 'memory' }
+  /** Made where there is none. One process at a time. */
+  | { readonly kind: 'directory'; readonly path: string }
+  /** `postgres://…`; any number of processes. */
+  | { readonly kind: 'postgres'; readonly url: string };
+
+export interface Store {
+  readonly dialect: Dialect;
+  /** Runs `work` on one state of the store: no other's change comes in between. */
+  read<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` alone: writers come one after the other, in all processes. What it throws undoes all it did; once it
+   * returned, its changes outlive the process.
+   */
+  write<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the store and brings its tables up to date.
+ *
+ * @throws FlaghoistError (IN_USE) another process has the directory open.
+ * @throws FlaghoistError (STATE_UNREADABLE) the store cannot be opened, or was written by a newer version.
+ */
+export async function openStore(location: StoreLocation): Promise<Store> {
+  if (location.kind === 'postgres') return openPostgres(location.url);
+  return location.kind === 'memory' ? openMemory() : openDirectory(location.path);
+}
+
+async function openMemory(): Promise<Store> {
+  return storeOver(sqliteDialect(openSqlite(':memory:')), 'sqlite');
+}
+
+async function openDirectory(path: string): Promise<Store> {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const lock = takeLock(path);
+  try {
+    const database = openSqlite(join(path, 'service.sqlite'));
+    database.exec('pragma journal_mode = wal');
+    // Every commit reaches the disk before it is answered: what was acknowledged survives a power cut.
+    database.exec('pragma synchronous = full');
+    database.exec('pragma foreign_keys = on');
+    return await storeOver(sqliteDialect(database), 'sqlite', () => lock.close());
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** An exclusive lock on a file of its own: the system takes it back when the process dies, however it dies. */
+function takeLock(path: string): SqliteDatabase {
+  const lock = openSqlite(join(path, 'lock'));
+  try {
+    lock.exec('begin exclusive');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (!isBusy(error)) throw error;
+    throw new FlaghoistError(
+      'IN_USE',
+      `cannot open the store in "${path}": another process has it open (stop that process, or name another directory)`,
+      { cause: error },
+    );
+  }
+}
+
+function sqliteDialect(database: SqliteDatabase): KyselyDialect {
+  return new SqliteDialect({
+    database: {
+      prepare: preparedOnce(database),
+      close: () => {
+        database.close();
+      },
+    },
+  });
+}
+
+const MAX_PREPARED_STATEMENTS = 500;
+
+/** Statements are few and asked for all the time; preparing one costs more than running it. */
+function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStatement {
+  const prepared = new Map<string, SqliteStatement>();
+  return (text) => {
+    const known = prepared.get(text);
+    if (known !== undefined) return known;
+    if (prepared.size >= MAX_PREPARED_STATEMENTS) prepared.clear();
+    const statement = database.prepare(text);
+    prepared.set(text, statement);
+    return statement;
+  };
+}
+
+/** PostgreSQL's own number of its 64-bit integers, which `pg` gives as text. */
+const INT8_OID = 20;
+
+async function openPostgres(url: string): Promise<Store> {
+  const { default: pg } = await import('pg');
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    types: {
+      // Times and counts, all far below 2^53.
+      getTypeParser: (oid, format) =>
+        oid === INT8_OID ? Number : (pg.types.getTypeParser(oid, format) as unknown),
+    },
+  });
+  return storeOver(new PostgresDialect({ pool }), 'postgres');
+}
+
+async function storeOver(
+  kyselyDialect: KyselyDialect,
+  dialect: Dialect,
+  closed: () => void = () => undefined,
+): Promise<Store> {
+  const db = new Kysely<Tables>({ dialect: kyselyDialect });
+  try {
+    await migrate(db, dialect);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return {
+    dialect,
+    read: async (work) => {
+      const transaction = db.transaction();
+      return (
+        dialect === 'postgres' ? transaction.setIsolationLevel('repeatable read') : transaction
+      ).execute(work);
+    },
+    write: async (work) =>
+      db.transaction().execute(async (transaction) => {
+        if (dialect === 'postgres') await waitForOtherWriters(transaction);
+        return work(transaction);
+      }),
+    close: async () => {
+      await db.destroy();
+      closed();
+    },
+  };
+}
+
+/** SQLite has one connection and so one writer; PostgreSQL has to be told. The lock ends with the transaction. */
+async function waitForOtherWriters(transaction: Db): Promise<void> {
+  await sql`select pg_advisory_xact_lock(72616771)`.execute(transaction);
+}
+
+async function migrate(db: Db, dialect: Dialect): Promise<void> {
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => Promise.resolve(migrations(dialect)) },
+  });
+  const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  throw new FlaghoistError(
+    'STATE_UNREADABLE',
+    `cannot bring the store up to date: ${messageOf(error)}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,151 @@
+import type { Generated, Kysely } from 'kysely';
+
+/**
+ * The tables, the same in SQLite and PostgreSQL: text, whole numbers, and nothing that only one of them has. Times are
+ * milliseconds since the epoch, truth values 0 and 1, columns that end in `_json` JSON text. `sort_name` is the name
+ * in lower case: lists are in its order, by bytes.
+ */
+export interface Tables {
+  workspaces: WorkspaceRow;
+  environments: EnvironmentRow;
+  traffic_types: TrafficTypeRow;
+  rollout_statuses: RolloutStatusRow;
+  flags: FlagRow;
+  definitions: DefinitionRow;
+  definition_uses: DefinitionUseRow;
+  segments: SegmentRow;
+  activations: ActivationTable;
+  segment_keys: SegmentKeyRow;
+  identities: IdentityRow;
+  admin_keys: AdminKeyRow;
+  audit: AuditTable;
+}
+
+/** Either the whole store or one transaction. */
+export type Db = Kysely<Tables>;
+
+export interface WorkspaceRow {
+  id: string;
+  name: string;
+  sort_name: string;
+  requires_title_and_comments: number;
+}
+
+export interface EnvironmentRow {
+  id: string;
+  workspace_id: string;
+  name: string;
+  sort_name: string;
+  production: number;
+  approvals_required: number;
+  creation_time: number;
+}
+
+export interface TrafficTypeRow {
+  id: string;
+  workspace_id: string;
+  name: string;
+  display_attribute_id: string | null;
+}
+
+export interface RolloutStatusRow {
+  id: string;
+  workspace_id: string;
+  name: string;
+  description: string;
+  position: number;
+}
+
+export interface FlagRow {
+  id: string;
+  workspace_id: string;
+  name: string;
+  sort_name: string;
+  description: string;
+  traffic_type_id: string;
+  creation_time: number;
+  rollout_status_id: string;
+  rollout_status_timestamp: number;
+  /** Names, in the order in which they were given. */
+  tags_json: string;
+  owners_json: string;
+}
+
+export interface DefinitionRow {
+  flag_id: string;
+  environment_id: string;
+  killed: number;
+  /** The members from `treatments` to `defaultRule` as one JSON object, ready to be sent. */
+  body_json: string;
+  creation_time: number;
+  last_update_time: number;
+}
+
+/** What a definition refers to by name; one row per name. */
+export interface DefinitionUseRow {
+  flag_id: string;
+  environment_id: string;
+  kind: 'segment' | 'flag';
+  name: string;
+}
+
+export interface SegmentRow {
+  id: string;
+  workspace_id: string;
+  name: string;
+  sort_name: string;
+  description: string;
+  traffic_type_id: string;
+  creation_time: number;
+  tags_json: string;
+}
+
+/** A segment in an environment. */
+export interface ActivationTable {
+  id: Generated<number>;
+  segment_id: string;
+  environment_id: string;
+  creation_time: number;
+  last_update_time: number;
+  key_count: number;
+}
+
+export interface SegmentKeyRow {
+  activation_id: number;
+  key: string;
+}
+
+export interface IdentityRow {
+  traffic_type_id: string;
+  environment_id: string;
+  key: string;
+  values_json: string;
+}
+
+export interface AdminKeyRow {
+  id: string;
+  name: string;
+  /** SHA-256 of the whole key in lower-case hex. */
+  hash: string;
+  creation_time: number;
+  revocation_time: number | null;
+  /** Ids; null: not restricted. */
+  workspaces_json: string | null;
+  environments_json: string | null;
+}
+
+export interface AuditTable {
+  id: Generated<number>;
+  time: number;
+  transaction_id: string;
+  workspace_id: string | null;
+  environment_id: string | null;
+  environment_name: string | null;
+  kind: string;
+  name: string;
+  action: string;
+  title: string | null;
+  comment: string | null;
+  key_name: string | null;
+  difference_json: string;
+}

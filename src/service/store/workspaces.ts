@@ -1,0 +1,154 @@
+import type { Page } from '../rules/paging.js';
+import { sortName } from '../rules/names.js';
+import type {
+  Db,
+  EnvironmentRow,
+  RolloutStatusRow,
+  TrafficTypeRow,
+  WorkspaceRow,
+} from './tables.js';
+
+export interface WorkspaceFilter {
+  /** Ids; null: all. */
+  readonly ids: readonly string[] | null;
+  readonly name?:
+    { readonly is: string } | { readonly startsWith: string } | { readonly contains: string };
+}
+
+/** In the order of names. */
+export async function listWorkspaces(db: Db, filter: WorkspaceFilter): Promise<WorkspaceRow[]> {
+  const rows = await db
+    .selectFrom('workspaces')
+    .selectAll()
+    .orderBy('sort_name')
+    .orderBy('id')
+    .execute();
+  return rows.filter((row) => matches(row, filter));
+}
+
+function matches(row: WorkspaceRow, { ids, name }: WorkspaceFilter): boolean {
+  if (ids !== null && !ids.includes(row.id)) return false;
+  if (name === undefined) return true;
+  if ('is' in name) return row.name === name.is;
+  return 'startsWith' in name
+    ? row.name.startsWith(name.startsWith)
+    : row.name.includes(name.contains);
+}
+
+export function pageOf<T>(rows: readonly T[], page: Page): T[] {
+  return rows.slice(page.offset, page.offset + page.limit);
+}
+
+export async function findWorkspace(db: Db, idOrName: string): Promise<WorkspaceRow | undefined> {
+  const rows = await db
+    .selectFrom('workspaces')
+    .selectAll()
+    .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
+    .execute();
+  return byIdFirst(rows, idOrName);
+}
+
+function byIdFirst<T extends { id: string }>(rows: readonly T[], id: string): T | undefined {
+  return rows.find((row) => row.id === id) ?? rows[0];
+}
+
+export async function insertWorkspace(
+  db: Db,
+  workspace: { id: string; name: string; requiresTitleAndComments: boolean },
+): Promise<void> {
+  await db
+    .insertInto('workspaces')
+    .values({
+      id: workspace.id,
+      name: workspace.name,
+      sort_name: sortName(workspace.name),
+      requires_title_and_comments: Number(workspace.requiresTitleAndComments),
+    })
+    .execute();
+}
+
+/** In the order of their creation. */
+export async function listEnvironments(db: Db, workspaceId: string): Promise<EnvironmentRow[]> {
+  return db
+    .selectFrom('environments')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('creation_time')
+    .orderBy('sort_name')
+    .execute();
+}
+
+export async function findEnvironment(
+  db: Db,
+  workspaceId: string,
+  idOrName: string,
+): Promise<EnvironmentRow | undefined> {
+  const rows = await environmentsCalled(db, idOrName);
+  return byIdFirst(
+    rows.filter((row) => row.workspace_id === workspaceId),
+    idOrName,
+  );
+}
+
+/** Of all workspaces; an id is of one, a name may be of many. */
+export async function environmentsCalled(db: Db, idOrName: string): Promise<EnvironmentRow[]> {
+  return db
+    .selectFrom('environments')
+    .selectAll()
+    .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
+    .execute();
+}
+
+export async function insertEnvironment(
+  db: Db,
+  environment: Omit<EnvironmentRow, 'sort_name'>,
+): Promise<void> {
+  await db
+    .insertInto('environments')
+    .values({ ...environment, sort_name: sortName(environment.name) })
+    .execute();
+}
+
+export async function listTrafficTypes(db: Db, workspaceId: string): Promise<TrafficTypeRow[]> {
+  return db
+    .selectFrom('traffic_types')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('name')
+    .execute();
+}
+
+export async function findTrafficType(
+  db: Db,
+  workspaceId: string,
+  idOrName: string,
+): Promise<TrafficTypeRow | undefined> {
+  const rows = await listTrafficTypes(db, workspaceId);
+  return rows.find((row) => row.id === idOrName) ?? rows.find((row) => row.name === idOrName);
+}
+
+export async function insertTrafficType(db: Db, trafficType: TrafficTypeRow): Promise<void> {
+  await db.insertInto('traffic_types').values(trafficType).execute();
+}
+
+export async function listRolloutStatuses(
+  db: Db,
+  workspaceId: string,
+): Promise<RolloutStatusRow[]> {
+  return db
+    .selectFrom('rollout_statuses')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('position')
+    .execute();
+}
+
+export async function insertRolloutStatuses(
+  db: Db,
+  statuses: readonly RolloutStatusRow[],
+): Promise<void> {
+  await db
+    .insertInto('rollout_statuses')
+    .values([...statuses])
+    .execute();
+}

@@ -1,0 +1,432 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type {
+  WireDefinition,
+  WireEnvironment,
+  WireFlag,
+  WirePage,
+  WireRolloutStatus,
+  WireSegment,
+  WireSegmentKeys,
+  WireWorkspace,
+} from '../../src/api/wire.js';
+import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** What the contract's tables show, held against a service that answers nothing else. */
+let service: TestService;
+let client: ServiceCalls;
+let ws: string;
+let staging: string;
+
+beforeAll(async () => {
+  service = await startTestService({
+    strict: true,
+    seed: {
+      workspaces: [
+        {
+          name: 'Default',
+          environments: [{ name: 'staging' }, { name: 'production', production: true }],
+          trafficTypes: ['user', 'account'],
+        },
+        {
+          name: 'Strict',
+          requiresTitleAndComments: true,
+          environments: [{ name: 'live', production: true }],
+          trafficTypes: ['user'],
+        },
+      ],
+    },
+  });
+  client = callsOf(service);
+  const { objects } = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
+  ws = objects.find(({ name }) => name === 'Default')?.id ?? '';
+  const environments = await client.ok<WireEnvironment[]>('GET', `/environments/ws/${ws}`);
+  staging = environments.find(({ name }) => name === 'staging')?.id ?? '';
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+async function createFlag(name: string, workspace = ws): Promise<WireFlag> {
+  return client.ok('POST', `/splits/ws/${workspace}/trafficTypes/user`, { name, description: 'd' });
+}
+
+async function createSegment(name: string): Promise<void> {
+  await client.ok('POST', `/segments/ws/${ws}/trafficTypes/user`, { name, description: '' });
+  await client.ok('POST', `/segments/${staging}/${name}`);
+}
+
+const definitionPath = (flag: string): string => `/splits/ws/${ws}/${flag}/environments/${staging}`;
+
+describe('workspaces and environments', () => {
+  it('lists workspaces in pages of ten that echo offset and limit', async () => {
+    const answer = await client.call('GET', '/workspaces');
+
+    expect(answer.body).toEqual({
+      objects: [
+        { name: 'Default', type: 'workspace', id: ws, requiresTitleAndComments: false },
+        {
+          name: 'Strict',
+          type: 'workspace',
+          id: expect.any(String) as string,
+          requiresTitleAndComments: true,
+        },
+      ],
+      offset: 0,
+      limit: 10,
+      totalCount: 2,
+    });
+  });
+
+  it('skips what the offset says and keeps the total', async () => {
+    const page = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces?offset=1&limit=1');
+
+    expect(page.objects.map(({ name }) => name)).toEqual(['Strict']);
+    expect(page).toMatchObject({ offset: 1, limit: 1, totalCount: 2 });
+  });
+
+  it('cuts a limit above 200 and says so', async () => {
+    const page = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces?limit=999');
+
+    expect(page.limit).toBe(200);
+  });
+
+  it.each(['offset=-1', 'offset=x', 'limit=1.5', 'limit=0'])('refuses %s', async (query) => {
+    expect((await client.call('GET', `/workspaces?${query}`)).status).toBe(400);
+  });
+
+  it('lists environments as a bare array', async () => {
+    const answer = await client.call('GET', `/environments/ws/${ws}`);
+
+    expect(answer.body).toEqual([
+      { name: 'staging', id: staging, production: false },
+      { name: 'production', id: expect.any(String) as string, production: true },
+    ]);
+  });
+
+  it('lists rollout statuses as a bare array, Pre-Production first', async () => {
+    const statuses = await client.ok<WireRolloutStatus[]>('GET', `/rolloutStatuses?wsId=${ws}`);
+
+    expect(statuses.map(({ name }) => name)).toEqual([
+      'Pre-Production',
+      'Internal Testing',
+      'Pre-Release',
+      'Ramping',
+      'Experimenting',
+      '100% Released',
+      'Permanent',
+      'Killed',
+      'Removed from code',
+    ]);
+    expect(Object.keys(statuses[0] ?? {}).sort()).toEqual(['description', 'id', 'name']);
+  });
+});
+
+describe('flags', () => {
+  it('creates a flag in Pre-Production, with times and without definitions', async () => {
+    const before = Date.now();
+
+    const flag = await createFlag('created');
+
+    expect(flag).toEqual({
+      id: expect.any(String) as string,
+      name: 'created',
+      description: 'd',
+      trafficType: { id: expect.any(String) as string, name: 'user' },
+      creationTime: expect.any(Number) as number,
+      rolloutStatus: { id: expect.any(String) as string, name: 'Pre-Production' },
+      rolloutStatusTimestamp: flag.creationTime,
+      tags: null,
+    });
+    expect(flag.creationTime).toBeGreaterThanOrEqual(before);
+    expect((await client.call('GET', definitionPath('created'))).status).toBe(404);
+  });
+
+  it('moves the rollout status by the id of a status, and its timestamp with it', async () => {
+    const flag = await createFlag('moved');
+    const statuses = await client.ok<WireRolloutStatus[]>('GET', `/rolloutStatuses?wsId=${ws}`);
+    const ramping = statuses.find(({ name }) => name === 'Ramping');
+
+    const moved = await client.ok<WireFlag>('PATCH', `/splits/ws/${ws}/moved`, [
+      { op: 'replace', path: '/rolloutStatus/id', value: ramping?.id },
+    ]);
+
+    expect(moved.rolloutStatus).toEqual({ id: ramping?.id, name: 'Ramping' });
+    expect(moved.rolloutStatusTimestamp).toBeGreaterThan(flag.rolloutStatusTimestamp ?? 0);
+    expect(moved).toMatchObject({ id: flag.id, description: 'd' });
+  });
+
+  it('changes description and tags by the same PATCH', async () => {
+    await createFlag('described');
+
+    const flag = await client.ok<WireFlag>('PATCH', `/splits/ws/${ws}/described`, [
+      { op: 'replace', path: '/description', value: 'other' },
+      { op: 'add', path: '/tags/0', value: { name: 'web' } },
+    ]);
+
+    expect(flag).toMatchObject({ description: 'other', tags: [{ name: 'web' }] });
+  });
+
+  it('answers true to a deletion, and the definitions go too', async () => {
+    await createFlag('deleted');
+    await client.ok('POST', definitionPath('deleted'), aDefinition());
+
+    const answer = await client.call('DELETE', `/splits/ws/${ws}/deleted`);
+
+    expect(answer).toMatchObject({ status: 200, text: 'true' });
+    await createFlag('deleted');
+    expect((await client.call('GET', definitionPath('deleted'))).status).toBe(404);
+  });
+});
+
+describe('definitions', () => {
+  it('answers 404 with empty details where there is none', async () => {
+    const flag = await createFlag('undefined-yet');
+
+    const answer = await client.call('GET', definitionPath(flag.id));
+
+    expect(answer.status).toBe(404);
+    expect(answer.body).toEqual({
+      code: 404,
+      message: `The flag metadata with id ${flag.id} could not be found`,
+      details: '',
+      transactionId: expect.any(String) as string,
+    });
+  });
+
+  it('echoes the definition that was sent, with the times', async () => {
+    const flag = await createFlag('echoed');
+    const sent = {
+      id: flag.id,
+      name: flag.name,
+      environment: { id: staging, name: 'staging' },
+      trafficType: flag.trafficType,
+      ...aDefinition({ rules: [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })] }),
+    };
+
+    const answer = await client.ok<WireDefinition>('POST', definitionPath('echoed'), sent);
+
+    expect(answer).toEqual({
+      ...sent,
+      creationTime: expect.any(Number) as number,
+      lastUpdateTime: expect.any(Number) as number,
+    });
+    expect(await client.ok('GET', definitionPath('echoed'))).toEqual(answer);
+    expect(await client.ok('GET', definitionPath(flag.id))).toEqual(answer);
+  });
+
+  it('patches one part and leaves the rest', async () => {
+    await createFlag('patched');
+    const before = await client.ok<WireDefinition>(
+      'POST',
+      definitionPath('patched'),
+      aDefinition({ treatments: [{ name: 'on', keys: ['a'] }, { name: 'off' }] }),
+    );
+
+    const after = await client.ok<WireDefinition>('PATCH', definitionPath('patched'), [
+      { op: 'add', path: '/treatments/0/keys/-', value: 'b' },
+      { op: 'replace', path: '/defaultRule', value: [{ treatment: 'on', size: 100 }] },
+    ]);
+
+    expect(after.treatments[0]?.keys).toEqual(['a', 'b']);
+    expect(after.defaultRule).toEqual([{ treatment: 'on', size: 100 }]);
+    expect(after.lastUpdateTime).toBeGreaterThan(before.lastUpdateTime);
+    expect({ ...after, treatments: 0, defaultRule: 0, lastUpdateTime: 0 }).toEqual({
+      ...before,
+      treatments: 0,
+      defaultRule: 0,
+      lastUpdateTime: 0,
+    });
+  });
+
+  it('answers true to the deletion of a definition and keeps the flag', async () => {
+    await createFlag('emptied');
+    await client.ok('POST', definitionPath('emptied'), aDefinition());
+
+    const answer = await client.call('DELETE', definitionPath('emptied'));
+
+    expect(answer).toMatchObject({ status: 200, text: 'true' });
+    expect((await client.call('GET', definitionPath('emptied'))).status).toBe(404);
+    await client.ok('POST', definitionPath('emptied'), aDefinition());
+  });
+
+  it('refuses a PATCH without title and comment by a 400 without a body, where they are required', async () => {
+    await createFlag('worded', 'Strict');
+    const path = '/splits/ws/Strict/worded/environments/live';
+    await client.ok('POST', `${path}?title=t&comment=c`, aDefinition());
+    const operations = [{ op: 'replace', path: '/killed', value: true }];
+
+    const bare = await client.call('PATCH', path, operations);
+    const half = await client.call('PATCH', `${path}?title=t`, operations);
+    const full = await client.call('PATCH', `${path}?title=t&comment=c`, operations);
+
+    expect(bare).toMatchObject({ status: 400, text: '' });
+    expect(bare.headers.get('content-length')).toBe('0');
+    expect(half.status).toBe(400);
+    expect(full.status).toBe(200);
+  });
+});
+
+describe('segments', () => {
+  it('creates, lists, activates and deletes', async () => {
+    const path = `/segments/ws/${ws}`;
+    const segment = await client.ok<WireSegment>('POST', `${path}/trafficTypes/user`, {
+      name: 'seen',
+      description: '',
+    });
+    const listed = await client.ok<WirePage<WireSegment>>('GET', path);
+    const active = await client.ok('POST', `/segments/${staging}/seen`);
+    const deleted = await client.call('DELETE', `${path}/seen`);
+    const after = await client.ok<WirePage<WireSegment>>('GET', path);
+
+    expect(segment).toEqual({
+      name: 'seen',
+      description: '',
+      trafficType: { id: expect.any(String) as string, name: 'user' },
+      creationTime: expect.any(Number) as number,
+      tags: null,
+    });
+    expect(listed).toMatchObject({ offset: 0, limit: 20 });
+    expect(listed.objects).toContainEqual(segment);
+    expect(active).toEqual({
+      name: 'seen',
+      environment: { id: staging, name: 'staging' },
+      trafficType: segment.trafficType,
+      creationTime: expect.any(Number) as number,
+    });
+    expect(deleted).toMatchObject({ status: 200, text: 'true' });
+    expect(after.objects).not.toContainEqual(segment);
+  });
+
+  it('adds keys by upload and lists them in pages of a hundred, with their count', async () => {
+    await createSegment('filled');
+
+    const answer = await client.ok('PUT', `/segments/${staging}/filled/upload`, ['b', 'a']);
+    await client.ok('PUT', `/segments/${staging}/filled/upload`, ['c', 'a']);
+
+    expect(answer).toMatchObject({
+      environmentURN: { type: 'Environment', id: staging, name: 'staging' },
+      name: 'filled',
+      description: '',
+      status: 'ACTIVE',
+      type: 'Segment',
+      creationTime: expect.any(Number) as number,
+      lastUpdateTime: expect.any(Number) as number,
+    });
+    expect(await client.ok('GET', `/segments/${staging}/filled/keys`)).toEqual({
+      keys: [{ key: 'a' }, { key: 'b' }, { key: 'c' }],
+      openChangeRequestId: null,
+      count: 3,
+      offset: 0,
+      limit: 100,
+    });
+  });
+
+  it('says how many keys it removed', async () => {
+    await createSegment('thinned');
+    await client.ok('PUT', `/segments/${staging}/thinned/upload`, ['a', 'b', 'c']);
+
+    const answer = await client.ok('PUT', `/segments/${staging}/thinned/removeKeys`, {
+      keys: ['a', 'b', 'unknown'],
+      comment: 'gone',
+    });
+
+    expect(answer).toEqual({
+      code: 200,
+      message: 'Deleted 2 keys',
+      details: null,
+      transactionId: null,
+    });
+    const [change] = await service.audit({ kind: 'segment', name: 'thinned' });
+    expect(change).toMatchObject({ action: 'remove-keys', comment: 'gone' });
+  });
+
+  it('takes 10,000 keys at one time and not one more', async () => {
+    await createSegment('wide');
+    const keys = Array.from({ length: 10_001 }, (_, index) => `k${index}`);
+
+    const tooMany = await client.call('PUT', `/segments/${staging}/wide/upload`, keys);
+    const most = await client.call('PUT', `/segments/${staging}/wide/upload`, keys.slice(1));
+
+    expect(tooMany.status).toBe(400);
+    expect(most.status).toBe(200);
+  });
+
+  it('holds 100,000 keys and not one more', async () => {
+    await createSegment('full');
+    const path = `/segments/${staging}/full`;
+    for (let part = 0; part < 10; part += 1) {
+      const keys = Array.from({ length: 10_000 }, (_, index) => `k${part}-${index}`);
+      await client.ok('PUT', `${path}/upload`, keys);
+    }
+
+    const again = await client.call('PUT', `${path}/upload`, ['k0-0']);
+    const more = await client.call('PUT', `${path}/upload`, ['k0-0', 'other']);
+
+    expect(again.status).toBe(200);
+    expect(more.status).toBe(400);
+    const page = await client.ok<WireSegmentKeys>('GET', `${path}/keys?offset=99999`);
+    expect(page).toMatchObject({ count: 100_000, keys: [{ key: expect.any(String) as string }] });
+  });
+
+  it('has no keys to show or to take where it is not active', async () => {
+    await client.ok('POST', `/segments/ws/${ws}/trafficTypes/user`, { name: 'idle' });
+
+    expect((await client.call('GET', `/segments/${staging}/idle/keys`)).status).toBe(404);
+    expect((await client.call('PUT', `/segments/${staging}/idle/upload`, ['a'])).status).toBe(404);
+  });
+});
+
+describe('identities', () => {
+  it('creates and updates by the same POST, values as text', async () => {
+    const { trafficType } = await createFlag('typed');
+    const path = `/trafficTypes/${trafficType.id}/environments/${staging}/identities`;
+
+    await client.ok('POST', path, [{ key: 'k', values: { seats: 25, plan: 'pro' } }]);
+    const answer = await client.ok('POST', path, [{ key: 'k', values: { plan: 'free' } }]);
+
+    expect(answer).toMatchObject({
+      objects: [{ key: 'k', values: { seats: '25', plan: 'free' } }],
+      failed: [],
+      metadata: null,
+      offset: null,
+      limit: null,
+      count: null,
+      total: null,
+    });
+  });
+
+  it('names the one that it cannot take, and takes the others', async () => {
+    const { trafficType } = await createFlag('typed-too');
+    const path = `/trafficTypes/${trafficType.id}/environments/${staging}/identities`;
+    const bad = { key: 'bad', values: { list: [1] } };
+
+    const answer = await client.ok('POST', path, [bad, { key: 'good', values: {} }]);
+
+    expect(answer).toMatchObject({
+      objects: [{ key: 'good', values: {} }],
+      failed: [{ object: bad, status: 400, message: expect.any(String) as string }],
+    });
+  });
+});
+
+describe('keys and errors', () => {
+  it.each([
+    ['no key', {}],
+    ['a wrong key', { authorization: 'Bearer fha_wrong' }],
+  ])('refuses %s', async (_, headers) => {
+    const response = await fetch(`${service.origin}/internal/api/v2/workspaces`, { headers });
+
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ code: 401, details: '' });
+  });
+
+  it('answers what the contract does not show by a 404 in the error shape', async () => {
+    for (const path of [`/splits/ws/${ws}`, `/trafficTypes/ws/${ws}`, '/nothing']) {
+      const answer = await client.call('GET', path);
+
+      expect(answer.body).toMatchObject({ code: 404, transactionId: expect.any(String) as string });
+    }
+  });
+});

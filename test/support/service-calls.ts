@@ -1,0 +1,77 @@
+import { API_PREFIX } from '../../src/api/wire.js';
+import type { TestService } from './service.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Headers;
+  /** Parsed; undefined where there was no text. */
+  readonly body: unknown;
+}
+
+/** Calls the service as a client would: real HTTP, JSON, the key in the header. Paths stand after the prefix. */
+export interface ServiceCalls {
+  call(method: string, path: string, body?: unknown, headers?: object): Promise<Answer>;
+  /** Sends text as it is. */
+  send(method: string, path: string, text: string, headers?: object): Promise<Answer>;
+  /** The body of a 200; anything else fails the test. */
+  ok<T>(method: string, path: string, body?: unknown): Promise<T>;
+}
+
+export function callsOf(service: Pick<TestService, 'origin' | 'key'>): ServiceCalls {
+  const send: ServiceCalls['send'] = async (method, path, text, headers = {}) => {
+    const response = await fetch(`${service.origin}${API_PREFIX}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${service.key}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      ...(text === '' ? {} : { body: text }),
+    });
+    const answer = await response.text();
+    return {
+      status: response.status,
+      text: answer,
+      headers: response.headers,
+      body: answer === '' ? undefined : (JSON.parse(answer) as unknown),
+    };
+  };
+  const call: ServiceCalls['call'] = async (method, path, body, headers) =>
+    send(method, path, body === undefined ? '' : JSON.stringify(body), headers);
+  return {
+    send,
+    call,
+    ok: async <T>(method: string, path: string, body?: unknown) => {
+      const answer = await call(method, path, body);
+      if (answer.status !== 200) {
+        throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+      }
+      return answer.body as T;
+    },
+  };
+}
+
+/** A definition that is complete and that nothing refuses. */
+export function aDefinition(changed: object = {}): object {
+  return {
+    killed: false,
+    treatments: [
+      { name: 'on', description: 'new' },
+      { name: 'off', description: 'old' },
+    ],
+    defaultTreatment: 'off',
+    baselineTreatment: 'off',
+    trafficAllocation: 100,
+    rules: [],
+    defaultRule: [{ treatment: 'off', size: 100 }],
+    ...changed,
+  };
+}
+
+export function ruleOn(matcher: object, treatment = 'on'): object {
+  return {
+    buckets: [{ treatment, size: 100 }],
+    condition: { combiner: 'AND', matchers: [matcher] },
+  };
+}

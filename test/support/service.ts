@@ -1,0 +1,130 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import {
+  startService,
+  type RunningService,
+  type ServiceOptions,
+} from '../../src/service/service.js';
+import type { Seed } from '../../src/service/seed.js';
+
+/**
+ * How the next request that matches fails:
+ * - `503`, `429`: answered so, and not run
+ * - `reset-before`: the connection breaks, and it was not run
+ * - `reset-after`: it was run, and the connection breaks before the answer
+ * - `hang`: neither run nor answered
+ */
+export type Fault = 503 | 429 | 'reset-before' | 'reset-after' | 'hang';
+
+export interface RecordedRequest {
+  readonly method: string;
+  /** Without the query, as it was sent (encoded). */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Null: there was no answer. */
+  readonly status: number | null;
+}
+
+export interface RequestMatch {
+  readonly method?: string;
+  /** Of the path. */
+  readonly path?: RegExp;
+}
+
+export interface TestService extends RunningService {
+  /** Of an Admin API key that may do everything. */
+  readonly key: string;
+  /** In the order in which they ended. Counted at the HTTP server; may be emptied. */
+  readonly requests: RecordedRequest[];
+  /** Each call makes one more request fail; those that match first come first. */
+  failNext(match: RequestMatch, fault: Fault): void;
+}
+
+export const TEST_SEED: Seed = {
+  workspaces: [
+    {
+      name: 'Default',
+      environments: [{ name: 'staging' }, { name: 'production', production: true }],
+      trafficTypes: ['user', 'account'],
+    },
+  ],
+};
+
+/** The real service, in memory unless `store` says otherwise, with faults on request. Stop it after the test. */
+export async function startTestService(
+  options: Partial<ServiceOptions> = {},
+): Promise<TestService> {
+  const requests: RecordedRequest[] = [];
+  const faults: { match: RequestMatch; fault: Fault }[] = [];
+  const service = await startService({
+    store: { kind: 'memory' },
+    seed: TEST_SEED,
+    ...options,
+    middleware: (next) => withFaults(next, requests, faults),
+  });
+  const key = await service.createKey('test');
+  return {
+    ...service,
+    key,
+    requests,
+    failNext: (match, fault) => {
+      faults.push({ match, fault });
+    },
+  };
+}
+
+function withFaults(
+  next: RequestListener,
+  requests: RecordedRequest[],
+  faults: { match: RequestMatch; fault: Fault }[],
+): RequestListener {
+  return (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://service');
+    const method = request.method ?? 'GET';
+    response.once('close', () => {
+      requests.push({
+        method,
+        path: url.pathname,
+        query: Object.fromEntries(url.searchParams),
+        status: response.writableFinished ? response.statusCode : null,
+      });
+    });
+    const index = faults.findIndex(
+      ({ match }) =>
+        (match.method ?? method) === method && (match.path?.test(url.pathname) ?? true),
+    );
+    const [found] = index === -1 ? [] : faults.splice(index, 1);
+    if (found === undefined) next(request, response);
+    else fail(found.fault, request, response, next);
+  };
+}
+
+function fail(
+  fault: Fault,
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: RequestListener,
+): void {
+  switch (fault) {
+    case 503:
+    case 429:
+      request.resume();
+      response.writeHead(fault, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({ code: fault, message: 'fault', details: '', transactionId: null }),
+      );
+      return;
+    case 'reset-before':
+      request.socket.destroy();
+      return;
+    case 'reset-after':
+      // The service ends its answer once the work is done; the socket is gone by then.
+      response.end = () => {
+        request.socket.destroy();
+        return response;
+      };
+      next(request, response);
+      return;
+    case 'hang':
+      request.resume();
+  }
+}
