@@ -50,6 +50,8 @@ const EXIT_OF_CODE = {
   IN_USE: EXIT.refused,
   /** A guard refused the plan. */
   GUARD: EXIT.guardRefused,
+  /** The result could not be written where it should go. */
+  OUTPUT: EXIT.failed,
   /** Git could not do what was asked. */
   GIT: EXIT.failed,
   /** The state ref holds something that this version cannot read. */

@@ -1,0 +1,186 @@
+import type { Action, Change, Reason, Withheld, WithheldWhy } from '../model/plan.js';
+import type { Outcome } from '../model/run.js';
+import { clean } from './clean.js';
+import type { FieldContext, FieldLine } from './field-line.js';
+import { fieldLines, sideWords } from './field-lines.js';
+import { keysWords } from './key-lines.js';
+import { span, type Line, type Span, type Tone } from './layout.js';
+import { outcomeOf, type PlanReport } from './plan-report.js';
+import { cut } from './text-width.js';
+import { plural } from './value-words.js';
+import { wholeLines } from './whole-lines.js';
+
+const HEADLINE_INDENT = 2;
+const FIELD_INDENT = 6;
+/** Of the service's own message: enough for any that is meant to be read. */
+const MESSAGE_COLUMNS = 400;
+const SHORT_SHA = 7;
+
+interface ActionWords {
+  readonly symbol: string;
+  readonly tone: Tone;
+  readonly done: string;
+}
+
+const ACTIONS: Readonly<Record<Action, ActionWords>> = {
+  create: { symbol: '+', tone: 'add', done: 'created' },
+  activate: { symbol: '+', tone: 'add', done: 'activated' },
+  update: { symbol: '~', tone: 'change', done: 'updated' },
+  delete: { symbol: '-', tone: 'remove', done: 'deleted' },
+  deactivate: { symbol: '-', tone: 'remove', done: 'deactivated' },
+};
+
+const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit'>, string>> = {
+  kill: 'kill: ordered in git',
+  restore: 'restore: the kill was taken back in git',
+  conflict: 'conflict: changed in git and outside git',
+  prune: 'prune: no longer in git',
+  ramp: 'ramp: a planned step of the rollout',
+  drift: 'drift: changed outside git',
+  adopt: 'adopt: exists and was never ours',
+  unknown: 'unknown: nothing is remembered that would tell why',
+};
+
+const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
+  'prune-off': 'no longer in git, and pruning is off',
+  'still-in-use': 'no longer in git, but still in use',
+  'drift-reported': 'changed outside git, which is reported here and not reverted',
+  'conflict-held': 'changed in git and outside git, which is held here',
+  'adopt-needed': 'exists, differs, and was never ours',
+  immutable: 'the service sets this at creation only',
+  'live-kill': 'killed on the service, and git did not order it',
+  'approval-needed': 'the service wants an approval first',
+  suspended: 'the config says suspend: true',
+  'needs-withheld': 'needs something that is withheld',
+};
+
+/** Headline and fields of one change, in the tense of the report. */
+export function changeLines(change: Change, report: PlanReport, showKeys: boolean): Line[] {
+  const context = contextOf(change, report, showKeys);
+  return [headline(change, report), ...detailLines(change, context).map(fieldParagraph)];
+}
+
+/** The same of something that is held back, with why, and the way out. */
+export function withheldLines(withheld: Withheld, report: PlanReport, showKeys: boolean): Line[] {
+  const { done } = ACTIONS[withheld.action];
+  const context = contextOf(withheld, report, showKeys);
+  return [
+    {
+      indent: HEADLINE_INDENT,
+      spans: [
+        span('! ', 'change'),
+        span(clean(withheld.id), 'strong'),
+        span(` would be ${done}: ${WHY_WORDS[withheld.why]}`),
+        ...placeSpans(withheld, report),
+      ],
+    },
+    ...detailLines(withheld, context).map(fieldParagraph),
+    fieldParagraph([span(`→ ${cut(clean(withheld.wayOut), MESSAGE_COLUMNS)}`)]),
+  ];
+}
+
+function headline(change: Change, report: PlanReport): Line {
+  const outcome = outcomeOf(report, change.id);
+  const { symbol, tone } = markOf(change.action, outcome);
+  const { kind, name } = change.ref;
+  const reason =
+    change.reason === 'commit' ? [] : [span(` · ${REASON_WORDS[change.reason]}`, 'change')];
+  return {
+    indent: HEADLINE_INDENT,
+    spans: [
+      span(`${symbol} `, tone),
+      span(`${kind}/${clean(name)}`, 'strong'),
+      span(` ${ending(change.action, outcome)}`, tone),
+      ...reason,
+      ...placeSpans(change, report),
+    ],
+  };
+}
+
+function markOf(action: Action, outcome: Outcome | undefined): { symbol: string; tone: Tone } {
+  if (outcome?.status === 'failed') return { symbol: '✗', tone: 'alarm' };
+  if (outcome?.status === 'skipped') return { symbol: '○', tone: 'faint' };
+  return ACTIONS[action];
+}
+
+/** What becomes, or became, of it. */
+function ending(action: Action, outcome: Outcome | undefined): string {
+  const { done } = ACTIONS[action];
+  if (!outcome) return `will be ${done}`;
+  switch (outcome.status) {
+    case 'applied':
+      return done;
+    case 'skipped':
+      return `skipped: ${cut(clean(outcome.why), MESSAGE_COLUMNS)}`;
+    case 'failed': {
+      const { code, message, status, transactionId } = outcome.error;
+      const facts = [
+        clean(code),
+        ...(status === null ? [] : [`status ${String(status)}`]),
+        ...(transactionId === null ? [] : [`transaction ${cut(clean(transactionId), 80)}`]),
+      ];
+      const partly = outcome.partly ? 'partly applied, then failed' : 'failed';
+      return `${partly}: ${cut(clean(message), MESSAGE_COLUMNS)} (${facts.join(', ')})`;
+    }
+  }
+}
+
+/** Where the object stands and which commit brought the change. */
+function placeSpans(change: Change, report: PlanReport): Span[] {
+  const { location } = change;
+  const commit = report.commits?.get(change.id)?.slice(0, SHORT_SHA);
+  const title = report.words.get(change.id)?.title;
+  const origin = [commit, title].filter((part) => part !== undefined).map(clean);
+  return [
+    ...(location ? [span(` · ${clean(location.file)}:${String(location.line)}`, 'faint')] : []),
+    ...(origin.length > 0 ? [span(` · ${origin.join(' ')}`, 'faint')] : []),
+  ];
+}
+
+function detailLines(change: Change, context: FieldContext): FieldLine[] {
+  if (change.ref.kind === 'identities' && !context.showKeys) {
+    // The path of such a field holds the key.
+    const { length } = change.fields;
+    return length === 0 ? [] : [[span(plural(length, 'attribute'))]];
+  }
+  switch (change.action) {
+    case 'create':
+    case 'activate':
+      return wholeLines(change, 'after', context);
+    case 'delete':
+    case 'deactivate':
+      return wholeLines(change, 'before', context).map((line) => [span('had ', 'remove'), ...line]);
+    case 'update': {
+      const lines = change.fields.flatMap((field) => notedLines(field, change.reason, context));
+      if (!change.keys) return lines;
+      const keys = keysWords(change.keys, context.showKeys);
+      return [...lines, [span(keys)]];
+    }
+  }
+}
+
+/** With the field's own reason where that is not the change's, and the base where both sides left it. */
+function notedLines(
+  field: Change['fields'][number],
+  reason: Reason,
+  context: FieldContext,
+): readonly FieldLine[] {
+  const lines = fieldLines(field, context);
+  const base = field.reason === 'conflict' && field.base !== undefined && lines.length === 1;
+  const notes = [
+    ...(field.reason === reason ? [] : [field.reason]),
+    ...(base ? [`base: ${sideWords(field.base, context)}`] : []),
+  ];
+  if (notes.length === 0) return lines;
+  const note = span(` (${notes.join('; ')})`, 'faint');
+  return lines.map((line, index) => (index === lines.length - 1 ? [...line, note] : line));
+}
+
+function fieldParagraph(spans: FieldLine): Line {
+  return { indent: FIELD_INDENT, spans };
+}
+
+function contextOf(change: Change, report: PlanReport, showKeys: boolean): FieldContext {
+  const ruleNames = report.ruleNames?.get(change.id);
+  return ruleNames ? { showKeys, ruleNames } : { showKeys };
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { FlaghoistError, messageOf } from '../errors.js';
+import { quoted } from './clean.js';
+
+/** Where the result of a command goes; logs and progress never go there. */
+export interface OutputTarget {
+  /** Of `--output`; absent: standard output. */
+  readonly file?: string | undefined;
+  readonly stdout: Writable;
+}
+
+/**
+ * Writes a result whole: a file is replaced in one move, so that no reader sees half of it and a failed run leaves the
+ * old one. May be repeated.
+ *
+ * @throws FlaghoistError `OUTPUT`: it could not be written. A reader that closed the pipe early is no error.
+ */
+export async function writeResult(text: string, { file, stdout }: OutputTarget): Promise<void> {
+  if (file === undefined) {
+    await writeStream(stdout, text);
+    return;
+  }
+  try {
+    await writeWhole(file, text);
+  } catch (error) {
+    throw new FlaghoistError('OUTPUT', `cannot write ${quoted(file)}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+export interface ColorFacts {
+  /** `--no-color` was given. */
+  readonly noColorFlag: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether the text goes to a terminal; false for a file. */
+  readonly isTTY: boolean;
+}
+
+/**
+ * Whether to print in colour. `--no-color`, then a non-empty `NO_COLOR`, say no before anything can say yes;
+ * `FORCE_COLOR` (`0` and `false` are no) goes before the terminal.
+ */
+export function resolveColor({ noColorFlag, env, isTTY }: ColorFacts): boolean {
+  const { NO_COLOR, FORCE_COLOR, TERM } = env;
+  if (noColorFlag || (NO_COLOR !== undefined && NO_COLOR !== '')) return false;
+  if (FORCE_COLOR !== undefined && FORCE_COLOR !== '') {
+    return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  }
+  return isTTY && TERM !== 'dumb';
+}
+
+/** Streams that have our listener: an `EPIPE` is also emitted, and unheard it would end the process. */
+const guarded = new WeakSet<Writable>();
+
+async function writeStream(stream: Writable, text: string): Promise<void> {
+  if (!guarded.has(stream)) {
+    guarded.add(stream);
+    // Every failure reaches the callback of its write as well.
+    stream.on('error', () => undefined);
+  }
+  await new Promise<void>((resolve, reject) => {
+    stream.write(text, (error) => {
+      if (!error || isClosedPipe(error)) resolve();
+      else {
+        reject(
+          new FlaghoistError('OUTPUT', `cannot write the result: ${error.message}`, {
+            cause: error,
+          }),
+        );
+      }
+    });
+  });
+}
+
+/** The reader went away (`| head`), at this write or at an earlier one. */
+function isClosedPipe(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
+}
+
+async function writeWhole(file: string, text: string): Promise<void> {
+  const target = await targetOf(file);
+  if (!target.replaceable) {
+    await writeFile(target.path, text);
+    return;
+  }
+  const temporary = join(dirname(target.path), `.flaghoist-${randomUUID()}.tmp`);
+  try {
+    const handle = await open(temporary, 'wx');
+    try {
+      if (target.mode !== undefined) await handle.chmod(target.mode);
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, target.path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+interface Target {
+  readonly path: string;
+  /** False for a device or a pipe, which is written to and must not be replaced by a file. */
+  readonly replaceable: boolean;
+  readonly mode?: number;
+}
+
+/** A link is followed: what it points to is replaced, the link stays. */
+async function targetOf(file: string): Promise<Target> {
+  const found = await ifThere(stat(file));
+  if (found?.isFile()) {
+    return { path: await realpath(file), replaceable: true, mode: found.mode & 0o777 };
+  }
+  // A link that leads nowhere yet, or (`/dev/stdout`) to what has no path of its own, is written through.
+  const isTaken = found !== undefined || (await ifThere(lstat(file))) !== undefined;
+  return { path: file, replaceable: !isTaken };
+}
+
+async function ifThere(found: Promise<Stats>): Promise<Stats | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

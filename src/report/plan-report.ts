@@ -1,0 +1,67 @@
+import type { ObjectId } from '../model/object-id.js';
+import type { Plan } from '../model/plan.js';
+import type { Outcome, Outcomes, Revision, Words } from '../model/run.js';
+
+/** All that a report of one run says, whatever its format. A report with `outcomes` speaks of what was done. */
+export interface PlanReport {
+  readonly plan: Plan;
+  /** Title and comment of the writes of each change; a withheld change may have none. */
+  readonly words: ReadonlyMap<ObjectId, Words>;
+  /** `sha256:` and lower-case hex. */
+  readonly planHash: string;
+  /** Of the service: scheme, host and port. */
+  readonly origin: string;
+  readonly workspace: { readonly id: string; readonly name: string };
+  readonly revision: Revision;
+  /** Nothing was remembered from earlier runs, and nothing will be. */
+  readonly stateless: boolean;
+  /** Names as the service has them, in the order of application; others follow in the order of the plan. */
+  readonly environments: readonly string[];
+  /** The newest commit behind a change, where one is known. */
+  readonly commits?: ReadonlyMap<ObjectId, string>;
+  /** Names of the rules as they will be, position by position; they are no part of the canonical form. */
+  readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
+  readonly guardFindings?: readonly GuardFinding[];
+  readonly outcomes?: Outcomes;
+  /** Whether a second look after the apply found nothing left to do. */
+  readonly converged?: boolean;
+}
+
+/** A guard that the plan does not pass. */
+export interface GuardFinding {
+  readonly guard: 'maxDeletes' | 'maxDeletePercent' | 'maxKeyRemovals' | 'maxKeyRemovalPercent';
+  /** Null: the guard of the whole workspace. */
+  readonly environment: string | null;
+  /** In the guard's own unit: objects, keys, or per cent. */
+  readonly found: number;
+  readonly limit: number;
+}
+
+/** How a change ended; undefined in a report of a plan. A change that the apply never came to was skipped. */
+export function outcomeOf(report: PlanReport, id: ObjectId): Outcome | undefined {
+  if (!report.outcomes) return undefined;
+  return report.outcomes.get(id) ?? { status: 'skipped', why: 'the apply ended before it' };
+}
+
+/** Changes by what happens to the object: an activation counts as a creation, a deactivation as a deletion. */
+export interface ActionCounts {
+  readonly create: number;
+  readonly update: number;
+  readonly delete: number;
+}
+
+export const COUNTED_AS = {
+  create: 'create',
+  activate: 'create',
+  update: 'update',
+  delete: 'delete',
+  deactivate: 'delete',
+} as const;
+
+export function countActions(
+  changes: readonly { readonly action: keyof typeof COUNTED_AS }[],
+): ActionCounts {
+  const counts = { create: 0, update: 0, delete: 0 };
+  for (const { action } of changes) counts[COUNTED_AS[action]] += 1;
+  return counts;
+}

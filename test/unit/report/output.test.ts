@@ -1,0 +1,135 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FlaghoistError } from '../../../src/errors.js';
+import { resolveColor, writeResult } from '../../../src/report/output.js';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'flaghoist-output-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('a result for standard output', () => {
+  it('is written whole', async () => {
+    const stdout = new PassThrough();
+    await writeResult('plan\n', { stdout });
+    stdout.end();
+    expect(await text(stdout)).toBe('plan\n');
+  });
+
+  it('is given up quietly where the reader has gone', async () => {
+    const child = spawn('true', { stdio: ['pipe', 'ignore', 'ignore'] });
+    await once(child, 'exit');
+    const result = 'x'.repeat(1_000_000);
+
+    await expect(writeResult(result, { stdout: child.stdin })).resolves.toBeUndefined();
+    await expect(writeResult(result, { stdout: child.stdin })).resolves.toBeUndefined();
+  });
+
+  it('that cannot be written for another reason is an error', async () => {
+    const stdout = new Writable({
+      write(_chunk, _encoding, done) {
+        done(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+      },
+    });
+
+    await expect(writeResult('x', { stdout })).rejects.toThrow(
+      new FlaghoistError('OUTPUT', 'cannot write the result: no space left on device'),
+    );
+  });
+});
+
+describe('a result for a file', () => {
+  const stdout = new PassThrough();
+
+  it('replaces the file, keeps its mode, and leaves nothing beside it', async () => {
+    const file = join(folder, 'plan.json');
+    writeFileSync(file, 'old and longer');
+    chmodSync(file, 0o600);
+
+    await writeResult('new', { file, stdout });
+
+    expect(readFileSync(file, 'utf8')).toBe('new');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(['plan.json']);
+    expect(stdout.readableLength).toBe(0);
+  });
+
+  it('follows a link and leaves it a link, also where it leads nowhere yet', async () => {
+    const [file, link] = [join(folder, 'plan.json'), join(folder, 'latest')];
+    symlinkSync('plan.json', link);
+
+    await writeResult('one', { file: link, stdout });
+    await writeResult('two', { file: link, stdout });
+
+    expect(readlinkSync(link)).toBe('plan.json');
+    expect(readFileSync(file, 'utf8')).toBe('two');
+  });
+
+  it('goes through a pipe and does not put a file in its place', async () => {
+    const file = join(folder, 'pipe');
+    execFileSync('mkfifo', [file]);
+    const reader = spawn('cat', [file], { stdio: ['ignore', 'pipe', 'ignore'] });
+
+    const [, read] = await Promise.all([
+      writeResult('plan\n', { file, stdout }),
+      text(reader.stdout),
+    ]);
+
+    expect(read).toBe('plan\n');
+    expect(statSync(file).isFIFO()).toBe(true);
+  });
+
+  it('that cannot be written is an error which names it', async () => {
+    const file = join(folder, 'absent', 'plan.json');
+
+    const failure = writeResult('x', { file, stdout });
+
+    await expect(failure).rejects.toMatchObject({ code: 'OUTPUT', exitCode: 1 });
+    await expect(failure).rejects.toThrow(`cannot write ${file}: ENOENT`);
+  });
+});
+
+describe('colour', () => {
+  const terminal = { noColorFlag: false, env: {}, isTTY: true };
+
+  it('is for terminals that can show it', () => {
+    expect(resolveColor(terminal)).toBe(true);
+    expect(resolveColor({ ...terminal, isTTY: false })).toBe(false);
+    expect(resolveColor({ ...terminal, env: { TERM: 'dumb' } })).toBe(false);
+  });
+
+  it('is off when --no-color or NO_COLOR says so, whatever else is set', () => {
+    const env = { FORCE_COLOR: '1' };
+    expect(resolveColor({ ...terminal, env, noColorFlag: true })).toBe(false);
+    expect(resolveColor({ ...terminal, env: { ...env, NO_COLOR: '1' } })).toBe(false);
+  });
+
+  it('is not decided by an empty NO_COLOR, or by CI', () => {
+    expect(resolveColor({ ...terminal, env: { NO_COLOR: '' } })).toBe(true);
+    expect(resolveColor({ ...terminal, isTTY: false, env: { CI: 'true' } })).toBe(false);
+  });
+
+  it('can be forced where there is no terminal, and forced off where there is one', () => {
+    expect(resolveColor({ ...terminal, isTTY: false, env: { FORCE_COLOR: '1' } })).toBe(true);
+    expect(resolveColor({ ...terminal, env: { FORCE_COLOR: '0' } })).toBe(false);
+  });
+});
