@@ -1,5 +1,5 @@
 import type { ObjectId } from '../model/object-id.js';
-import type { Plan } from '../model/plan.js';
+import type { GuardFinding, Plan } from '../model/plan.js';
 import type { Outcome, Outcomes, Revision, Words } from '../model/run.js';
 
 /** All that a report of one run says, whatever its format. A report with `outcomes` speaks of what was done. */
@@ -25,16 +25,6 @@ export interface PlanReport {
   readonly outcomes?: Outcomes;
   /** Whether a second look after the apply found nothing left to do. */
   readonly converged?: boolean;
-}
-
-/** A guard that the plan does not pass. */
-export interface GuardFinding {
-  readonly guard: 'maxDeletes' | 'maxDeletePercent' | 'maxKeyRemovals' | 'maxKeyRemovalPercent';
-  /** Null: the guard of the whole workspace. */
-  readonly environment: string | null;
-  /** In the guard's own unit: objects, keys, or per cent. */
-  readonly found: number;
-  readonly limit: number;
 }
 
 /** How a change ended; undefined in a report of a plan. A change that the apply never came to was skipped. */

@@ -2,7 +2,8 @@ import type { Change } from '../model/plan.js';
 import { changeLines, withheldLines } from './change-lines.js';
 import { clean } from './clean.js';
 import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
-import type { GuardFinding, PlanReport } from './plan-report.js';
+import type { GuardFinding } from '../model/plan.js';
+import type { PlanReport } from './plan-report.js';
 import { summaryLine } from './summary-line.js';
 import { plural } from './value-words.js';
 

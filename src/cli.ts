@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type {
+  ReconcileFlags,
+  ServiceCommandFlags,
+  Terminal,
+  ValidateFlags,
+} from './commands/options.js';
+import { EXIT, type ExitCode } from './errors.js';
+
+/**
+ * Parses the command line and runs one command.
+ *
+ * The commands themselves are imported when they are run: `--version` and `--help` load nothing else.
+ *
+ * @param args without the interpreter and the script.
+ */
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT.ok;
+  const program = createProgram(terminal, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
+}
+
+function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Command {
+  const program = new Command('flaghoist')
+    .description('Feature flags in git: reviewed as pull requests, applied in a safe order.')
+    .version(packageVersion(), '--version', 'print the version')
+    .helpCommand(false)
+    .showHelpAfterError('(flaghoist --help lists the commands)')
+    .configureOutput({
+      writeOut: (text) => terminal.stdout.write(text),
+      writeErr: (text) => terminal.stderr.write(text),
+    })
+    // Copied into the subcommands when they are added, so it has to come first.
+    .exitOverride();
+  addValidate(program, terminal, done);
+  addReconcile(program, terminal, done);
+  addService(program, terminal, done);
+  return program;
+}
+
+function addValidate(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('validate')
+    .description('read and check specs offline; all problems at once')
+    .argument('[directory...]', 'config repositories', ['.']);
+  commonOptions(command).action(async (directories: string[], flags: ValidateFlags) => {
+    const { runValidate } = await import('./commands/validate.js');
+    done(await runValidate(directories, flags, terminal));
+  });
+}
+
+function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('reconcile')
+    .description('plan, apply, verify; with --dry-run the plan alone')
+    .argument('[directory...]', 'config repositories', ['.'])
+    .option('--dry-run', 'plan only: what would change, and why')
+    .option('--detailed-exitcode', 'with --dry-run: exit 2 when there are changes')
+    .option('--prune', 'delete what the specs used to declare and no longer do')
+    .option('--adopt', 'take over live objects that differ, also in protected environments')
+    .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
+    .option('--plan-hash <hash>', 'apply only the plan with this hash')
+    .option('--approve <hash>', 'let the plan with this hash pass the guards')
+    .option('--allow-older', 'apply a HEAD that is older than what was applied')
+    .option('--allow-dirty', 'apply the working tree instead of HEAD')
+    .option('--title <text>', 'title of every write, instead of the commits’')
+    .option('--comment <text>', 'comment of every write, instead of the commits’')
+    .option('--lock-timeout <duration>', 'wait so long for another run to end', duration, 0);
+  commonOptions(serviceOptions(command)).action(
+    async (directories: string[], flags: ReconcileFlags) => {
+      const { runReconcile } = await import('./commands/reconcile.js');
+      done(await runReconcile(directories, flags, terminal));
+    },
+  );
+}
+
+function addService(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('service')
+    .description('run the administration service itself')
+    .option('--directory <path>', 'where it keeps its data', '.flaghoist/service')
+    .option('--port <number>', 'TCP port', port, 8080)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--seed <file>', 'YAML file with workspaces, environments and traffic types to create')
+    .option('--strict', 'answer the documented contract only')
+    .action(async (flags: ServiceCommandFlags) => {
+      const { runService } = await import('./commands/service.js');
+      done(await runService(flags, terminal));
+    });
+}
+
+function serviceOptions(command: Command): Command {
+  return command
+    .option('--url <url>', 'the administration service (default: FLAGHOIST_URL)')
+    .option('--embedded', 'start the embedded service in this process and use it')
+    .option('--embedded-dir <path>', 'where the embedded service keeps its data')
+    .option('--environment <name>', 'only this environment (repeatable)', collect, [])
+    .option(
+      '--only <kind/name>',
+      'only this object, for example flag/new-checkout (repeatable)',
+      collectObject,
+      [],
+    )
+    .option('--concurrency <n>', 'requests at the same time', positive)
+    .option(
+      '--timeout <duration>',
+      'give a dead network up after so long (default: 30s)',
+      duration,
+    );
+}
+
+function commonOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--format <format>', 'of the result').choices(['text', 'json']))
+    .option('--output <file>', 'write the result to a file')
+    .option('--show-keys', 'name keys of segments and targets, not only their number')
+    .option('--no-color', 'plain text')
+    .option('--quiet', 'no progress and no warnings')
+    .option('--verbose', 'say more on standard error')
+    .addOption(new Option('--log-format <format>', 'of the log').choices(['pretty', 'json']));
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+function collectObject(value: string, before: readonly string[]): readonly string[] {
+  if (!/^(flag|segment)\/[^/]+$/.test(value)) {
+    throw new InvalidArgumentError('Expected KIND/NAME, for example flag/new-checkout.');
+  }
+  return [...before, value];
+}
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** `30s`, `5m`, `250ms`; a bare number is seconds. In milliseconds. */
+function duration(text: string): number {
+  const match = /^(\d+)(ms|s|m|h)?$/.exec(text);
+  if (!match) throw new InvalidArgumentError('Expected a duration such as 30s or 5m.');
+  return Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS];
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError('Expected a whole number from 1 on.');
+  return value;
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) {
+    throw new InvalidArgumentError('Expected a port from 0 to 65535.');
+  }
+  return value;
+}
+
+export function packageVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,57 @@
+/** Options that several commands share, as commander hands them over. Absent: not given. */
+export interface CommonFlags {
+  readonly format?: 'text' | 'json';
+  readonly output?: string;
+  readonly showKeys?: boolean;
+  /** Commander's form of `--no-color`. */
+  readonly color: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly logFormat?: 'pretty' | 'json';
+}
+
+export interface ServiceFlags {
+  readonly url?: string;
+  readonly embedded?: boolean;
+  readonly embeddedDir?: string;
+  readonly environment: readonly string[];
+  readonly only: readonly string[];
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly concurrency?: number;
+}
+
+export interface ReconcileFlags extends CommonFlags, ServiceFlags {
+  readonly dryRun?: boolean;
+  readonly detailedExitcode?: boolean;
+  readonly prune?: boolean;
+  readonly adopt?: boolean;
+  readonly revertDrift?: boolean;
+  readonly planHash?: string;
+  readonly approve?: string;
+  readonly allowOlder?: boolean;
+  readonly allowDirty?: boolean;
+  readonly title?: string;
+  readonly comment?: string;
+  /** Milliseconds. */
+  readonly lockTimeout: number;
+}
+
+export type ValidateFlags = CommonFlags;
+
+/** What a command talks to: the process, or a test's stand-in for it. */
+export interface Terminal {
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Aborted by SIGINT or SIGTERM; the reason is the signal's name. */
+  readonly signal: AbortSignal;
+}
+
+export interface ServiceCommandFlags {
+  readonly directory: string;
+  readonly port: number;
+  readonly host: string;
+  readonly seed?: string;
+  readonly strict?: boolean;
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+import { runCli } from './cli.js';
+import { EXIT } from './errors.js';
+
+/**
+ * Process entry: signals become an abort, the first one ends the request under way, the second ends the process.
+ */
+const interrupt = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(name, () => {
+    if (interrupt.signal.aborted) process.exit(name === 'SIGINT' ? EXIT.sigint : EXIT.sigterm);
+    interrupt.abort(name);
+  });
+}
+
+try {
+  process.exitCode = await runCli(process.argv.slice(2), {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    environment: process.env,
+    signal: interrupt.signal,
+  });
+} catch (error) {
+  const { errorText } = await import('./report/run-error.js');
+  process.stderr.write(errorText(error));
+  process.exitCode = EXIT.failed;
+}
