@@ -1,0 +1,134 @@
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { findProgram } from './requirements.js';
+
+export interface TestPostgres {
+  /** Of a superuser in an empty database; no password. */
+  readonly url: string;
+  readonly port: number;
+  /** Holds everything that the server writes. */
+  readonly directory: string;
+  /** Ends the server, connections included, and removes the directory. May be called twice. */
+  readonly stop: () => Promise<void>;
+}
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Another process may take the free port before the server does. */
+const TRIES = 3;
+
+/**
+ * A PostgreSQL server for one test file: about a second to start, nothing of it survives `stop`. Ask
+ * `lacks('postgresql')` first.
+ */
+export async function startPostgres(): Promise<TestPostgres> {
+  const initdb = findProgram('postgresql');
+  if (initdb === null) throw new Error('bug: startPostgres without asking whether it is installed');
+  const directory = mkdtempSync(join(tmpdir(), 'flaghoist-pg-'));
+  const owner = serverOwner();
+  if (owner) chownSync(directory, owner.uid, owner.gid);
+  const data = join(directory, 'data');
+  const how = { cwd: directory, env: { PATH: process.env['PATH'], LC_ALL: 'C' }, ...owner };
+  try {
+    const args = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
+    await promisify(execFile)(initdb, [...args, '--no-sync'], how);
+    const { server, port } = await startOnFreePort(join(dirname(initdb), 'postgres'), data, how);
+    const atExit = (): void => {
+      server.kill('SIGQUIT');
+    };
+    process.once('exit', atExit);
+    return {
+      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      port,
+      directory,
+      stop: async () => {
+        process.off('exit', atExit);
+        await stopServer(server);
+        rmSync(directory, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** The server refuses to run as root. Debian's package brings a user for it. */
+function serverOwner(): Owner | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const ask = (what: string): number =>
+    Number(execFileSync('id', [what, 'postgres'], { encoding: 'utf8' }));
+  return { uid: ask('-u'), gid: ask('-g') };
+}
+
+async function startOnFreePort(
+  program: string,
+  data: string,
+  how: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number },
+): Promise<{ server: ChildProcess; port: number }> {
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${dirname(data)}`,
+    'fsync=off',
+    'shared_buffers=32MB',
+  ].flatMap((setting) => ['-c', setting]);
+  let said = '';
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    const port = await freePort();
+    const server = spawn(program, ['-D', data, '-p', String(port), ...settings], {
+      ...how,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const answer = await readiness(server);
+    if (answer === 'ready') return { server, port };
+    said = answer;
+  }
+  throw new Error(`cannot start PostgreSQL: ${said}`);
+}
+
+/** `ready`, or what the server said before it ended. */
+async function readiness(server: ChildProcess): Promise<string> {
+  const { stderr } = server;
+  if (!stderr) throw new Error('bug: the server was started without a pipe');
+  const said: string[] = [];
+  return new Promise((resolve, reject) => {
+    // Read to the end, so that a full pipe never holds the server up.
+    createInterface({ input: stderr }).on('line', (line) => {
+      if (line.includes('ready to accept connections')) resolve('ready');
+      said.push(line);
+    });
+    server.once('error', reject);
+    server.once('close', () => {
+      resolve(said.join('\n'));
+    });
+  });
+}
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => {
+        resolve(typeof address === 'object' && address ? address.port : 0);
+      });
+    });
+  });
+}
+
+async function stopServer(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  await new Promise((resolve) => {
+    server.once('close', resolve);
+    // Its "fast" shutdown: connections are ended, not waited for.
+    server.kill('SIGINT');
+  });
+}

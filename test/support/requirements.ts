@@ -1,0 +1,86 @@
+import { accessSync, constants, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Programs that are no npm package, and that some tests are nothing without. */
+export type Program = 'postgresql' | 'sshd' | 'chromium';
+
+interface Known {
+  /** Any of them is enough. */
+  readonly executables: readonly string[];
+  /** Where a distribution puts it when that is not in PATH, best first. */
+  readonly places: () => readonly string[];
+  /** Of Debian. */
+  readonly package: string;
+}
+
+const PROGRAMS: Record<Program, Known> = {
+  postgresql: { executables: ['initdb'], places: postgresPlaces, package: 'postgresql' },
+  sshd: { executables: ['sshd'], places: () => ['/usr/sbin'], package: 'openssh-server' },
+  chromium: {
+    executables: ['chromium', 'chromium-browser', 'google-chrome'],
+    places: () => [],
+    package: 'chromium',
+  },
+};
+
+export interface Surroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Searched beside PATH; absent: where the distribution puts the program. */
+  readonly places?: readonly string[];
+  readonly write: (line: string) => void;
+}
+
+const OURS: Surroundings = {
+  environment: process.env,
+  write: (line) => process.stderr.write(line),
+};
+
+/**
+ * Whether a test has to be skipped for want of a program: `describe.skipIf(lacks('postgresql'))(…)`. Says so in one
+ * line that names the program and the package that brings it.
+ *
+ * @throws Error where `FLAGHOIST_TEST_ALL` is `1`: then nothing may be skipped, and the test file fails.
+ */
+export function lacks(program: Program, surroundings: Surroundings = OURS): boolean {
+  if (findProgram(program, surroundings) !== null) return false;
+  const what = `${program} is not installed (apt-get install ${PROGRAMS[program].package})`;
+  if (surroundings.environment['FLAGHOIST_TEST_ALL'] === '1') {
+    throw new Error(
+      `cannot run these tests: ${what}, and FLAGHOIST_TEST_ALL=1 lets none be skipped`,
+    );
+  }
+  surroundings.write(`tests are skipped: ${what}\n`);
+  return true;
+}
+
+/** Path of the executable; of `postgresql` that of `initdb`, the others lie beside it. Null: not installed. */
+export function findProgram(program: Program, surroundings: Surroundings = OURS): string | null {
+  const known = PROGRAMS[program];
+  const inPath = (surroundings.environment['PATH'] ?? '').split(delimiter).filter(Boolean);
+  const directories = [...(surroundings.places ?? known.places()), ...inPath];
+  const candidates = directories.flatMap((directory) =>
+    known.executables.map((name) => join(directory, name)),
+  );
+  return candidates.find(isExecutable) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Debian keeps several versions side by side, and none of their server programs in PATH. Newest first. */
+function postgresPlaces(): string[] {
+  const root = '/usr/lib/postgresql';
+  try {
+    return readdirSync(root)
+      .sort((a, b) => Number(b) - Number(a))
+      .map((version) => join(root, version, 'bin'));
+  } catch {
+    return [];
+  }
+}
