@@ -140,7 +140,12 @@ function exitCodeOf(
 }
 
 /** Diagnostics are a result; why the run came to nothing is said on standard error, in every format. */
-function refused(directory: string, error: FlaghoistError, screen: Screen): DirectoryResult {
+function refused(
+  directory: string,
+  error: FlaghoistError,
+  { screen, terminal }: Pick<Reporting, 'screen' | 'terminal'>,
+): DirectoryResult {
+  terminal.stderr.write(errorText(error));
   const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : undefined;
   const found =
     diagnostics === undefined ? '' : diagnosticsText(diagnostics, { color: screen.color });
