@@ -43,6 +43,7 @@ const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit'>, string>> = {
 
 const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'prune-off': 'no longer in git, and pruning is off',
+  'no-witness': 'no longer in git, but no ancestor of HEAD is seen to have declared it',
   'still-in-use': 'no longer in git, but still in use',
   'drift-reported': 'changed outside git, which is reported here and not reverted',
   'conflict-held': 'changed in git and outside git, which is held here',

@@ -5,7 +5,8 @@ import { clean, quoted } from './clean.js';
 import type { FieldContext, FieldLine } from './field-line.js';
 import { keysWords } from './key-lines.js';
 import { glue, span } from './layout.js';
-import { isTexts, maskKeys } from './listed-keys.js';
+import { isTexts } from './json-text.js';
+import { maskKeys } from './listed-keys.js';
 import { ruleLines } from './rule-lines.js';
 import { treatmentLines } from './treatment-lines.js';
 import {

@@ -1,9 +1,12 @@
 import type { Json } from '../kinds/json.js';
 import type { KeyChange } from '../model/plan.js';
 import { keyList } from '../kinds/key-list.js';
+import { isTexts, ordered } from './json-text.js';
 
 /** Whether a matcher lists keys one by one: `IN_LIST_STRING` without an attribute compares the key itself. */
-export function listsKeys(matcher: Readonly<Record<string, unknown>>): boolean {
+export function listsKeys(
+  matcher: Readonly<Record<string, unknown>>,
+): matcher is { readonly strings: readonly string[] } {
   return (
     matcher['type'] === 'IN_LIST_STRING' &&
     matcher['attribute'] === undefined &&
@@ -16,18 +19,10 @@ export function listsKeys(matcher: Readonly<Record<string, unknown>>): boolean {
  * their names. Nothing else is changed.
  */
 export function maskKeys(value: unknown): Json {
-  if (Array.isArray(value)) return value.map(maskKeys);
-  if (!isRecord(value)) return scalar(value);
-  const masked = listsKeys(value)
-    ? { ...value, strings: keyList(value['strings'] as string[]).digest }
-    : value;
-  return sortedMembers(masked, maskKeys);
-}
-
-/** The value with members in code-unit order of their names, so that equal values print as equal text. */
-export function ordered(value: unknown): Json {
-  if (Array.isArray(value)) return value.map(ordered);
-  return isRecord(value) ? sortedMembers(value, ordered) : scalar(value);
+  return ordered(value, (record) => {
+    if (!listsKeys(record)) return record;
+    return { ...record, strings: keyList(record.strings).digest };
+  });
 }
 
 export interface KeyCounts {
@@ -46,26 +41,4 @@ export function keyCounts(keys: KeyChange, showKeys: boolean): KeyCounts {
     sha256: keys.sha256,
   };
   return showKeys ? { ...counts, addedKeys: keys.added, removedKeys: keys.removed } : counts;
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
-}
-
-function sortedMembers(
-  value: Readonly<Record<string, unknown>>,
-  each: (member: unknown) => Json,
-): Json {
-  const names = Object.keys(value).filter((name) => value[name] !== undefined);
-  return Object.fromEntries(names.sort().map((name) => [name, each(value[name])]));
-}
-
-function scalar(value: unknown): Json {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number') return value;
-  throw new Error('bug: a planned value that JSON cannot say');
 }

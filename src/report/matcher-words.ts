@@ -2,7 +2,8 @@ import { keyList } from '../kinds/key-list.js';
 import type { Matcher } from '../kinds/flag.js';
 import { clean, quoted } from './clean.js';
 import { glue } from './layout.js';
-import { isRecord, isTexts, listsKeys, maskKeys } from './listed-keys.js';
+import { isRecord, isTexts } from './json-text.js';
+import { listsKeys, maskKeys } from './listed-keys.js';
 import { jsonWords, listWords, plural } from './value-words.js';
 
 export interface MatcherOptions {

@@ -2,7 +2,8 @@ import type { Json } from '../kinds/json.js';
 import type { Kind, ObjectId } from '../model/object-id.js';
 import type { Action, Change, FieldChange, Plan, Reason, WithheldWhy } from '../model/plan.js';
 import type { Outcome, OutcomeError, Revision } from '../model/run.js';
-import { keyCounts, maskKeys, ordered, type KeyCounts } from './listed-keys.js';
+import { ordered } from './json-text.js';
+import { keyCounts, maskKeys, type KeyCounts } from './listed-keys.js';
 import { countActions, outcomeOf, type ActionCounts, type PlanReport } from './plan-report.js';
 
 /** The plan for programs; `schemas/plan.schema.json` says the same with a description on every field. */
@@ -130,7 +131,7 @@ function changeDocument(change: Change, report: PlanReport, options: JsonOptions
 }
 
 function fieldDocument(field: FieldChange, { showKeys }: JsonOptions): FieldDocument {
-  const value = showKeys ? ordered : maskKeys;
+  const value = (side: unknown): Json => (showKeys ? ordered(side) : maskKeys(side));
   return {
     path: field.path,
     reason: field.reason,

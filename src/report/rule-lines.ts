@@ -1,11 +1,11 @@
 import type { Matcher, Rule } from '../kinds/flag.js';
-import { canonicalJson, sameJson } from '../kinds/json.js';
 import { keyDifference } from '../kinds/key-list.js';
 import { bucketsChange, bucketsWords } from './bucket-words.js';
 import { clean } from './clean.js';
 import type { FieldContext, FieldLine } from './field-line.js';
 import { glue, span } from './layout.js';
-import { isTexts, listsKeys } from './listed-keys.js';
+import { isTexts, jsonText } from './json-text.js';
+import { listsKeys } from './listed-keys.js';
 import { conditionWords, matcherSubject } from './matcher-words.js';
 import { pairRules, type RulePair } from './rule-pairs.js';
 import { itemWords, plural } from './value-words.js';
@@ -61,8 +61,8 @@ function pairLine(
   context: FieldContext,
 ): FieldLine | undefined {
   if (!before || !after) return undefined;
-  const sameCondition = sameJson(before.matchers, after.matchers);
-  const sameBuckets = sameJson(before.buckets, after.buckets);
+  const sameCondition = jsonText(before.matchers) === jsonText(after.matchers);
+  const sameBuckets = jsonText(before.buckets) === jsonText(after.buckets);
   if (!moved && sameCondition && sameBuckets) return undefined;
   const condition = sameCondition
     ? conditionWords(after.matchers, { ...context, limit: LIST_LIMIT })
@@ -96,11 +96,12 @@ function listChange(
   context: FieldContext,
 ): string | undefined {
   if (!before) return undefined;
-  if (sameJson(before, after)) return conditionWords([after], { ...context, limit: LIST_LIMIT });
+  if (jsonText(before) === jsonText(after))
+    return conditionWords([after], { ...context, limit: LIST_LIMIT });
   const subject = matcherSubject(after);
   const [held, wanted] = [before['strings'], after['strings']];
   if (subject === undefined || !isTexts(held) || !isTexts(wanted)) return undefined;
-  if (canonicalJson({ ...before, strings: [] }) !== canonicalJson({ ...after, strings: [] })) {
+  if (jsonText({ ...before, strings: [] }) !== jsonText({ ...after, strings: [] })) {
     return undefined;
   }
   const { added, removed } = keyDifference([...wanted].sort(), [...held].sort());

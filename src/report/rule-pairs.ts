@@ -1,5 +1,5 @@
 import type { Rule } from '../kinds/flag.js';
-import { canonicalJson } from '../kinds/json.js';
+import { jsonText } from './json-text.js';
 
 /** Which rule of the old list became which of the new one; positions count from 0. */
 export interface RulePairs {
@@ -26,7 +26,7 @@ export function pairRules(before: readonly Rule[], after: readonly Rule[]): Rule
     found.set(a, b);
     taken.add(b);
   };
-  for (const text of [canonicalJson, (rule: Rule) => canonicalJson(rule.matchers)]) {
+  for (const text of [jsonText, (rule: Rule) => jsonText(rule.matchers)]) {
     const held = positionsBy(before, text, taken);
     for (const [a, rule] of after.entries()) {
       if (found.has(a)) continue;
@@ -72,7 +72,7 @@ function pairAlike(
 }
 
 function featuresOf(rule: Rule | undefined): string[] {
-  return rule ? [canonicalJson(rule.buckets), ...rule.matchers.map(canonicalJson)] : [];
+  return rule ? [jsonText(rule.buckets), ...rule.matchers.map(jsonText)] : [];
 }
 
 function positionsBy(

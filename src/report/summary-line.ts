@@ -1,5 +1,10 @@
-import { COUNTED_AS, outcomeOf, type ActionCounts, type PlanReport } from './plan-report.js';
-import { countActions } from './plan-report.js';
+import {
+  COUNTED_AS,
+  countActions,
+  outcomeOf,
+  type ActionCounts,
+  type PlanReport,
+} from './plan-report.js';
 import { plural } from './value-words.js';
 
 /** The last line of a report: what is to be done, or what was done and how the service stands now. */

@@ -1,8 +1,9 @@
 import type { Treatment } from '../kinds/flag.js';
-import { sameJson, type Json } from '../kinds/json.js';
+import type { Json } from '../kinds/json.js';
 import { orderChange } from './bucket-words.js';
 import { quoted } from './clean.js';
 import type { FieldLine } from './field-line.js';
+import { jsonText } from './json-text.js';
 import { glue, span } from './layout.js';
 import { isJsonRecord, NONE, textChange, valueWords } from './value-words.js';
 
@@ -46,7 +47,7 @@ function descriptionChange(before: string | undefined, after: string | undefined
 
 /** Member by member where both sides are objects. */
 function configurationChange(before: Json | undefined, after: Json | undefined): string[] {
-  if (after === undefined || sameJson(before, after)) return [];
+  if (after === undefined || sameValue(before, after)) return [];
   if (!isJsonRecord(before) || !isJsonRecord(after)) {
     return [
       `configuration ${before === undefined ? '' : `${valueWords(before)} → `}${valueWords(after)}`,
@@ -54,7 +55,11 @@ function configurationChange(before: Json | undefined, after: Json | undefined):
   }
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   const parts = names
-    .filter((name) => !sameJson(before[name], after[name]))
+    .filter((name) => !sameValue(before[name], after[name]))
     .map((name) => `${quoted(name)} ${valueWords(before[name])} → ${valueWords(after[name])}`);
   return parts.length === 0 ? [] : [`configuration ${parts.join(', ') || NONE}`];
+}
+
+function sameValue(a: Json | undefined, b: Json | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : jsonText(a) === jsonText(b);
 }

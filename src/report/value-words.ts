@@ -1,7 +1,7 @@
-import { canonicalJson, type Json } from '../kinds/json.js';
+import type { Json } from '../kinds/json.js';
 import type { Bucket, Rule, Treatment } from '../kinds/flag.js';
 import { clean, quoted } from './clean.js';
-import { isRecord } from './listed-keys.js';
+import { isRecord, jsonText } from './json-text.js';
 import { cut } from './text-width.js';
 
 /** Values put in words, cleaned, and the questions what a planned value is. */
@@ -20,9 +20,9 @@ export function itemWords(values: readonly string[], limit: number): string {
   return [...shown, ...(more > 0 ? [`… ${String(more)} more`] : [])].join(', ');
 }
 
-/** Canonical JSON, cut at `columns`. */
+/** JSON on one line, cut at `columns`. */
 export function jsonWords(value: unknown, columns = Infinity): string {
-  return cut(clean(canonicalJson(value)), columns);
+  return cut(clean(jsonText(value)), columns);
 }
 
 /** A scalar bare, anything else as JSON; `none` where there is no value. */

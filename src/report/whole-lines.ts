@@ -6,7 +6,7 @@ import { fieldLabel, sideWords } from './field-lines.js';
 import { keysWords } from './key-lines.js';
 import { glue, span } from './layout.js';
 import { cut } from './text-width.js';
-import { isTexts } from './listed-keys.js';
+import { isTexts } from './json-text.js';
 import { isBuckets, isRules, isTreatments, plural, valueWords } from './value-words.js';
 
 const DESCRIPTION_COLUMNS = 60;

@@ -36,12 +36,17 @@ describe('a result for standard output', () => {
   });
 
   it('is given up quietly where the reader has gone', async () => {
-    const child = spawn('true', { stdio: ['pipe', 'ignore', 'ignore'] });
-    await once(child, 'exit');
-    const result = 'x'.repeat(1_000_000);
+    const child = spawn('sh', ['-c', 'exec 0<&-; echo closed; exec sleep 60'], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    try {
+      await once(child.stdout, 'data');
 
-    await expect(writeResult(result, { stdout: child.stdin })).resolves.toBeUndefined();
-    await expect(writeResult(result, { stdout: child.stdin })).resolves.toBeUndefined();
+      await expect(writeResult('plan\n', { stdout: child.stdin })).resolves.toBeUndefined();
+      await expect(writeResult('more\n', { stdout: child.stdin })).resolves.toBeUndefined();
+    } finally {
+      child.kill();
+    }
   });
 
   it('that cannot be written for another reason is an error', async () => {

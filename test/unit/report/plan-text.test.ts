@@ -375,6 +375,13 @@ describe('nothing to do', () => {
     expect(text(report)).toBe('In sync: 43 objects equal, nothing to write.\n');
   });
 
+  it('is not called in sync where the second look found differences', () => {
+    const report = aReport({ unchanged }, { outcomes: new Map(), converged: false });
+    expect(text(report)).toBe(
+      'Applied: 0 created, 0 updated, 0 deleted; 43 unchanged. Not in sync: differences are left after the\n    apply.\n',
+    );
+  });
+
   it('is not called in sync while something is withheld', () => {
     const report = aReport({
       unchanged,

@@ -1,0 +1,176 @@
+import { openRun, type Run } from '../compose.js';
+import { operatorSettings } from '../config.js';
+import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
+import { pendingWithheld } from '../plan/plan.js';
+import { diagnosticsText } from '../report/diagnostics-text.js';
+import { planDocument, type PlanDocument } from '../report/plan-json.js';
+import type { PlanReport } from '../report/plan-report.js';
+import { planText } from '../report/plan-text.js';
+import { errorText } from '../report/run-error.js';
+import { InvalidSpecsError, plan, reconcile, type Applied, type Planned } from '../reconcile.js';
+import { combinedExitCode } from './exit-code.js';
+import type { ReconcileFlags, Terminal } from './options.js';
+import { openScreen, type Screen } from './screen.js';
+
+/** Plans config repositories, and unless it is a dry run applies and verifies the plans. */
+export async function runReconcile(
+  directories: readonly string[],
+  flags: ReconcileFlags,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(flags, terminal);
+  const results: DirectoryResult[] = [];
+  for (const directory of directories) {
+    // One after the other: they may share a service, a credential and a state.
+    results.push(await runDirectory(directory, flags, terminal, screen));
+  }
+  if (flags.format === 'json') await printJson(results, screen);
+  else await printText(results, screen);
+  return combinedExitCode(results.map(({ exitCode }) => exitCode));
+}
+
+interface DirectoryResult {
+  readonly directory: string;
+  readonly exitCode: ExitCode;
+  readonly text: string;
+  readonly document: PlanDocument | ErrorDocument;
+}
+
+/** What stands in the place of a plan where there is none. */
+interface ErrorDocument {
+  readonly formatVersion: 1;
+  readonly error: { readonly code: string; readonly message: string };
+  readonly diagnostics?: readonly unknown[];
+}
+
+async function runDirectory(
+  directory: string,
+  flags: ReconcileFlags,
+  terminal: Terminal,
+  screen: Screen,
+): Promise<DirectoryResult> {
+  try {
+    const settings = operatorSettings(terminal.environment);
+    await using run = await openRun(directory, flags, {
+      settings,
+      signal: terminal.signal,
+      note: screen.note,
+    });
+    run.context.source.warnings.forEach((warning) => {
+      screen.note(`warning: ${warning}`);
+    });
+    const result =
+      flags.dryRun === true
+        ? await plan(run.context)
+        : await reconcile(run.context, run.applyOptions());
+    return reported(directory, result, { run, flags, terminal, screen });
+  } catch (error) {
+    if (!(error instanceof FlaghoistError)) throw error;
+    return refused(directory, error, { screen, terminal });
+  }
+}
+
+interface Reporting {
+  readonly run: Run;
+  readonly flags: ReconcileFlags;
+  readonly terminal: Terminal;
+  readonly screen: Screen;
+}
+
+function reported(
+  directory: string,
+  result: Planned | Applied,
+  { run, flags, terminal, screen }: Reporting,
+): DirectoryResult {
+  const report = reportOf(result, run);
+  const showKeys = flags.showKeys === true;
+  const text = planText(report, { color: screen.color, width: screen.width, showKeys });
+  const unverified =
+    'unverified' in result && result.unverified !== undefined
+      ? `Not verified: ${result.unverified}\n`
+      : '';
+  return {
+    directory,
+    exitCode: exitCodeOf(result, flags, terminal),
+    text: text + unverified,
+    document: planDocument(report, { showKeys }),
+  };
+}
+
+function reportOf(result: Planned | Applied, { context }: Run): PlanReport {
+  const { plan: found, words, planHash, at, guardFindings, reader, home, input } = result;
+  return {
+    plan: found,
+    words,
+    planHash,
+    guardFindings,
+    origin: context.originName(reader),
+    workspace: at.workspace,
+    revision: context.source.revision,
+    stateless: home === null,
+    environments: input.policy.environments.map(({ name }) => name),
+    ruleNames: ruleNamesOf(input),
+    ...('outcomes' in result && { outcomes: result.outcomes, converged: result.converged }),
+  };
+}
+
+function ruleNamesOf({ desired, policy }: Planned['input']): PlanReport['ruleNames'] & object {
+  const names = new Map<string, readonly (string | undefined)[]>();
+  for (const flag of desired.flags.values()) {
+    for (const { configName, name } of policy.environments) {
+      const definition = flag.environments.get(configName);
+      if (definition) names.set(`flag/${flag.name}@${name}`, definition.ruleNames);
+    }
+  }
+  return names;
+}
+
+function exitCodeOf(
+  result: Planned | Applied,
+  flags: ReconcileFlags,
+  { signal }: Terminal,
+): ExitCode {
+  if (!('outcomes' in result)) {
+    if (result.guardFindings.length > 0) return EXIT.guardRefused;
+    const differs = result.plan.changes.length + pendingWithheld(result.plan).length > 0;
+    return flags.detailedExitcode === true && differs ? EXIT.changes : EXIT.ok;
+  }
+  if (signal.aborted) return signal.reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
+  return result.converged ? EXIT.ok : EXIT.notConverged;
+}
+
+/** Diagnostics are a result; why the run came to nothing is said on standard error, in every format. */
+function refused(
+  directory: string,
+  error: FlaghoistError,
+  { screen, terminal }: Pick<Reporting, 'screen' | 'terminal'>,
+): DirectoryResult {
+  terminal.stderr.write(errorText(error));
+  const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : undefined;
+  const found =
+    diagnostics === undefined ? '' : diagnosticsText(diagnostics, { color: screen.color });
+  return {
+    directory,
+    exitCode: error.exitCode,
+    text: found,
+    document: {
+      formatVersion: 1,
+      error: { code: error.code, message: error.message },
+      ...(diagnostics && { diagnostics }),
+    },
+  };
+}
+
+async function printText(results: readonly DirectoryResult[], screen: Screen): Promise<void> {
+  const parts = results.map(({ directory, text }) =>
+    results.length > 1 ? `${directory}:\n${text}` : text,
+  );
+  await screen.result(parts.join('\n'));
+}
+
+async function printJson(results: readonly DirectoryResult[], screen: Screen): Promise<void> {
+  const documents = results.map(({ document }) => document);
+  await screen.result(
+    `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`,
+  );
+}

@@ -1,0 +1,271 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Seed } from '../../src/service/seed.js';
+import { flaghoist, type CliResult } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+const CONFIG = `workspace: Default
+environments:
+  staging: {}
+  production: { protected: true }
+prune: true
+`;
+
+function checkout(parts: { on: number; qaKey: string; rules?: string }): string {
+  return `flag: new-checkout
+description: One-page checkout
+trafficType: user
+rolloutStatus: Ramping
+tags: [web, checkout]
+treatments:
+  "on": New checkout
+  "off": Old checkout
+defaultTreatment: "off"
+baselineTreatment: "off"
+environments:
+  staging:
+    targets:
+      "on": [${parts.qaKey}]
+    defaultRule: "on"
+  production:
+${parts.rules ?? ''}    defaultRule: { "on": ${parts.on}, "off": rest }
+`;
+}
+
+const BANNER = `flag: banner
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: "off" }
+  production: { defaultRule: "off" }
+`;
+
+const BETA = `segment: beta
+description: Customers who opted in
+trafficType: user
+environments:
+  production: { keysFile: beta.production.keys }
+`;
+
+const STAFF = `segment: staff
+trafficType: user
+environments:
+  production: { keys: [u-7, "0012"] }
+`;
+
+const STAFF_RULE = `    rules:
+      - name: staff
+        if: { segment: staff }
+        serve: "on"
+`;
+
+function seed(requiresTitleAndComments: boolean): Seed {
+  const environments = [{ name: 'staging' }, { name: 'production', production: true }];
+  return {
+    workspaces: [
+      { name: 'Default', requiresTitleAndComments, environments, trafficTypes: ['user'] },
+    ],
+  };
+}
+
+describe.each([
+  { mode: 'an ordinary workspace', requires: false, strict: false },
+  { mode: 'a workspace that requires title and comment', requires: true, strict: false },
+  { mode: 'a service that answers the contract only', requires: true, strict: true },
+])('seven commits in $mode', ({ requires, strict }) => {
+  let repository: ConfigRepository;
+  let service: TestService;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    service = await startTestService({ seed: seed(requires), strict });
+  });
+
+  afterEach(async () => {
+    await service.stop();
+    repository[Symbol.dispose]();
+  });
+
+  async function reconcile(...args: readonly string[]): Promise<CliResult> {
+    return flaghoist(['reconcile', ...args, '--url', service.origin, repository.directory], {
+      env: { FLAGHOIST_API_KEY: service.key },
+    });
+  }
+
+  /** Reconciles, and holds the run to its promises: verified, and the next plan is empty and reads only. */
+  async function reconcileAndSettle(): Promise<void> {
+    const run = await reconcile();
+    expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
+    service.requests.length = 0;
+    const next = await reconcile('--dry-run', '--detailed-exitcode');
+    expect(next, next.stdout + next.stderr).toMatchObject({ code: 0 });
+    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  }
+
+  async function get(path: string): Promise<unknown> {
+    const answer = await fetch(`${service.origin}/internal/api/v2${path}`, {
+      headers: { authorization: `Bearer ${service.key}` },
+    });
+    return answer.json();
+  }
+
+  async function workspaceId(): Promise<string> {
+    const { objects } = (await get('/workspaces')) as { objects: { id: string }[] };
+    return objects[0]?.id ?? '';
+  }
+
+  async function definition(flag: string, environment: string): Promise<unknown> {
+    return get(`/splits/ws/${await workspaceId()}/${flag}/environments/${environment}`);
+  }
+
+  async function keys(segment: string): Promise<unknown> {
+    const environments = (await get(`/environments/ws/${await workspaceId()}`)) as {
+      id: string;
+      name: string;
+    }[];
+    const production = environments.find(({ name }) => name === 'production')?.id ?? '';
+    const page = (await get(`/segments/${production}/${segment}/keys`)) as {
+      keys?: { key: string }[];
+    };
+    return page.keys?.map(({ key }) => key).sort();
+  }
+
+  /** What the service recorded of the writes since the last call. */
+  let seen = 0;
+  async function recorded(): Promise<string[]> {
+    const entries = [...(await service.audit())]
+      .filter(({ keyName }) => keyName === 'test')
+      .reverse();
+    const fresh = entries.slice(seen);
+    seen = entries.length;
+    return fresh.map(({ kind, name, environment, action, title }) =>
+      [
+        action,
+        `${kind}/${name}${environment === null ? '' : `@${environment}`}`,
+        `«${title ?? ''}»`,
+      ].join(' '),
+    );
+  }
+
+  it('leaves the service equal to the specs after each, and titles every write by its commit', async () => {
+    seen = 0;
+    repository.write({
+      'flaghoist.yaml': CONFIG,
+      'flags/checkout/new-checkout.yaml': checkout({ on: 10, qaKey: 'qa-bto-1' }),
+      'flags/banner.yaml': BANNER,
+      'segments/beta.yaml': BETA,
+      'segments/beta.production.keys': 'u-1\nu-2\n',
+    });
+    repository.commit('Put the flags of the shop under git\n\nAgreed with the checkout team.');
+    await reconcileAndSettle();
+    expect(await definition('new-checkout', 'production')).toMatchObject({
+      killed: false,
+      trafficAllocation: 100,
+      rules: [],
+      defaultTreatment: 'off',
+      defaultRule: [
+        { treatment: 'on', size: 10 },
+        { treatment: 'off', size: 90 },
+      ],
+    });
+    expect(await definition('new-checkout', 'staging')).toMatchObject({
+      treatments: [
+        { name: 'on', description: 'New checkout', keys: ['qa-bto-1'] },
+        { name: 'off', description: 'Old checkout' },
+      ],
+      defaultRule: [{ treatment: 'on', size: 100 }],
+    });
+    expect(await keys('beta')).toEqual(['u-1', 'u-2']);
+    expect(await recorded()).toEqual(
+      [
+        'create segment/beta',
+        'create flag/banner',
+        'create flag/new-checkout',
+        'update flag/new-checkout',
+        'create flag/banner@staging',
+        'create flag/new-checkout@staging',
+        'activate segment/beta@production',
+        'add-keys segment/beta@production',
+        'create flag/banner@production',
+        'create flag/new-checkout@production',
+      ].map((line) => `${line} «Put the flags of the shop under git»`),
+    );
+
+    repository.write({
+      'flags/checkout/new-checkout.yaml': checkout({ on: 25, qaKey: 'qa-bto-1' }),
+    });
+    const ramp = repository.commit('Ramp the new checkout to 25 %\n\nConversion is up 2 %.');
+    repository.write({
+      'flags/checkout/new-checkout.yaml': checkout({ on: 25, qaKey: 'qa-bot-1' }),
+    });
+    repository.commit('Fix a typo in the QA target');
+    await reconcileAndSettle();
+    expect(await definition('new-checkout', 'production')).toMatchObject({
+      defaultRule: [{ size: 25 }, { size: 75 }],
+    });
+    expect(await definition('new-checkout', 'staging')).toMatchObject({
+      treatments: [{ keys: ['qa-bot-1'] }, { name: 'off' }],
+    });
+    const comments = (await service.audit()).slice(0, 2).map(({ comment }) => comment);
+    expect(await recorded()).toEqual([
+      'update flag/new-checkout@staging «Fix a typo in the QA target»',
+      'update flag/new-checkout@production «Ramp the new checkout to 25 %»',
+    ]);
+    expect(comments[0]).toBe(
+      `${ramp.slice(0, 8)} Ana Alvarez: Ramp the new checkout to 25 %\nConversion is up 2 %.`,
+    );
+
+    repository.write({ 'segments/beta.production.keys': '# opted in\nu-2\nu-3\n' });
+    repository.commit('Swap a beta tester');
+    await reconcileAndSettle();
+    expect(await keys('beta')).toEqual(['u-2', 'u-3']);
+    expect(await recorded()).toEqual([
+      'add-keys segment/beta@production «Swap a beta tester»',
+      'remove-keys segment/beta@production «Swap a beta tester»',
+    ]);
+
+    repository.write({
+      'segments/staff.yaml': STAFF,
+      'flags/checkout/new-checkout.yaml': checkout({
+        on: 25,
+        qaKey: 'qa-bot-1',
+        rules: STAFF_RULE,
+      }),
+    });
+    repository.commit('Give staff the new checkout');
+    await reconcileAndSettle();
+    expect(await definition('new-checkout', 'production')).toMatchObject({
+      rules: [
+        {
+          buckets: [{ treatment: 'on', size: 100 }],
+          condition: { combiner: 'AND', matchers: [{ type: 'IN_SEGMENT', string: 'staff' }] },
+        },
+      ],
+    });
+    expect(await keys('staff')).toEqual(['0012', 'u-7']);
+    expect(await recorded()).toEqual(
+      [
+        'create segment/staff',
+        'activate segment/staff@production',
+        'add-keys segment/staff@production',
+        'update flag/new-checkout@production',
+      ].map((line) => `${line} «Give staff the new checkout»`),
+    );
+
+    repository.move('flags/checkout', 'flags/payments/checkout');
+    repository.commit('Move the checkout flags to the payments team');
+    await reconcileAndSettle();
+    expect(await recorded()).toEqual([]);
+
+    repository.remove('flags/banner.yaml');
+    repository.commit('Retire the banner');
+    await reconcileAndSettle();
+    expect(await definition('banner', 'production')).toMatchObject({ code: 404, details: '' });
+    expect(await recorded()).toEqual([
+      'delete flag/banner@staging «Retire the banner»',
+      'delete flag/banner@production «Retire the banner»',
+      'delete flag/banner «Retire the banner»',
+    ]);
+  });
+});

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliOptions {
+  readonly cwd?: string;
+  /** On top of a bare environment: nothing of the developer's own settings comes through. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Sent once this text was seen on standard error. */
+  readonly interruptOn?: { readonly text: string; readonly signal: NodeJS.Signals };
+}
+
+/** Runs the built program to its end. */
+export async function flaghoist(
+  args: readonly string[],
+  options: CliOptions = {},
+): Promise<CliResult> {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: options.cwd,
+    env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    if (options.interruptOn && stderr.includes(options.interruptOn.text)) {
+      child.kill(options.interruptOn.signal);
+    }
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      resolve({ code, stdout, stderr });
+    });
+  });
+}

@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** A real git repository of specs in a temporary directory. */
+export class ConfigRepository implements Disposable {
+  readonly directory = mkdtempSync(join(tmpdir(), 'flaghoist-e2e-'));
+
+  constructor() {
+    this.git('init', '--quiet', '--initial-branch=main');
+  }
+
+  git(...args: readonly string[]): string {
+    return execFileSync('git', args, {
+      cwd: this.directory,
+      encoding: 'utf8',
+      env: {
+        PATH: process.env['PATH'],
+        HOME: this.directory,
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_AUTHOR_NAME: 'Ana Alvarez',
+        GIT_AUTHOR_EMAIL: 'ana@example.com',
+        GIT_COMMITTER_NAME: 'Ana Alvarez',
+        GIT_COMMITTER_EMAIL: 'ana@example.com',
+      },
+    }).trim();
+  }
+
+  write(files: Readonly<Record<string, string>>): void {
+    for (const [path, text] of Object.entries(files)) {
+      const file = join(this.directory, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
+  }
+
+  remove(path: string): void {
+    rmSync(join(this.directory, path), { recursive: true });
+  }
+
+  move(from: string, to: string): void {
+    mkdirSync(dirname(join(this.directory, to)), { recursive: true });
+    renameSync(join(this.directory, from), join(this.directory, to));
+  }
+
+  /** @returns the new commit's id. */
+  commit(message: string): string {
+    this.git('add', '--all');
+    this.git('commit', '--quiet', '--message', message);
+    return this.git('rev-parse', 'HEAD');
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
