@@ -15,7 +15,8 @@ FROM node:20-slim
 # git processes that a stopped run leaves behind.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates git openssh-client tini \
-    && rm -rf /var/lib/apt/lists/* /var/log/apt /var/log/dpkg.log \
+    && apt-get clean \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt /var/log/dpkg.log \
     && install -d -o node -g node /var/lib/flaghoist /var/lib/flaghoist/state
 
 COPY --from=build /app/package.json /app/
