@@ -1,9 +1,12 @@
-import { createServer, type Server } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flaghoist } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { startTestService, type TestService } from '../support/service.js';
+
+const SOCKET_LOG = fileURLToPath(new URL('../support/socket-log.mjs', import.meta.url));
 
 const FLAG = `flag: banner
 trafficType: user
@@ -89,26 +92,29 @@ describe('a service that cannot be read', () => {
   });
 
   it('is one that the operator did not allow: exit 6, the line to set, and not a byte is sent', async () => {
-    let connections = 0;
-    const listener: Server = createServer((socket) => {
-      connections += 1;
-      socket.destroy();
-    });
-    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.2', resolve));
-    const { port } = listener.address() as AddressInfo;
-    // A name that is not loopback by itself, so that the rule is the only thing between the key and the socket.
-    const proposed = `https://flags.attacker.example:${port}`;
+    const proposed = 'https://flags.attacker.example:8443';
     repository.write({ 'flaghoist.yaml': config(`service: { url: "${proposed}" }\n`) });
     repository.commit('Send the key elsewhere');
+    const sockets = join(repository.directory, '.git', 'sockets.log');
+    writeFileSync(sockets, '');
+    const noting = { NODE_OPTIONS: `--import=${SOCKET_LOG}`, SOCKET_LOG: sockets };
 
     const run = await flaghoist(['reconcile', repository.directory], {
-      env: { FLAGHOIST_API_KEY: service.key, FLAGHOIST_ORIGINS: 'https://admin.example.com' },
+      env: {
+        ...noting,
+        FLAGHOIST_API_KEY: service.key,
+        FLAGHOIST_ORIGINS: 'https://admin.example.com',
+      },
     });
 
     expect(run.code).toBe(6);
     expect(run.stdout).toBe('');
     expect(run.stderr).toContain(`FLAGHOIST_ORIGINS=https://admin.example.com,${proposed}`);
-    expect(connections).toBe(0);
-    listener.close();
+    expect(readFileSync(sockets, 'utf8')).toBe('');
+    // The note itself works: an allowed service is connected to.
+    await flaghoist(['reconcile', '--url', service.origin, repository.directory], {
+      env: { ...noting, FLAGHOIST_API_KEY: service.key },
+    });
+    expect(readFileSync(sockets, 'utf8')).toContain('connect');
   });
 });
