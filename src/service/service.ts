@@ -1,18 +1,27 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import {
+  addAdminKey,
+  allAdminKeys,
+  removeAdminKey,
+  type AdminKey,
+  type NewKey,
+} from './admin-keys.js';
 import { createApp, type ServiceLog } from './app.js';
-import type { Endpoint } from './endpoint.js';
+import type { Caller, Endpoint } from './endpoint.js';
+import type { RateLimit } from './rules/rate-limit.js';
+import { ADMIN_KEY_ENDPOINTS } from './routes/admin-keys.js';
 import { AUDIT_ENDPOINTS } from './routes/audit.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
 import { FLAG_ENDPOINTS } from './routes/flags.js';
 import { IDENTITY_ENDPOINTS } from './routes/identities.js';
 import { SEGMENT_KEY_ENDPOINTS } from './routes/segment-keys.js';
 import { SEGMENT_ENDPOINTS } from './routes/segments.js';
+import { ENVIRONMENT_CHANGE_ENDPOINTS } from './routes/environment-changes.js';
+import { WORKSPACE_CHANGE_ENDPOINTS } from './routes/workspace-changes.js';
 import { WORKSPACE_ENDPOINTS } from './routes/workspaces.js';
-import { createAdminKey } from './rules/admin-key.js';
 import { plantSeed, type Seed } from './seed.js';
-import { insertAdminKey } from './store/admin-keys.js';
 import { listAudit, type AuditEntry, type AuditFilter } from './store/audit.js';
 import { openStore, type Store, type StoreLocation } from './store/store.js';
 
@@ -28,6 +37,8 @@ export interface ServiceOptions {
   readonly log?: ServiceLog;
   /** Milliseconds since the epoch. Default: the system's. */
   readonly clock?: () => number;
+  /** Of all requests with a key together, and of those of each address. Default: none. */
+  readonly rateLimit?: RateLimit;
   /** Stands between the socket and the service and sees every request first. */
   readonly middleware?: (next: RequestListener) => RequestListener;
 }
@@ -35,8 +46,11 @@ export interface ServiceOptions {
 export interface RunningService {
   /** `http://HOST:PORT`, without a slash at the end. */
   readonly origin: string;
-  /** Makes an Admin API key that may do everything. It cannot be shown again. */
-  createKey(name: string): Promise<string>;
+  /** Makes an Admin API key, by default one that may do everything. It cannot be shown again. */
+  createKey(name: string, restrictions?: Omit<NewKey, 'name'>): Promise<string>;
+  /** In the order of their creation, those that were revoked too. */
+  listKeys(): Promise<readonly AdminKey[]>;
+  revokeKey(id: string): Promise<void>;
   /** The newest 1,000 changes, the newest first. */
   audit(filter?: AuditFilter): Promise<readonly AuditEntry[]>;
   /** Answers what is under way, then closes the store. May be called again. */
@@ -45,12 +59,15 @@ export interface RunningService {
 
 const ENDPOINTS: readonly Endpoint[] = [
   ...WORKSPACE_ENDPOINTS,
+  ...WORKSPACE_CHANGE_ENDPOINTS,
+  ...ENVIRONMENT_CHANGE_ENDPOINTS,
   ...FLAG_ENDPOINTS,
   ...DEFINITION_ENDPOINTS,
   ...SEGMENT_ENDPOINTS,
   ...SEGMENT_KEY_ENDPOINTS,
   ...IDENTITY_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
+  ...ADMIN_KEY_ENDPOINTS,
 ];
 
 const STOP_WITHIN_MS = 5_000;
@@ -71,6 +88,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       clock,
       endpoints: ENDPOINTS.filter(({ inContract }) => inContract || options.strict !== true),
       log: options.log,
+      rateLimit: options.rateLimit,
       middleware: options.middleware,
     });
     await app.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1' });
@@ -79,7 +97,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     let stopped: Promise<void> | undefined;
     return {
       origin: `http://${host}:${port}`,
-      createKey: async (name) => createKey(store, name, clock()),
+      createKey: async (name, restrictions = {}) => {
+        const created = await store.write(async (db) =>
+          addAdminKey(db, operator(clock()), { ...restrictions, name }),
+        );
+        return created.key;
+      },
+      listKeys: async () => store.read(allAdminKeys),
+      revokeKey: async (id) => store.write(async (db) => removeAdminKey(db, operator(clock()), id)),
       audit: async (filter = {}) => newestChanges(store, filter),
       stop: async () => {
         stopped ??= stop(app, store);
@@ -92,20 +117,15 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-async function createKey(store: Store, name: string, now: number): Promise<string> {
-  const { id, key, hash } = createAdminKey(randomBytes);
-  await store.write(async (db) =>
-    insertAdminKey(db, {
-      id,
-      name,
-      hash,
-      creation_time: now,
-      revocation_time: null,
-      workspaces_json: null,
-      environments_json: null,
-    }),
-  );
-  return key;
+/** Whoever holds the store itself: the command, and the process that embeds the service. */
+function operator(now: number): Caller {
+  return {
+    keyName: 'operator',
+    scope: { workspaces: null, environments: null },
+    words: { title: null, comment: null },
+    transactionId: randomUUID(),
+    now,
+  };
 }
 
 async function newestChanges(store: Store, filter: AuditFilter): Promise<readonly AuditEntry[]> {

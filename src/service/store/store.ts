@@ -106,18 +106,15 @@ function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStateme
   };
 }
 
-/** PostgreSQL's own number of its 64-bit integers, which `pg` gives as text. */
-const INT8_OID = 20;
-
 async function openPostgres(url: string): Promise<Store> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
     types: {
-      // Times and counts, all far below 2^53.
+      // 64-bit integers are times and counts here, all far below 2^53; `pg` gives them as text.
       getTypeParser: (oid, format) =>
-        oid === INT8_OID ? Number : (pg.types.getTypeParser(oid, format) as unknown),
+        oid === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(oid, format) as unknown),
     },
   });
   return storeOver(new PostgresDialect({ pool }), 'postgres');
