@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   Kysely,
@@ -51,6 +51,8 @@ async function openDirectory(path: string): Promise<Store> {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const lock = takeLock(path);
   try {
+    // It often stands inside a checkout, and is no part of it.
+    writeFileSync(join(path, '.gitignore'), '*\n');
     const database = openSqlite(join(path, 'service.sqlite'));
     database.exec('pragma journal_mode = wal');
     // Every commit reaches the disk before it is answered: what was acknowledged survives a power cut.
