@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import type {
-  ReconcileFlags,
-  ServiceCommandFlags,
-  Terminal,
-  ValidateFlags,
-} from './commands/options.js';
+import { Command, CommanderError, Option } from 'commander';
+import { collect, collectObject, duration, positive } from './arguments.js';
+import type { ReconcileFlags, Terminal, ValidateFlags } from './commands/options.js';
+import { addService } from './service-cli.js';
 import { EXIT, type ExitCode } from './errors.js';
 
 /**
@@ -43,7 +40,7 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
     .exitOverride();
   addValidate(program, terminal, done);
   addReconcile(program, terminal, done);
-  addService(program, terminal, done);
+  addService(program, terminal);
   return program;
 }
 
@@ -83,21 +80,6 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
   );
 }
 
-function addService(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
-  program
-    .command('service')
-    .description('run the administration service itself')
-    .option('--directory <path>', 'where it keeps its data', '.flaghoist/service')
-    .option('--port <number>', 'TCP port', port, 8080)
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--seed <file>', 'YAML file with workspaces, environments and traffic types to create')
-    .option('--strict', 'answer the documented contract only')
-    .action(async (flags: ServiceCommandFlags) => {
-      const { runService } = await import('./commands/service.js');
-      done(await runService(flags, terminal));
-    });
-}
-
 function serviceOptions(command: Command): Command {
   return command
     .option('--url <url>', 'the administration service (default: FLAGHOIST_URL)')
@@ -127,41 +109,6 @@ function commonOptions(command: Command): Command {
     .option('--quiet', 'no progress and no warnings')
     .option('--verbose', 'say more on standard error')
     .addOption(new Option('--log-format <format>', 'of the log').choices(['pretty', 'json']));
-}
-
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value];
-}
-
-function collectObject(value: string, before: readonly string[]): readonly string[] {
-  if (!/^(flag|segment)\/[^/]+$/.test(value)) {
-    throw new InvalidArgumentError('Expected KIND/NAME, for example flag/new-checkout.');
-  }
-  return [...before, value];
-}
-
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-
-/** `30s`, `5m`, `250ms`; a bare number is seconds. In milliseconds. */
-function duration(text: string): number {
-  const match = /^(\d+)(ms|s|m|h)?$/.exec(text);
-  if (!match) throw new InvalidArgumentError('Expected a duration such as 30s or 5m.');
-  return Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS];
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError('Expected a whole number from 1 on.');
-  return value;
-}
-
-function port(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) {
-    throw new InvalidArgumentError('Expected a port from 0 to 65535.');
-  }
-  return value;
 }
 
 export function packageVersion(): string {

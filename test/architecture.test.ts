@@ -70,7 +70,9 @@ const ROOMS: Record<string, readonly string[]> = {
     'errors.ts',
     'log.ts',
   ],
-  'cli.ts': ['commands', 'config.ts', 'errors.ts', 'log.ts'],
+  'arguments.ts': [],
+  'service-cli.ts': ['arguments.ts', 'commands', 'log.ts'],
+  'cli.ts': ['arguments.ts', 'service-cli.ts', 'commands', 'errors.ts'],
   'main.ts': ['cli.ts', 'errors.ts'],
 };
 
@@ -80,7 +82,7 @@ const DOORS: Record<string, readonly string[]> = {
   ajv: ['specs', 'service'],
   'ajv-formats': ['specs', 'service'],
   canonicalize: ['kinds/json.ts'],
-  commander: ['cli.ts', 'commands'],
+  commander: ['arguments.ts', 'cli.ts', 'service-cli.ts'],
   'fast-json-patch': ['kinds'],
   'fastest-levenshtein': ['specs'],
   fastify: ['service'],

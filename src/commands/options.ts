@@ -47,11 +47,3 @@ export interface Terminal {
   /** Aborted by SIGINT or SIGTERM; the reason is the signal's name. */
   readonly signal: AbortSignal;
 }
-
-export interface ServiceCommandFlags {
-  readonly directory: string;
-  readonly port: number;
-  readonly host: string;
-  readonly seed?: string;
-  readonly strict?: boolean;
-}

@@ -5,12 +5,30 @@ import canonicalize from 'canonicalize';
 export type Json =
   null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** RFC 8785 form: equal values give equal text, whatever order their members were written in. */
+/**
+ * RFC 8785 form: equal values give equal text, whatever order their members were written in.
+ *
+ * Half surrogate pairs, which that form does not have and an answer may hold, count as U+FFFD.
+ */
 export function canonicalJson(value: unknown): string {
-  const text = canonicalize(value);
+  const text = canonicalText(value);
   if (text === undefined) throw new Error('bug: canonical form asked of undefined');
   return text;
 }
+
+function canonicalText(value: unknown): string | undefined {
+  try {
+    return canonicalize(value);
+  } catch {
+    return canonicalize(JSON.parse(JSON.stringify(value, wellFormed)));
+  }
+}
+
+function wellFormed(_name: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(LONE_SURROGATE, '\uFFFD') : value;
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/gu;
 
 /** Equality of JSON values; order of members does not matter, order of lists does. */
 export function sameJson(a: unknown, b: unknown): boolean {

@@ -11,6 +11,7 @@ import {
 } from '../model/plan.js';
 import type { StepRequest } from '../model/step.js';
 import { heldBack, type FieldRules, type WithheldReason } from './policy.js';
+import type { Use } from './uses.js';
 
 /** A change before it is put in order. */
 export interface Draft {
@@ -19,6 +20,8 @@ export interface Draft {
   readonly requests: readonly StepRequest[];
   /** Objects that must be there first, if they change as well. */
   readonly after: readonly ObjectId[];
+  /** What its rules will name. */
+  readonly uses: readonly Use[];
 }
 
 /** What planning one object gives. */
@@ -32,6 +35,7 @@ export interface DraftSubject {
   readonly ref: ObjectRef;
   readonly location: Location | null;
   readonly after?: readonly ObjectId[];
+  readonly uses?: readonly Use[];
 }
 
 export function draft(
@@ -39,7 +43,12 @@ export function draft(
   what: { action: Action; fields: readonly FieldChange[]; keys?: KeyChange; reason?: Reason },
   requests: readonly StepRequest[],
 ): Draft {
-  return { change: changeOf(subject, what), requests, after: subject.after ?? [] };
+  return {
+    change: changeOf(subject, what),
+    requests,
+    after: subject.after ?? [],
+    uses: subject.uses ?? [],
+  };
 }
 
 export function withheld(

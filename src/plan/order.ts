@@ -1,10 +1,12 @@
-import { dependencyOf, segmentOf } from '../kinds/matcher.js';
 import { byCodeUnits } from '../kinds/json.js';
 import type { Actual } from '../model/actual.js';
 import { objectId, type ObjectId } from '../model/object-id.js';
 import type { Change } from '../model/plan.js';
 import type { Step, StepId, StepRequest } from '../model/step.js';
 import type { Draft } from './draft.js';
+import { isRemoval } from './in-use.js';
+import { liveUsesOf, type Use } from './uses.js';
+import { treatmentChange, widened, type TreatmentChange } from './widen.js';
 
 /**
  * Puts drafts in the order in which they can be applied, by real references and not by kind:
@@ -13,34 +15,161 @@ import type { Draft } from './draft.js';
  *     flag ───────────────────────▲
  *     x@staging ──► x@production            (config order, object by object)
  *
- * and the other way round for what is removed: a user is changed before what it uses goes. Among what is free to go,
- * the workspace level comes first (last, where it is a deletion), then environments in config order, segments before flags, then names:
- * equal drafts give equal order.
+ * and the other way round for what is removed: a user is changed before what it uses goes. A flag that adds a
+ * treatment which one flag needs and removes one which another still uses is changed in two steps around them: widen,
+ * dependants, narrow. Among what is free to go the workspace level comes first (last, where it is a deletion), then
+ * environments in config order, segments before flags, then names: equal drafts give equal order.
  */
 export function ordered(
   drafts: readonly Draft[],
   actual: Actual,
   environments: readonly string[],
 ): { changes: Change[]; steps: Step[] } {
-  const rank = ranker(environments);
-  const sorted = [...drafts].sort((a, b) => compareRanks(rank(a), rank(b)));
-  const needs = needsById(sorted, actual, environments);
-  const inOrder = topological(sorted, needs).map(({ change, requests }) => {
-    const dependsOn = [...(needs.get(change.id) ?? [])].sort(byCodeUnits);
-    return { change: { ...change, dependsOn }, requests };
+  const nodes = nodesOf(drafts, actual, environments);
+  const inOrder = topological(nodes);
+  const changes = inOrder.flatMap(({ draft, isLast }): Change[] => {
+    if (!isLast) return [];
+    const { change } = draft;
+    const needs = inOrder.filter((node) => node.draft === draft).flatMap((node) => [...node.needs]);
+    const ids = new Set(needs.map((need) => need.draft.change.id).filter((id) => id !== change.id));
+    return [{ ...change, dependsOn: [...ids].sort(byCodeUnits) }];
   });
-  return { changes: inOrder.map(({ change }) => change), steps: stepsOf(inOrder) };
+  return { changes, steps: stepsOf(inOrder) };
 }
 
-type Rank = readonly [number, number, number, string];
+/** A draft, or one half of a draft that is applied in two. */
+interface Node {
+  readonly draft: Draft;
+  readonly requests: readonly StepRequest[];
+  readonly isLast: boolean;
+  readonly needs: Set<Node>;
+}
+
+/** First and last node of each draft; mostly the same. */
+interface Ends {
+  readonly first: Node;
+  readonly last: Node;
+  readonly treatments: TreatmentChange;
+}
+
+function nodesOf(
+  drafts: readonly Draft[],
+  actual: Actual,
+  environments: readonly string[],
+): Node[] {
+  const rank = ranker(environments);
+  const sorted = [...drafts].sort((a, b) => compareRanks(rank(a), rank(b)));
+  const liveUses = new Map(sorted.map((draft) => [draft, usesLive(draft, actual)]));
+  const split = draftsToSplit(sorted, liveUses);
+  const ends = new Map<ObjectId, Ends>(
+    sorted.map((draft) => [draft.change.id, endsOf(draft, split.has(draft))]),
+  );
+  for (const draft of sorted) {
+    connect(draft, { ends, environments, liveUses: liveUses.get(draft) ?? [] });
+  }
+  return [...ends.values()].flatMap(({ first, last }) =>
+    first === last ? [first] : [first, last],
+  );
+}
+
+function endsOf(draft: Draft, isSplit: boolean): Ends {
+  const treatments = treatmentChange(draft);
+  if (!isSplit) {
+    const node = { draft, requests: draft.requests, isLast: true, needs: new Set<Node>() };
+    return { first: node, last: node, treatments };
+  }
+  const { wide, narrow } = widened(draft);
+  const first: Node = { draft, requests: [wide], isLast: false, needs: new Set() };
+  const last: Node = { draft, requests: [narrow], isLast: true, needs: new Set([first]) };
+  return { first, last, treatments };
+}
+
+/** Those of which one draft needs what they add, while another still uses what they remove. */
+function draftsToSplit(
+  drafts: readonly Draft[],
+  liveUses: ReadonlyMap<Draft, readonly Use[]>,
+): Set<Draft> {
+  const byId = new Map(drafts.map((draft) => [draft.change.id, draft]));
+  const needed = new Set<Draft>();
+  const leaned = new Set<Draft>();
+  for (const draft of drafts) {
+    for (const { id, treatments } of draft.uses) {
+      const used = byId.get(id);
+      if (used && meets(treatments, treatmentChange(used).added)) needed.add(used);
+    }
+    for (const { id, treatments } of liveUses.get(draft) ?? []) {
+      const used = byId.get(id);
+      if (used && meets(treatments, treatmentChange(used).removed)) leaned.add(used);
+    }
+  }
+  return new Set([...needed].filter((draft) => leaned.has(draft)));
+}
+
+function meets(some: readonly string[], others: ReadonlySet<string>): boolean {
+  return some.some((each) => others.has(each));
+}
+
+interface Surroundings {
+  readonly ends: ReadonlyMap<ObjectId, Ends>;
+  readonly environments: readonly string[];
+  readonly liveUses: readonly Use[];
+}
+
+/** Only changes of this plan are needs: what does not change is there already, or was never there. */
+function connect(draft: Draft, { ends, environments, liveUses }: Surroundings): void {
+  const { id, ref } = draft.change;
+  const own = ends.get(id);
+  if (!own) return;
+  for (const earlier of [...draft.after, ...earlierEnvironments(draft, environments)]) {
+    const other = ends.get(earlier);
+    if (other && other !== own) own.first.needs.add(other.last);
+  }
+  if (ref.environment === null) return;
+  for (const { id: usedId, treatments } of draft.uses) {
+    const used = ends.get(usedId);
+    if (!used || used === own || !mustPrecede(used, treatments)) continue;
+    own.first.needs.add(used.first);
+  }
+  for (const { id: usedId, treatments } of liveUses) {
+    const used = ends.get(usedId);
+    if (!used || used === own) continue;
+    const goes = isRemoval(used.last.draft) || meets(treatments, used.treatments.removed);
+    if (goes) used.last.needs.add(own.last);
+  }
+}
+
+/** Whether a user has to wait for what it uses: it is made by this plan, or a treatment of it is. */
+function mustPrecede({ first: { draft }, treatments }: Ends, wanted: readonly string[]): boolean {
+  const { action } = draft.change;
+  return action === 'create' || action === 'activate' || meets(wanted, treatments.added);
+}
+
+function earlierEnvironments(
+  { change: { ref } }: Draft,
+  environments: readonly string[],
+): ObjectId[] {
+  if (ref.environment === null) return [];
+  return environments
+    .slice(0, Math.max(0, environments.indexOf(ref.environment)))
+    .map((environment) => objectId({ ...ref, environment }));
+}
+
+function usesLive({ change: { ref } }: Draft, actual: Actual): Use[] {
+  if (ref.kind !== 'flag' || ref.environment === null) return [];
+  const live = actual.flags.get(ref.name)?.definitions.get(ref.environment);
+  return live ? liveUsesOf(live, ref.environment) : [];
+}
+
+type Rank = readonly [place: number, removal: number, kind: number, name: string];
 
 function ranker(environments: readonly string[]): (draft: Draft) => Rank {
-  return ({ change: { ref, action } }) => {
-    const deletes = action === 'delete' || action === 'deactivate';
-    const place =
-      ref.environment === null ? (deletes ? Infinity : -1) : environments.indexOf(ref.environment);
+  return (draft) => {
+    const { ref } = draft.change;
+    const removes = isRemoval(draft);
+    const workspace = removes ? environments.length : -1;
+    const place = ref.environment === null ? workspace : environments.indexOf(ref.environment);
     const kind = ref.kind === 'segment' ? 0 : 1;
-    return [place, deletes ? 1 : 0, deletes ? -kind : kind, ref.name];
+    return [place, removes ? 1 : 0, removes ? -kind : kind, ref.name];
   };
 }
 
@@ -48,81 +177,40 @@ function compareRanks(a: Rank, b: Rank): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || byCodeUnits(a[3], b[3]);
 }
 
-type Needs = ReadonlyMap<ObjectId, ReadonlySet<ObjectId>>;
-
-/** Only changes of this plan are needs: what does not change is there already, or was never there. */
-function needsById(
-  drafts: readonly Draft[],
-  actual: Actual,
-  environments: readonly string[],
-): Needs {
-  const byId = new Map(drafts.map((draft) => [draft.change.id, draft]));
-  const needs = new Map<ObjectId, Set<ObjectId>>(
-    drafts.map(({ change }) => [change.id, new Set()]),
-  );
-  const add = (later: ObjectId, earlier: ObjectId): void => {
-    if (later !== earlier && byId.has(earlier)) needs.get(later)?.add(earlier);
-  };
-  for (const draft of drafts) {
-    const { id, ref, action } = draft.change;
-    for (const earlier of draft.after) add(id, earlier);
-    if (ref.environment === null) continue;
-    for (const environment of environments.slice(0, environments.indexOf(ref.environment))) {
-      add(id, objectId({ ...ref, environment }));
-    }
-    if (action === 'delete' || action === 'deactivate') continue;
-    for (const used of usedLive(ref.name, ref.environment, actual)) {
-      const other = byId.get(used)?.change.action;
-      if (other === 'delete' || other === 'deactivate') add(used, id);
-    }
-  }
-  return needs;
-}
-
-/** What the live rules of a definition name. */
-function usedLive(flag: string, environment: string, actual: Actual): ObjectId[] {
-  const matchers = actual.flags
-    .get(flag)
-    ?.definitions.get(environment)
-    ?.rules.flatMap((rule) => rule.condition.matchers);
-  return (matchers ?? []).flatMap((matcher) => {
-    const segment = segmentOf(matcher as Parameters<typeof segmentOf>[0]);
-    const dependency = dependencyOf(matcher as Parameters<typeof dependencyOf>[0]);
-    return [
-      ...(segment === undefined ? [] : [objectId({ kind: 'segment', name: segment, environment })]),
-      ...(dependency ? [objectId({ kind: 'flag', name: dependency.flag, environment })] : []),
-    ];
-  });
-}
-
 /** In the given order, but each with its needs before it. */
-function topological(sorted: readonly Draft[], needs: Needs): Draft[] {
-  const byId = new Map(sorted.map((draft) => [draft.change.id, draft]));
-  const placed = new Set<Draft>();
-  const place = (draft: Draft, path: readonly ObjectId[]): void => {
-    if (placed.has(draft)) return;
-    const { id } = draft.change;
-    if (path.includes(id))
-      throw new Error(`bug: changes need each other: ${[...path, id].join(' → ')}`);
-    for (const need of [...(needs.get(id) ?? [])].sort(byCodeUnits)) {
-      const earlier = byId.get(need);
-      if (earlier) place(earlier, [...path, id]);
+function topological(nodes: readonly Node[]): Node[] {
+  const rank = new Map(nodes.map((node, index) => [node, index]));
+  const byRank = (a: Node, b: Node): number => (rank.get(a) ?? 0) - (rank.get(b) ?? 0);
+  const placed = new Set<Node>();
+  const path = new Set<Node>();
+  const place = (node: Node): void => {
+    if (placed.has(node)) return;
+    if (path.has(node)) {
+      const ids = [...path, node].map((each) => each.draft.change.id);
+      throw new Error(`bug: changes need each other: ${ids.join(' → ')}`);
     }
-    placed.add(draft);
+    path.add(node);
+    [...node.needs].sort(byRank).forEach(place);
+    path.delete(node);
+    placed.add(node);
   };
-  for (const draft of sorted) place(draft, []);
+  nodes.forEach(place);
   return [...placed];
 }
 
-function stepsOf(inOrder: readonly { change: Change; requests: readonly StepRequest[] }[]): Step[] {
-  const last = new Map<ObjectId, StepId>();
-  return inOrder.flatMap(({ change, requests }) => {
-    let needs = change.dependsOn.flatMap((id) => last.get(id) ?? []);
-    return requests.map((request, index): Step => {
-      const id = `${change.id}#${index + 1}-${request.action}`;
-      const step: Step = { id, change: change.id, needs, ...request };
+function stepsOf(inOrder: readonly Node[]): Step[] {
+  const numbers = new Map<ObjectId, number>();
+  const lastOf = new Map<Node, StepId>();
+  return inOrder.flatMap((node) => {
+    const { id: change } = node.draft.change;
+    let needs = [...node.needs].flatMap((need) => lastOf.get(need) ?? []).sort(byCodeUnits);
+    return node.requests.map((request): Step => {
+      const number = (numbers.get(change) ?? 0) + 1;
+      numbers.set(change, number);
+      const id = `${change}#${number}-${request.action}`;
+      const step: Step = { id, change, needs, ...request };
       needs = [id];
-      last.set(change.id, id);
+      lastOf.set(node, id);
       return step;
     });
   });

@@ -3,6 +3,7 @@ import type { Plan, Withheld } from '../model/plan.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { Draft, Drafted } from './draft.js';
 import { planFlag } from './flags.js';
+import { withoutUsed } from './in-use.js';
 import { ordered } from './order.js';
 import type { PlanInput } from './plan-input.js';
 import { planRemoval } from './removals.js';
@@ -16,14 +17,16 @@ import { planSegment } from './segments.js';
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
   const drafted = draftAll(input);
-  const { drafts, withheld } = withoutUnmetNeeds(drafted, input);
+  const needed = withoutUnmetNeeds(drafted, input);
+  const unused = withoutUsed(needed.drafts, input);
+  const withheld = [...needed.withheld, ...unused.withheld];
   const environments = input.policy.environments.map((each) => each.name);
-  const { changes, steps } = ordered(drafts, input.actual, environments);
+  const { changes, steps } = ordered(unused.drafts, input.actual, environments);
   const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
   return {
     changes,
     steps,
-    withheld: [...withheld].sort((a, b) => byCodeUnits(a.id, b.id) || byCodeUnits(a.why, b.why)),
+    withheld: withheld.sort((a, b) => byCodeUnits(a.id, b.id) || byCodeUnits(a.why, b.why)),
     unchanged: drafted
       .map(({ id }) => id)
       .filter((id) => !touched.has(id))
@@ -62,16 +65,21 @@ function withoutUnmetNeeds(
   }
   let drafts = drafted.flatMap((each) => each.draft ?? []);
   for (;;) {
-    const blocked = drafts.filter((draft) => draft.after.some((id) => missing.has(id)));
+    const blocked = drafts.filter((draft) => needsOf(draft).some((id) => missing.has(id)));
     if (blocked.length === 0) return { drafts, withheld };
-    for (const { change, after } of blocked) {
-      const need = after.find((id) => missing.has(id)) ?? '';
+    for (const blockedDraft of blocked) {
+      const { change } = blockedDraft;
+      const need = needsOf(blockedDraft).find((id) => missing.has(id)) ?? '';
       const wayOut = `it needs ${need}, which is withheld`;
       withheld.push({ ...change, dependsOn: [], why: 'needs-withheld', wayOut });
       missing.set(change.id, 'needs-withheld');
     }
     drafts = drafts.filter((draft) => !blocked.includes(draft));
   }
+}
+
+function needsOf({ after, uses }: Draft): ObjectId[] {
+  return [...after, ...uses.map(({ id }) => id)];
 }
 
 /** Whether what is withheld is something that others cannot do without. */

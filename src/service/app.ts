@@ -10,6 +10,7 @@ import { API_PREFIX, type WireError } from '../api/wire.js';
 import { JsonText, type Endpoint, type Scope } from './endpoint.js';
 import { badRequest, Problem, unauthorised } from './problem.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
+import { RequestCounter, type RateLimit } from './rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from './rules/shape.js';
 import type { Schema } from './rules/matchers.js';
 import { wordsFrom } from './rules/words.js';
@@ -28,6 +29,7 @@ export interface AppOptions {
   readonly endpoints: readonly Endpoint[];
   readonly clock: () => number;
   readonly log?: ServiceLog | undefined;
+  readonly rateLimit?: RateLimit | undefined;
   /** Stands between the socket and the service and sees every request first. */
   readonly middleware?: ((next: RequestListener) => RequestListener) | undefined;
 }
@@ -67,6 +69,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (request.routeOptions.config.isPublic === true) return;
     request.adminKey = await adminKeyOf(request, options.store);
   });
+  limitRequests(app, options);
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
     answerError(error, request, reply, options.log),
   );
@@ -92,11 +95,18 @@ function takeAnyBody(app: FastifyInstance): void {
       return;
     }
     void parseJson(request, body, (error, value) => {
-      if (error === null) done(null, value);
-      else if (request.routeOptions.config.takesText === true) done(null, body);
+      const takesText = request.routeOptions.config.takesText === true;
+      const isJson = error === null && !(takesText && isBareWord(value));
+      if (isJson) done(null, value);
+      else if (takesText) done(null, body);
       else done(badRequest('Body is no JSON text'));
     });
   });
+}
+
+/** Where text is taken, `true` and `12.0` are words of it. */
+function isBareWord(value: unknown): boolean {
+  return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
 async function adminKeyOf(request: FastifyRequest, store: Store): Promise<AdminKeyRow> {
@@ -106,6 +116,28 @@ async function adminKeyOf(request: FastifyRequest, store: Store): Promise<AdminK
   const key = await store.read(async (db) => findAdminKey(db, id));
   if (key?.revocation_time !== null || !isSameKey(text, key.hash)) throw unauthorised();
   return key;
+}
+
+/** Every answer to a key says how much is left, as public documentation of such services has it. */
+function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): void {
+  if (rateLimit === undefined) return;
+  const together = new RequestCounter(rateLimit);
+  const byAddress = new RequestCounter(rateLimit);
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.adminKey === null) return;
+    const now = clock();
+    const all = together.take('', now);
+    const own = byAddress.take(request.ip, now);
+    void reply.headers({
+      'x-ratelimit-remaining-org': all.remaining,
+      'x-ratelimit-remaining-ip': own.remaining,
+      'x-ratelimit-reset-seconds-org': all.resetSeconds,
+      'x-ratelimit-reset-seconds-ip': own.resetSeconds,
+    });
+    if (all.allowed && own.allowed) return;
+    void reply.header('retry-after', Math.max(all.resetSeconds, own.resetSeconds));
+    throw new Problem(429, 'TOO_MANY_REQUESTS');
+  });
 }
 
 function addEndpoint(

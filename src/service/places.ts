@@ -81,7 +81,11 @@ export function checkWordsFor(
   if (workspace.requires_title_and_comments === 1) checkWords(caller.words, needed);
 }
 
-export function checkNoApproval(environment: EnvironmentRow): void {
+export function checkNoApproval(
+  environment: EnvironmentRow,
+  { isKill = false }: { readonly isKill?: boolean } = {},
+): void {
+  if (isKill && environment.allow_kills === 1) return;
   if (environment.approvals_required === 1) throw approvalsRequired(environment.id);
 }
 

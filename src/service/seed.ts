@@ -30,6 +30,8 @@ export interface SeedEnvironment {
   readonly production?: boolean;
   /** Changes to definitions and keys are refused with 403. */
   readonly approvalsRequired?: boolean;
+  /** Except kills. */
+  readonly allowKills?: boolean;
 }
 
 /** Names are the contract's and those of public documentation; the first is what a new flag has. */
@@ -108,6 +110,7 @@ async function plantEnvironment(
     name: wanted.name,
     production: Number(wanted.production ?? false),
     approvals_required: Number(wanted.approvalsRequired ?? false),
+    allow_kills: Number(wanted.allowKills ?? false),
     creation_time: creationTime,
   });
 }

@@ -11,7 +11,14 @@ import {
 } from '../places.js';
 import { badRequest, conflict } from '../problem.js';
 import { differenceOf } from '../rules/difference.js';
-import { flagPatched } from '../rules/flag.js';
+import {
+  descriptionFrom,
+  flagMembersFrom,
+  flagPatched,
+  NEW_FLAG_SCHEMA,
+  type FlagContent,
+  type GivenFlagMembers,
+} from '../rules/flag.js';
 import type { PatchOperation } from '../rules/json-patch.js';
 import { checkFlagName } from '../rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
@@ -28,7 +35,7 @@ import {
 } from '../store/flags.js';
 import type { Db, RolloutStatusRow, WorkspaceRow } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
-import { NAMED_OBJECT_BODY, PATCH_BODY } from './body-schemas.js';
+import { KEYS_ARRAY_BODY, PATCH_BODY } from './body-schemas.js';
 
 export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -36,7 +43,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     path: '/splits/ws/:ws/trafficTypes/:trafficType',
     inContract: true,
     summary: 'Create a flag',
-    body: NAMED_OBJECT_BODY,
+    body: NEW_FLAG_SCHEMA,
     write: createFlag,
   },
   {
@@ -53,6 +60,23 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     inContract: true,
     summary: 'Delete a flag with its definitions in all environments',
     write: removeFlag,
+  },
+  {
+    methods: ['PUT'],
+    path: '/splits/ws/:ws/:flag/updateDescription',
+    inContract: false,
+    summary: 'Change the description of a flag: the body, as JSON or as plain text',
+    takesText: true,
+    write: async (db, request) =>
+      changeFlag(db, request, () => ({ description: descriptionFrom(request.body) })),
+  },
+  {
+    methods: ['POST'],
+    path: '/tags/ws/:ws/object/:flag/objecttype/Split',
+    inContract: false,
+    summary: 'Replace the tags of a flag',
+    body: { ...KEYS_ARRAY_BODY, maxItems: 1_000, items: { type: 'string', minLength: 1 } },
+    write: replaceTags,
   },
   {
     methods: ['GET'],
@@ -75,7 +99,8 @@ async function createFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
   const trafficType = await trafficTypeAt(db, request, workspace.id);
-  const body = request.body as { name: string; description?: string | null };
+  const body = request.body as GivenFlagMembers & { readonly name: string };
+  const { description, tags, owners } = flagMembersFrom(body);
   checkFlagName(body.name);
   if (await findFlag(db, workspace.id, body.name)) {
     throw conflict(`Feature flag ${body.name} already exists`);
@@ -85,13 +110,13 @@ async function createFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
     id: randomUUID(),
     workspace_id: workspace.id,
     name: body.name,
-    description: body.description ?? '',
+    description,
     traffic_type_id: trafficType.id,
     creation_time: now,
     rollout_status_id: (await firstRolloutStatus(db, workspace)).id,
     rollout_status_timestamp: now,
-    tags_json: '[]',
-    owners_json: '[]',
+    tags_json: JSON.stringify(tags),
+    owners_json: JSON.stringify(owners),
   });
   return recorded(db, request, workspace, { action: 'create', before: null, name: body.name });
 }
@@ -103,19 +128,45 @@ async function firstRolloutStatus(db: Db, workspace: WorkspaceRow): Promise<Roll
 }
 
 async function patchFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
+  const operations = request.body as PatchOperation[];
+  return changeFlag(db, request, (flag) => flagPatched(flag, operations));
+}
+
+async function changeFlag(
+  db: Db,
+  request: ApiRequest,
+  next: (before: WireFlag) => Partial<FlagContent>,
+): Promise<WireFlag> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
   const flag = await flagAt(db, request, workspace);
   const before = wireFlag(flag);
-  const after = flagPatched(before, request.body as PatchOperation[]);
-  const changed = {
-    description: after.description,
-    tags_json: JSON.stringify(after.tags),
-    owners_json: JSON.stringify(after.owners),
-    ...(await movedTo(db, request, workspace, flag, after.rolloutStatusId)),
-  };
-  await updateFlag(db, flag.id, changed);
+  const { description, tags, owners, rolloutStatusId } = next(before);
+  await updateFlag(db, flag.id, {
+    description: description ?? flag.description,
+    tags_json: tags === undefined ? flag.tags_json : JSON.stringify(tags),
+    owners_json: owners === undefined ? flag.owners_json : JSON.stringify(owners),
+    ...(await movedTo(db, request, workspace, flag, rolloutStatusId ?? flag.rollout_status_id)),
+  });
   return recorded(db, request, workspace, { action: 'update', before, name: flag.name });
+}
+
+interface TagAnswer {
+  readonly name: string;
+  readonly objectType: 'Split';
+  readonly objectName: string;
+}
+
+/** The tags that are sent are the tags that it has. */
+async function replaceTags(db: Db, request: ApiRequest): Promise<WirePage<TagAnswer>> {
+  const tags = [...new Set(request.body as string[])];
+  const flag = await changeFlag(db, request, () => ({ tags }));
+  const objects = tags.map((name) => ({
+    name,
+    objectType: 'Split' as const,
+    objectName: flag.name,
+  }));
+  return { objects, offset: 0, limit: PAGE_SIZES.objects.usual, totalCount: objects.length };
 }
 
 async function movedTo(

@@ -6,10 +6,15 @@ import {
 import { recordChange } from '../change-log.js';
 import type { ApiRequest, Endpoint } from '../endpoint.js';
 import { environmentByItself, trafficTypeAt } from '../places.js';
-import { badRequest } from '../problem.js';
+import { badRequest, notFound } from '../problem.js';
 import { differenceOf } from '../rules/difference.js';
-import { IDENTITY_SCHEMA, readIdentity, type GivenIdentity } from '../rules/identity.js';
-import { findIdentity, saveIdentity } from '../store/identities.js';
+import {
+  IDENTITY_SCHEMA,
+  IDENTITY_VALUES_SCHEMA,
+  readIdentity,
+  type GivenIdentity,
+} from '../rules/identity.js';
+import { deleteIdentity, findIdentity, saveIdentity } from '../store/identities.js';
 import type { Db, EnvironmentRow, TrafficTypeRow } from '../store/tables.js';
 import { findTrafficType } from '../store/workspaces.js';
 
@@ -23,6 +28,29 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create or update identities',
     body: { type: 'array', items: IDENTITY_SCHEMA },
     write: saveIdentities,
+  },
+  {
+    methods: ['PUT'],
+    path: `${PATH}/:key`,
+    inContract: false,
+    summary: 'Create an identity or replace its attributes',
+    body: IDENTITY_VALUES_SCHEMA,
+    write: async (db, request) => saveOne(db, request, { keepOthers: false }),
+  },
+  {
+    methods: ['PATCH'],
+    path: `${PATH}/:key`,
+    inContract: false,
+    summary: 'Create an identity or change some of its attributes',
+    body: IDENTITY_VALUES_SCHEMA,
+    write: async (db, request) => saveOne(db, request, { keepOthers: true }),
+  },
+  {
+    methods: ['DELETE'],
+    path: `${PATH}/:key`,
+    inContract: false,
+    summary: 'Delete an identity',
+    write: removeIdentity,
   },
 ];
 
@@ -55,31 +83,65 @@ async function saveIdentities(db: Db, request: ApiRequest): Promise<WireIdentiti
   for (const identity of given) {
     const read = readIdentity(identity);
     if ('failure' in read) failed.push({ object: identity, status: 400, message: read.failure });
-    else objects.push(await save(db, request, place, identity.key, read.values));
+    else objects.push(await save(db, request, place, { key: identity.key, ...read }));
   }
   return { objects, failed, metadata: null, offset: null, limit: null, count: null, total: null };
 }
 
-/** Attributes that are not sent stay as they are. */
+async function saveOne(
+  db: Db,
+  request: ApiRequest,
+  { keepOthers }: { readonly keepOthers: boolean },
+): Promise<WireIdentity> {
+  const place = await placeOf(db, request);
+  const key = request.params['key'] ?? '';
+  const read = readIdentity({ ...(request.body as GivenIdentity), key });
+  if ('failure' in read) throw badRequest(read.failure);
+  return save(db, request, place, { key, values: read.values, keepOthers });
+}
+
+async function removeIdentity(db: Db, request: ApiRequest): Promise<true> {
+  const { environment, trafficType } = await placeOf(db, request);
+  const key = request.params['key'] ?? '';
+  const place = { trafficTypeId: trafficType.id, environmentId: environment.id, key };
+  const before = await findIdentity(db, place);
+  if (before === undefined) throw notFound('identity', key);
+  await deleteIdentity(db, place);
+  await recordChange(db, request.caller, {
+    kind: 'identity',
+    name: key,
+    action: 'delete',
+    workspaceId: environment.workspace_id,
+    environment,
+    difference: differenceOf({ values: before }, null),
+  });
+  return true;
+}
+
+interface SentIdentity {
+  readonly key: string;
+  readonly values: Readonly<Record<string, string>>;
+  /** Default: attributes that are not sent stay as they are. */
+  readonly keepOthers?: boolean;
+}
+
 async function save(
   db: Db,
   { caller }: ApiRequest,
   { environment, trafficType }: Place,
-  key: string,
-  sent: Readonly<Record<string, string>>,
+  { key, values: sent, keepOthers = true }: SentIdentity,
 ): Promise<WireIdentity> {
   const place = { trafficTypeId: trafficType.id, environmentId: environment.id, key };
   const before = await findIdentity(db, place);
-  const values = { ...before, ...sent };
+  const values = keepOthers ? { ...before, ...sent } : { ...sent };
   await saveIdentity(db, place, values);
-  const difference = differenceOf(before ?? null, values);
   await recordChange(db, caller, {
     kind: 'identity',
     name: key,
     action: before === undefined ? 'create' : 'update',
     workspaceId: environment.workspace_id,
     environment,
-    difference: before === undefined && difference.length === 0 ? [{ path: '' }] : difference,
+    difference: differenceOf(before === undefined ? null : { values: before }, { values }),
   });
   return wireIdentity(place, values);
 }

@@ -1,5 +1,7 @@
 import type { WireFlag } from '../../api/wire.js';
+import { badRequest } from '../problem.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
+import type { Schema } from './matchers.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
 /** What a client may set of a flag at the level of the workspace. */
@@ -11,36 +13,62 @@ export interface FlagContent {
   readonly rolloutStatusId: string;
 }
 
+const MEMBERS = {
+  description: { type: ['string', 'null'], maxLength: 10_000 },
+  tags: {
+    type: ['array', 'null'],
+    maxItems: 1_000,
+    items: {
+      type: 'object',
+      required: ['name'],
+      properties: { name: { type: 'string', minLength: 1, maxLength: 256 } },
+    },
+  },
+  owners: {
+    type: ['array', 'null'],
+    maxItems: 1_000,
+    items: {
+      type: 'object',
+      required: ['id', 'type'],
+      properties: { id: { type: 'string' }, type: { enum: ['User', 'Team'] } },
+    },
+  },
+} satisfies Readonly<Record<string, Schema>>;
+
+/** Of a new flag. Whatever else stands in it is passed over. */
+export const NEW_FLAG_SCHEMA: Schema = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: { type: 'string' }, ...MEMBERS },
+};
+
 const hasShape = compileSchema({
   type: 'object',
+  required: ['rolloutStatus'],
   properties: {
-    description: { type: ['string', 'null'], maxLength: 10_000 },
-    tags: {
-      type: ['array', 'null'],
-      maxItems: 1_000,
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: { name: { type: 'string', minLength: 1, maxLength: 256 } },
-      },
-    },
-    owners: {
-      type: ['array', 'null'],
-      maxItems: 1_000,
-      items: {
-        type: 'object',
-        required: ['id', 'type'],
-        properties: { id: { type: 'string' }, type: { enum: ['User', 'Team'] } },
-      },
-    },
+    ...MEMBERS,
     rolloutStatus: {
       type: 'object',
       required: ['id'],
       properties: { id: { type: 'string' } },
     },
   },
-  required: ['rolloutStatus'],
 });
+
+export interface GivenFlagMembers {
+  readonly description?: string | null;
+  readonly tags?: readonly { readonly name: string }[] | null;
+  readonly owners?: readonly unknown[] | null;
+}
+
+/** @param given held against a schema with `MEMBERS`. */
+export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rolloutStatusId'> {
+  return {
+    description: given.description ?? '',
+    tags: [...new Set((given.tags ?? []).map(({ name }) => name))],
+    owners: given.owners ?? [],
+  };
+}
 
 const FIXED = ['id', 'name', 'trafficType', 'creationTime', 'rolloutStatusTimestamp'] as const;
 
@@ -57,17 +85,15 @@ export function flagPatched(
   const before = { ...flag, tags: flag.tags ?? [], owners: flag.owners ?? [] };
   const after = applyPatch(before, operations);
   checkShape(hasShape, after, 'Feature flag');
-  const patched = after as {
-    description?: string | null;
-    tags?: { name: string }[] | null;
-    owners?: unknown[] | null;
-    rolloutStatus: { id: string };
-  };
+  const patched = after as GivenFlagMembers & { readonly rolloutStatus: { readonly id: string } };
   checkUntouched(before, patched, FIXED);
-  return {
-    description: patched.description ?? '',
-    tags: [...new Set((patched.tags ?? []).map(({ name }) => name))],
-    owners: patched.owners ?? [],
-    rolloutStatusId: patched.rolloutStatus.id,
-  };
+  return { ...flagMembersFrom(patched), rolloutStatusId: patched.rolloutStatus.id };
+}
+
+/** @throws Problem (400) the text is no description. */
+export function descriptionFrom(body: unknown): string {
+  const text = body ?? '';
+  if (typeof text !== 'string') throw badRequest('Body must be the description as text');
+  if (text.length > 10_000) throw badRequest('A description has at most 10000 characters');
+  return text;
 }

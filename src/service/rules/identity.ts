@@ -8,6 +8,12 @@ export const IDENTITY_SCHEMA: Schema = {
   properties: { key: { type: 'string' }, values: { type: ['object', 'null'] } },
 };
 
+/** Where the key stands in the path. */
+export const IDENTITY_VALUES_SCHEMA: Schema = {
+  type: 'object',
+  properties: { values: { type: ['object', 'null'] } },
+};
+
 export interface GivenIdentity {
   readonly key: string;
   readonly values?: Readonly<Record<string, unknown>> | null;
@@ -20,7 +26,7 @@ export type ReadIdentity =
 /** Values are sent as text, numbers or truth values, and kept as text. */
 export function readIdentity({ key, values }: GivenIdentity): ReadIdentity {
   if (key === '') return { failure: 'The key is empty' };
-  if (key.length > 1_000 || key.includes('\0')) return { failure: 'The key is too long' };
+  if (key.length > 1_000 || key.includes('\0')) return { failure: 'The key cannot be stored' };
   const texts: [string, string][] = [];
   for (const [attribute, value] of Object.entries(values ?? {})) {
     const text = textOf(value);

@@ -164,6 +164,24 @@ export async function usersOf(
     .execute();
 }
 
+/** Names of the flags that the definitions of `flags` in an environment depend on; each once. */
+export async function flagsUsedBy(
+  db: Db,
+  environmentId: string,
+  flags: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('definition_uses')
+    .innerJoin('flags', 'flags.id', 'definition_uses.flag_id')
+    .where('definition_uses.environment_id', '=', environmentId)
+    .where('definition_uses.kind', '=', 'flag')
+    .where('flags.name', 'in', flags)
+    .select('definition_uses.name')
+    .distinct()
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
 /** Environments that have a definition of the flag. */
 export async function environmentsOfFlag(db: Db, flagId: string): Promise<EnvironmentRow[]> {
   return db

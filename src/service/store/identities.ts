@@ -41,13 +41,11 @@ export async function saveIdentity(
     .execute();
 }
 
-/** Whether there was one. */
-export async function deleteIdentity(db: Db, place: IdentityPlace): Promise<boolean> {
-  const { numDeletedRows } = await db
+export async function deleteIdentity(db: Db, place: IdentityPlace): Promise<void> {
+  await db
     .deleteFrom('identities')
     .where('environment_id', '=', place.environmentId)
     .where('traffic_type_id', '=', place.trafficTypeId)
     .where('key', '=', place.key)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
+    .execute();
 }

@@ -58,6 +58,7 @@ function workspaceTables({ text, time }: Words): string[] {
       sort_name ${text} not null,
       production integer not null,
       approvals_required integer not null,
+      allow_kills integer not null,
       creation_time ${time} not null,
       unique (workspace_id, name))`,
     `create table traffic_types (

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   Kysely,
@@ -51,6 +51,8 @@ async function openDirectory(path: string): Promise<Store> {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const lock = takeLock(path);
   try {
+    // It often stands inside a checkout, and is no part of it.
+    writeFileSync(join(path, '.gitignore'), '*\n');
     const database = openSqlite(join(path, 'service.sqlite'));
     database.exec('pragma journal_mode = wal');
     // Every commit reaches the disk before it is answered: what was acknowledged survives a power cut.
@@ -106,18 +108,15 @@ function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStateme
   };
 }
 
-/** PostgreSQL's own number of its 64-bit integers, which `pg` gives as text. */
-const INT8_OID = 20;
-
 async function openPostgres(url: string): Promise<Store> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
     types: {
-      // Times and counts, all far below 2^53.
+      // 64-bit integers are times and counts here, all far below 2^53; `pg` gives them as text.
       getTypeParser: (oid, format) =>
-        oid === INT8_OID ? Number : (pg.types.getTypeParser(oid, format) as unknown),
+        oid === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(oid, format) as unknown),
     },
   });
   return storeOver(new PostgresDialect({ pool }), 'postgres');

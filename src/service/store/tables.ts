@@ -38,6 +38,8 @@ export interface EnvironmentRow {
   sort_name: string;
   production: number;
   approvals_required: number;
+  /** Whether a kill needs no approval where all else does. */
+  allow_kills: number;
   creation_time: number;
 }
 

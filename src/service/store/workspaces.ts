@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Page } from '../rules/paging.js';
 import { sortName } from '../rules/names.js';
 import type {
@@ -151,4 +152,71 @@ export async function insertRolloutStatuses(
     .insertInto('rollout_statuses')
     .values([...statuses])
     .execute();
+}
+
+export async function updateWorkspace(
+  db: Db,
+  id: string,
+  { name, requiresTitleAndComments }: { name: string; requiresTitleAndComments: boolean },
+): Promise<void> {
+  await db
+    .updateTable('workspaces')
+    .set({
+      name,
+      sort_name: sortName(name),
+      requires_title_and_comments: Number(requiresTitleAndComments),
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** With its traffic types and rollout statuses; nothing else may be left in it. */
+export async function deleteWorkspace(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('traffic_types').where('workspace_id', '=', id).execute();
+  await db.deleteFrom('rollout_statuses').where('workspace_id', '=', id).execute();
+  await db.deleteFrom('workspaces').where('id', '=', id).execute();
+}
+
+export async function updateEnvironment(
+  db: Db,
+  id: string,
+  changed: Pick<EnvironmentRow, 'name' | 'production' | 'approvals_required' | 'allow_kills'>,
+): Promise<void> {
+  await db
+    .updateTable('environments')
+    .set({ ...changed, sort_name: sortName(changed.name) })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** With its identities; neither definitions nor activations may be left in it. */
+export async function deleteEnvironment(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('identities').where('environment_id', '=', id).execute();
+  await db.deleteFrom('environments').where('id', '=', id).execute();
+}
+
+export async function findTrafficTypeAnywhere(
+  db: Db,
+  id: string,
+): Promise<TrafficTypeRow | undefined> {
+  return db.selectFrom('traffic_types').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+export async function deleteTrafficType(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('traffic_types').where('id', '=', id).execute();
+}
+
+type Used =
+  | [table: 'environments' | 'flags' | 'segments', column: 'workspace_id']
+  | [table: 'flags' | 'segments' | 'identities', column: 'traffic_type_id']
+  | [table: 'definitions' | 'activations', column: 'environment_id'];
+
+/** How many rows of a table refer to something. */
+export async function countUses(
+  db: Db,
+  ...[table, column, id]: [...Used, string]
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from ${sql.table(table)} where ${sql.ref(column)} = ${id}`.execute(db);
+  return rows[0]?.count ?? 0;
 }

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import {
+  addAdminKey,
+  allAdminKeys,
+  removeAdminKey,
+  type AdminKey,
+  type NewKey,
+} from './admin-keys.js';
+import { FlaghoistError } from '../errors.js';
+import type { Caller } from './endpoint.js';
+import { Problem } from './problem.js';
+import type { Page } from './rules/paging.js';
+import { listAudit, type AuditEntry, type AuditFilter } from './store/audit.js';
+import { openStore, type Store, type StoreLocation } from './store/store.js';
+
+/** What whoever holds the store itself may do, without a key and without HTTP. */
+export interface Administration {
+  /** Makes an Admin API key, by default one that may do everything. It cannot be shown again. */
+  createKey(name: string, restrictions?: Omit<NewKey, 'name'>): Promise<string>;
+  /** In the order of their creation, those that were revoked too. */
+  listKeys(): Promise<readonly AdminKey[]>;
+  /** From the next request on it is refused. */
+  revokeKey(id: string): Promise<void>;
+  /** The newest first; 1,000 where no page is named. */
+  audit(filter?: AuditFilter, page?: Page): Promise<readonly AuditEntry[]>;
+}
+
+export function administrationOf(store: Store, clock: () => number): Administration {
+  return {
+    createKey: async (name, restrictions = {}) => {
+      const wanted = { ...restrictions, name };
+      const created = await store.write(async (db) => addAdminKey(db, operator(clock()), wanted));
+      return created.key;
+    },
+    listKeys: async () => store.read(allAdminKeys),
+    revokeKey: async (id) => store.write(async (db) => removeAdminKey(db, operator(clock()), id)),
+    audit: async (filter = {}, page = { offset: 0, limit: 1_000 }) =>
+      (await store.read(async (db) => listAudit(db, filter, page))).entries,
+  };
+}
+
+/**
+ * Opens a store that no service has open, runs `work` on it, and closes it again.
+ *
+ * @throws FlaghoistError (IN_USE) a service has the directory open: ask it over HTTP.
+ * @throws FlaghoistError (USAGE) what was asked for is not allowed or names what is not there.
+ */
+export async function administer<T>(
+  location: StoreLocation,
+  work: (administration: Administration) => Promise<T>,
+): Promise<T> {
+  const store = await openStore(location);
+  try {
+    return await work(administrationOf(store, Date.now));
+  } catch (error) {
+    throw error instanceof Problem ? refusedByRules(error) : error;
+  } finally {
+    await store.close();
+  }
+}
+
+/** What the rules refuse over HTTP with a status, for whoever gave a command. */
+export function refusedByRules(problem: Problem): FlaghoistError {
+  return new FlaghoistError('USAGE', `cannot change the service: ${problem.message}`, {
+    cause: problem,
+  });
+}
+
+function operator(now: number): Caller {
+  return {
+    keyName: 'operator',
+    scope: { workspaces: null, environments: null },
+    words: { title: null, comment: null },
+    transactionId: randomUUID(),
+    now,
+  };
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { WireEnvironment } from '../../api/wire.js';
+import { recordChange } from '../change-log.js';
+import type { ApiRequest, Endpoint } from '../endpoint.js';
+import { checkMayChangeWorkspace, environmentAt, workspaceAt } from '../places.js';
+import { conflict } from '../problem.js';
+import { differenceOf } from '../rules/difference.js';
+import {
+  ENVIRONMENT_SCHEMA,
+  environmentFrom,
+  environmentPatched,
+  type EnvironmentContent,
+} from '../rules/environment.js';
+import type { PatchOperation } from '../rules/json-patch.js';
+import type { AuditAction } from '../store/audit.js';
+import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
+import {
+  countUses,
+  deleteEnvironment,
+  findEnvironment,
+  insertEnvironment,
+  updateEnvironment,
+} from '../store/workspaces.js';
+import { PATCH_BODY } from './body-schemas.js';
+import { wireEnvironment } from './workspaces.js';
+
+export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
+  {
+    methods: ['POST'],
+    path: '/environments/ws/:ws',
+    inContract: false,
+    summary: 'Create an environment',
+    body: ENVIRONMENT_SCHEMA,
+    write: addEnvironment,
+  },
+  {
+    methods: ['PATCH'],
+    path: '/environments/ws/:ws/:env',
+    inContract: false,
+    summary: 'Change an environment',
+    body: PATCH_BODY,
+    write: patchEnvironment,
+  },
+  {
+    methods: ['DELETE'],
+    path: '/environments/ws/:ws/:env',
+    inContract: false,
+    summary: 'Delete an environment that holds nothing any more',
+    write: removeEnvironment,
+  },
+];
+
+/** An environment with what only its own endpoints answer. */
+type WholeEnvironment = WireEnvironment & {
+  readonly creationTime: number;
+  readonly type: 'environment';
+  readonly status: 'ACTIVE';
+  readonly changePermissions: {
+    readonly areApprovalsRequired: boolean;
+    readonly allowKills: boolean;
+  };
+};
+
+async function addEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvironment> {
+  const workspace = await workspaceAt(db, request);
+  checkMayChangeWorkspace(request);
+  const content = environmentFrom(request.body);
+  await checkNameIsFree(db, workspace, content.name);
+  const id = randomUUID();
+  await insertEnvironment(db, {
+    id,
+    workspace_id: workspace.id,
+    creation_time: request.caller.now,
+    ...rowMembers(content),
+  });
+  return recorded(db, request, workspace, { id, before: null });
+}
+
+function rowMembers({ name, production, approvalsRequired, allowKills }: EnvironmentContent) {
+  return {
+    name,
+    production: Number(production),
+    approvals_required: Number(approvalsRequired),
+    allow_kills: Number(allowKills),
+  };
+}
+
+async function checkNameIsFree(db: Db, workspace: WorkspaceRow, name: string): Promise<void> {
+  if (await findEnvironment(db, workspace.id, name)) {
+    throw conflict(`Environment ${name} already exists`);
+  }
+}
+
+async function patchEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvironment> {
+  const workspace = await workspaceAt(db, request);
+  const environment = await environmentAt(db, request, workspace);
+  checkMayChangeWorkspace(request);
+  const before = wholeEnvironment(environment);
+  const content = environmentPatched(
+    {
+      id: before.id,
+      name: before.name,
+      production: before.production,
+      approvalsRequired: before.changePermissions.areApprovalsRequired,
+      allowKills: before.changePermissions.allowKills,
+    },
+    request.body as PatchOperation[],
+  );
+  if (content.name !== before.name) await checkNameIsFree(db, workspace, content.name);
+  await updateEnvironment(db, environment.id, rowMembers(content));
+  return recorded(db, request, workspace, { id: environment.id, before });
+}
+
+async function recorded(
+  db: Db,
+  request: ApiRequest,
+  workspace: WorkspaceRow,
+  { id, before }: { id: string; before: WholeEnvironment | null },
+): Promise<WholeEnvironment> {
+  const row = await findEnvironment(db, workspace.id, id);
+  if (row === undefined) throw new Error('bug: an environment vanished within a transaction');
+  const after = wholeEnvironment(row);
+  const action = before === null ? 'create' : 'update';
+  await record(db, request, row, { action, difference: differenceOf(before, after) });
+  return after;
+}
+
+async function removeEnvironment(db: Db, request: ApiRequest): Promise<true> {
+  const workspace = await workspaceAt(db, request);
+  const environment = await environmentAt(db, request, workspace);
+  checkMayChangeWorkspace(request);
+  for (const [table, what] of [
+    ['definitions', 'definitions'],
+    ['activations', 'active segments'],
+  ] as const) {
+    const count = await countUses(db, table, 'environment_id', environment.id);
+    if (count > 0) throw conflict(`Environment ${environment.name} still has ${count} ${what}`);
+  }
+  await deleteEnvironment(db, environment.id);
+  await record(db, request, environment, {
+    action: 'delete',
+    difference: differenceOf(wholeEnvironment(environment), null),
+  });
+  return true;
+}
+
+async function record(
+  db: Db,
+  { caller }: ApiRequest,
+  environment: EnvironmentRow,
+  done: { action: AuditAction; difference: readonly unknown[] },
+): Promise<void> {
+  await recordChange(db, caller, {
+    kind: 'environment',
+    name: environment.name,
+    workspaceId: environment.workspace_id,
+    environment,
+    ...done,
+  });
+}
+
+function wholeEnvironment(row: EnvironmentRow): WholeEnvironment {
+  return {
+    ...wireEnvironment(row),
+    creationTime: row.creation_time,
+    type: 'environment',
+    status: 'ACTIVE',
+    changePermissions: {
+      areApprovalsRequired: row.approvals_required === 1,
+      allowKills: row.allow_kills === 1,
+    },
+  };
+}

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import type { WireTrafficType, WireWorkspace } from '../../api/wire.js';
+import { recordChange } from '../change-log.js';
+import type { ApiRequest, Endpoint } from '../endpoint.js';
+import { checkMayChangeWorkspace, checkUnrestricted, workspaceAt } from '../places.js';
+import { conflict, notFound } from '../problem.js';
+import { differenceOf } from '../rules/difference.js';
+import { WORKSPACE_SCHEMA, workspaceFrom, workspacePatched } from '../rules/environment.js';
+import type { PatchOperation } from '../rules/json-patch.js';
+import { checkTrafficTypeName } from '../rules/names.js';
+import { createWorkspace } from '../seed.js';
+import type { Db, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
+import {
+  countUses,
+  deleteTrafficType,
+  deleteWorkspace,
+  findTrafficType,
+  findTrafficTypeAnywhere,
+  findWorkspace,
+  insertTrafficType,
+  updateWorkspace,
+} from '../store/workspaces.js';
+import { NAMED_OBJECT_BODY, PATCH_BODY } from './body-schemas.js';
+import { wireTrafficType, wireWorkspace } from './workspaces.js';
+
+export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
+  {
+    methods: ['POST'],
+    path: '/workspaces',
+    inContract: false,
+    summary: 'Create a workspace without environments',
+    body: WORKSPACE_SCHEMA,
+    write: addWorkspace,
+  },
+  {
+    methods: ['PATCH'],
+    path: '/workspaces/:ws',
+    inContract: false,
+    summary: 'Change a workspace',
+    body: PATCH_BODY,
+    write: patchWorkspace,
+  },
+  {
+    methods: ['DELETE'],
+    path: '/workspaces/:ws',
+    inContract: false,
+    summary: 'Delete a workspace that holds nothing any more',
+    write: removeWorkspace,
+  },
+  {
+    methods: ['POST'],
+    path: '/trafficTypes/ws/:ws',
+    inContract: false,
+    summary: 'Create a traffic type',
+    body: NAMED_OBJECT_BODY,
+    write: addTrafficType,
+  },
+  {
+    methods: ['DELETE'],
+    path: '/trafficTypes/:trafficType',
+    inContract: false,
+    summary: 'Delete a traffic type that nothing uses',
+    write: removeTrafficType,
+  },
+];
+
+async function addWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspace> {
+  checkUnrestricted(request);
+  const content = workspaceFrom(request.body);
+  await checkNameIsFree(db, content.name);
+  const id = await createWorkspace(db, content);
+  return recordedWorkspace(db, request, id, null);
+}
+
+async function checkNameIsFree(db: Db, name: string): Promise<void> {
+  if (await findWorkspace(db, name)) throw conflict(`Workspace ${name} already exists`);
+}
+
+async function patchWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspace> {
+  checkMayChangeWorkspace(request);
+  const workspace = await workspaceAt(db, request);
+  const before = wireWorkspace(workspace);
+  const content = workspacePatched(before, request.body as PatchOperation[]);
+  if (content.name !== before.name) await checkNameIsFree(db, content.name);
+  await updateWorkspace(db, workspace.id, content);
+  return recordedWorkspace(db, request, workspace.id, before);
+}
+
+async function recordedWorkspace(
+  db: Db,
+  { caller }: ApiRequest,
+  id: string,
+  before: WireWorkspace | null,
+): Promise<WireWorkspace> {
+  const row = await findWorkspace(db, id);
+  if (row === undefined) throw new Error('bug: a workspace vanished within a transaction');
+  const after = wireWorkspace(row);
+  await recordChange(db, caller, {
+    kind: 'workspace',
+    name: after.name,
+    action: before === null ? 'create' : 'update',
+    workspaceId: id,
+    difference: differenceOf(before, after),
+  });
+  return after;
+}
+
+async function removeWorkspace(db: Db, request: ApiRequest): Promise<true> {
+  checkUnrestricted(request);
+  const workspace = await workspaceAt(db, request);
+  for (const table of ['environments', 'flags', 'segments'] as const) {
+    const count = await countUses(db, table, 'workspace_id', workspace.id);
+    if (count > 0) throw conflict(`Workspace ${workspace.name} still has ${count} ${table}`);
+  }
+  await deleteWorkspace(db, workspace.id);
+  await recordChange(db, request.caller, {
+    kind: 'workspace',
+    name: workspace.name,
+    action: 'delete',
+    workspaceId: workspace.id,
+    difference: differenceOf(wireWorkspace(workspace), null),
+  });
+  return true;
+}
+
+async function addTrafficType(db: Db, request: ApiRequest): Promise<WireTrafficType> {
+  const workspace = await workspaceAt(db, request);
+  checkMayChangeWorkspace(request);
+  const { name } = request.body as { name: string };
+  checkTrafficTypeName(name);
+  if (await findTrafficType(db, workspace.id, name)) {
+    throw conflict(`Traffic type ${name} already exists`);
+  }
+  const row = { id: randomUUID(), workspace_id: workspace.id, name, display_attribute_id: null };
+  await insertTrafficType(db, row);
+  await recordTrafficType(db, request, workspace.id, row, 'create');
+  return wireTrafficType(row);
+}
+
+async function removeTrafficType(db: Db, request: ApiRequest): Promise<true> {
+  checkMayChangeWorkspace(request);
+  const id = request.params['trafficType'] ?? '';
+  const trafficType = await findTrafficTypeAnywhere(db, id);
+  const workspace = trafficType && (await visibleWorkspace(db, request, trafficType));
+  if (trafficType === undefined || workspace === undefined) throw notFound('traffic type', id);
+  for (const table of ['flags', 'segments', 'identities'] as const) {
+    const count = await countUses(db, table, 'traffic_type_id', trafficType.id);
+    if (count > 0) throw conflict(`Traffic type ${trafficType.name} is used by ${count} ${table}`);
+  }
+  await deleteTrafficType(db, trafficType.id);
+  await recordTrafficType(db, request, workspace.id, trafficType, 'delete');
+  return true;
+}
+
+async function visibleWorkspace(
+  db: Db,
+  { caller }: ApiRequest,
+  { workspace_id }: TrafficTypeRow,
+): Promise<WorkspaceRow | undefined> {
+  const { workspaces } = caller.scope;
+  if (workspaces !== null && !workspaces.includes(workspace_id)) return undefined;
+  return findWorkspace(db, workspace_id);
+}
+
+async function recordTrafficType(
+  db: Db,
+  { caller }: ApiRequest,
+  workspaceId: string,
+  row: TrafficTypeRow,
+  action: 'create' | 'delete',
+): Promise<void> {
+  const wire = wireTrafficType(row);
+  await recordChange(db, caller, {
+    kind: 'traffic-type',
+    name: row.name,
+    action,
+    workspaceId,
+    difference: action === 'create' ? differenceOf(null, wire) : differenceOf(wire, null),
+  });
+}

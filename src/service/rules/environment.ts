@@ -1,0 +1,104 @@
+import { applyPatch, type PatchOperation } from './json-patch.js';
+import type { Schema } from './matchers.js';
+import { checkTitleName } from './names.js';
+import { checkShape, checkUntouched, compileSchema } from './shape.js';
+
+/** What a client may set of an environment. */
+export interface EnvironmentContent {
+  readonly name: string;
+  readonly production: boolean;
+  readonly approvalsRequired: boolean;
+  readonly allowKills: boolean;
+}
+
+/** Some clients send truth values as text. */
+const TRUTH: Schema = { enum: [true, false, 'true', 'false'] };
+
+export const ENVIRONMENT_SCHEMA: Schema = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: { type: 'string' },
+    production: TRUTH,
+    changePermissions: {
+      type: ['object', 'null'],
+      properties: { areApprovalsRequired: TRUTH, allowKills: TRUTH },
+    },
+  },
+};
+
+interface GivenEnvironment {
+  readonly name: string;
+  readonly production?: unknown;
+  readonly changePermissions?: {
+    readonly areApprovalsRequired?: unknown;
+    readonly allowKills?: unknown;
+  } | null;
+}
+
+const isTrue = (value: unknown): boolean => value === true || value === 'true';
+
+export function environmentFrom(given: unknown): EnvironmentContent {
+  const { name, production, changePermissions } = given as GivenEnvironment;
+  checkTitleName('Environment', name);
+  return {
+    name,
+    production: isTrue(production),
+    approvalsRequired: isTrue(changePermissions?.areApprovalsRequired),
+    allowKills: isTrue(changePermissions?.allowKills),
+  };
+}
+
+const hasEnvironmentShape = compileSchema(ENVIRONMENT_SCHEMA);
+
+export function environmentPatched(
+  before: EnvironmentContent & { readonly id: string },
+  operations: readonly PatchOperation[],
+): EnvironmentContent {
+  const document = {
+    id: before.id,
+    name: before.name,
+    production: before.production,
+    changePermissions: {
+      areApprovalsRequired: before.approvalsRequired,
+      allowKills: before.allowKills,
+    },
+  };
+  const after = applyPatch(document, operations);
+  checkShape(hasEnvironmentShape, after, 'Environment');
+  checkUntouched(document, after as object, ['id']);
+  return environmentFrom(after);
+}
+
+/** What a client may set of a workspace. */
+export interface WorkspaceContent {
+  readonly name: string;
+  readonly requiresTitleAndComments: boolean;
+}
+
+export const WORKSPACE_SCHEMA: Schema = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: { type: 'string' }, requiresTitleAndComments: TRUTH },
+};
+
+const hasWorkspaceShape = compileSchema(WORKSPACE_SCHEMA);
+
+export function workspaceFrom(given: unknown): WorkspaceContent {
+  const { name, requiresTitleAndComments } = given as {
+    readonly name: string;
+    readonly requiresTitleAndComments?: unknown;
+  };
+  checkTitleName('Workspace', name);
+  return { name, requiresTitleAndComments: isTrue(requiresTitleAndComments) };
+}
+
+export function workspacePatched(
+  before: WorkspaceContent & { readonly id: string },
+  operations: readonly PatchOperation[],
+): WorkspaceContent {
+  const after = applyPatch(before, operations);
+  checkShape(hasWorkspaceShape, after, 'Workspace');
+  checkUntouched(before, after as object, ['id']);
+  return workspaceFrom(after);
+}

@@ -1,0 +1,45 @@
+/** So many requests in each window of so many seconds. */
+export interface RateLimit {
+  readonly requests: number;
+  readonly perSeconds: number;
+}
+
+export interface Allowance {
+  readonly allowed: boolean;
+  readonly remaining: number;
+  /** Until the window ends; at least 1. */
+  readonly resetSeconds: number;
+}
+
+/** Counts requests per caller in windows that start with a caller's first request. */
+export class RequestCounter {
+  readonly #limit: RateLimit;
+  readonly #windows = new Map<string, { endsAt: number; used: number }>();
+
+  constructor(limit: RateLimit) {
+    this.#limit = limit;
+  }
+
+  /** @param now milliseconds since the epoch. */
+  take(caller: string, now: number): Allowance {
+    const window = this.#windowOf(caller, now);
+    window.used += 1;
+    return {
+      allowed: window.used <= this.#limit.requests,
+      remaining: Math.max(0, this.#limit.requests - window.used),
+      resetSeconds: Math.max(1, Math.ceil((window.endsAt - now) / 1_000)),
+    };
+  }
+
+  #windowOf(caller: string, now: number): { endsAt: number; used: number } {
+    const current = this.#windows.get(caller);
+    if (current !== undefined && current.endsAt > now) return current;
+    // Ended windows would pile up, one for each address that ever asked.
+    for (const [each, { endsAt }] of this.#windows) {
+      if (endsAt <= now) this.#windows.delete(each);
+    }
+    const fresh = { endsAt: now + this.#limit.perSeconds * 1_000, used: 0 };
+    this.#windows.set(caller, fresh);
+    return fresh;
+  }
+}

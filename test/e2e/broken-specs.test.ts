@@ -1,0 +1,66 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { flaghoist } from '../support/cli.js';
+
+const FIXTURES = fileURLToPath(new URL('../fixtures/invalid', import.meta.url));
+const names = readdirSync(FIXTURES).sort();
+/** Beside each repository, not in it: what the command prints, to the last character. */
+const EXPECTED = 'expected.txt';
+const UPDATE = process.env['UPDATE_EXPECTED'] === '1';
+
+describe('a broken config repository', () => {
+  let server: Server;
+  let origin: string;
+  let requests = 0;
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'flaghoist-broken-'));
+    server = createServer((_request, response) => {
+      requests += 1;
+      response.writeHead(500).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+
+  afterAll(() => {
+    server.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  it('comes in at least twelve kinds', () => {
+    expect(names.length).toBeGreaterThanOrEqual(12);
+  });
+
+  it.each(names)('%s: is refused with all that is wrong, and nothing is sent', async (name) => {
+    const copy = join(directory, name);
+    cpSync(join(FIXTURES, name), copy, { recursive: true, verbatimSymlinks: true });
+    const expectedFile = join(FIXTURES, name, EXPECTED);
+    rmSync(join(copy, EXPECTED), { force: true });
+    rmSync(join(copy, 'expected-codes.txt'), { force: true });
+
+    const run = await flaghoist(['reconcile', '--url', origin, copy], {
+      env: { FLAGHOIST_API_KEY: 'not-a-key' },
+    });
+
+    if (UPDATE || !existsSync(expectedFile)) writeFileSync(expectedFile, run.stdout);
+    expect(run.stdout).toBe(readFileSync(expectedFile, 'utf8'));
+    expect(run.stderr).toContain('flaghoist: the specs are invalid; nothing was sent\n');
+    expect(run.code).toBe(3);
+    expect(requests).toBe(0);
+  });
+});

@@ -1,0 +1,120 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { flaghoist } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+const SOCKET_LOG = fileURLToPath(new URL('../support/socket-log.mjs', import.meta.url));
+
+const FLAG = `flag: banner
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: "off" }
+`;
+
+function config(extra = ''): string {
+  return `workspace: Default\nenvironments:\n  staging: {}\n${extra}`;
+}
+
+describe('a service that cannot be read', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    service = await startTestService();
+    repository.write({ 'flaghoist.yaml': config(), 'flags/banner.yaml': FLAG });
+    repository.commit('Add the banner');
+  });
+
+  afterEach(async () => {
+    await service.stop();
+    repository[Symbol.dispose]();
+  });
+
+  function stateRefs(): string {
+    return repository.git('for-each-ref', 'refs/flaghoist');
+  }
+
+  it('is down: exit 6, one sentence, no state', async () => {
+    await service.stop();
+
+    const run = await flaghoist(
+      ['reconcile', '--timeout', '2s', '--url', service.origin, repository.directory],
+      {
+        env: { FLAGHOIST_API_KEY: service.key },
+      },
+    );
+
+    expect(run.code).toBe(6);
+    expect(run.stdout).toBe('');
+    expect(run.stderr).toMatch(/^flaghoist: cannot .+\n$/);
+    expect(stateRefs()).toBe('');
+  });
+
+  it('refuses the key: exit 6, and the key is nowhere in the output', async () => {
+    const wrong = `${service.key.slice(0, -6)}aaaaaa`;
+
+    const run = await flaghoist(['reconcile', '--url', service.origin, repository.directory], {
+      env: { FLAGHOIST_API_KEY: wrong },
+    });
+
+    expect(run.code).toBe(6);
+    expect(run.stderr).toMatch(/^flaghoist: cannot .+\n$/);
+    expect(run.stdout + run.stderr).not.toContain(wrong);
+    expect(await service.audit({ name: 'banner' })).toEqual([]);
+  });
+
+  it('was given no key: exit 6, and it says which variables to set', async () => {
+    const run = await flaghoist(['reconcile', '--url', service.origin, repository.directory]);
+
+    expect(run.code).toBe(6);
+    expect(run.stderr).toMatch(/^flaghoist: cannot .+FLAGHOIST_API_KEY_FILE.+\n$/);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('has no such workspace: exit 6, and it says which there are', async () => {
+    repository.write({ 'flaghoist.yaml': config().replace('Default', 'Defualt') });
+    repository.commit('Name another workspace');
+
+    const run = await flaghoist(['reconcile', '--url', service.origin, repository.directory], {
+      env: { FLAGHOIST_API_KEY: service.key },
+    });
+
+    expect(run.code).toBe(6);
+    expect(run.stderr).toContain('cannot find workspace "Defualt"');
+    expect(run.stderr).toContain('"Default"');
+    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('is one that the operator did not allow: exit 6, the line to set, and not a byte is sent', async () => {
+    const proposed = 'https://flags.attacker.example:8443';
+    repository.write({ 'flaghoist.yaml': config(`service: { url: "${proposed}" }\n`) });
+    repository.commit('Send the key elsewhere');
+    const sockets = join(repository.directory, '.git', 'sockets.log');
+    writeFileSync(sockets, '');
+    const noting = { NODE_OPTIONS: `--import=${SOCKET_LOG}`, SOCKET_LOG: sockets };
+
+    const run = await flaghoist(['reconcile', repository.directory], {
+      env: {
+        ...noting,
+        FLAGHOIST_API_KEY: service.key,
+        FLAGHOIST_ORIGINS: 'https://admin.example.com',
+      },
+    });
+
+    expect(run.code).toBe(6);
+    expect(run.stdout).toBe('');
+    expect(run.stderr).toContain(`FLAGHOIST_ORIGINS=https://admin.example.com,${proposed}`);
+    expect(readFileSync(sockets, 'utf8')).toBe('');
+    // The note itself works: an allowed service is connected to.
+    await flaghoist(['reconcile', '--url', service.origin, repository.directory], {
+      env: { ...noting, FLAGHOIST_API_KEY: service.key },
+    });
+    expect(readFileSync(sockets, 'utf8')).toContain('connect');
+  });
+});

@@ -1,0 +1,320 @@
+import fastJsonPatch from 'fast-json-patch';
+import type { WireDefinition, WireRule } from '../../src/api/wire.js';
+import { keyList } from '../../src/kinds/key-list.js';
+import type { Actual, ActualFlag, ActualSegment } from '../../src/model/actual.js';
+import type { Step } from '../../src/model/step.js';
+import { ENVIRONMENTS } from './builders.js';
+
+/**
+ * The service as plain data, with the rules that keep it whole: a pure stand-in for properties that need thousands of
+ * runs. A step that the real service would refuse throws, so a wrong order cannot go unseen.
+ */
+export interface World {
+  readonly flags: ReadonlyMap<string, WorldFlag>;
+  readonly segments: ReadonlyMap<string, WorldSegment>;
+}
+
+export interface WorldFlag {
+  readonly trafficType: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly rolloutStatusId: string;
+  readonly definitions: ReadonlyMap<string, WireDefinition>;
+}
+
+export interface WorldSegment {
+  readonly trafficType: string;
+  readonly environments: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+export const EMPTY_WORLD: World = { flags: new Map(), segments: new Map() };
+
+const STATUSES = [
+  { id: 'rs-1', name: 'Pre-Production', description: '' },
+  { id: 'rs-2', name: 'Ramping', description: '' },
+];
+
+export function applyAll(world: World, steps: readonly Step[]): World {
+  return steps.reduce(applyStep, world);
+}
+
+/** One request. Throws where the service would refuse it. */
+export function applyStep(world: World, step: Step): World {
+  const next = changed(world, step);
+  checkWhole(next, step.id);
+  return next;
+}
+
+function changed(world: World, step: Step): World {
+  switch (step.action) {
+    case 'create-flag': {
+      if (world.flags.has(step.flag)) throw new Error(`409 ${step.id}`);
+      const { trafficType, description } = step;
+      const flag = {
+        trafficType,
+        description,
+        tags: [],
+        rolloutStatusId: 'rs-1',
+        definitions: new Map(),
+      };
+      return { ...world, flags: put(world.flags, step.flag, flag) };
+    }
+    case 'patch-flag': {
+      const flag = present(world.flags, step.flag);
+      const document = {
+        description: flag.description,
+        tags: flag.tags.map((name) => ({ name })),
+        rolloutStatus: { id: flag.rolloutStatusId },
+      };
+      const patched = fastJsonPatch.applyPatch(
+        document,
+        step.operations.map((each) => ({ ...each })) as never,
+        true,
+        false,
+      ).newDocument;
+      return {
+        ...world,
+        flags: put(world.flags, step.flag, {
+          ...flag,
+          description: patched.description,
+          tags: patched.tags.map(({ name }) => name),
+          rolloutStatusId: patched.rolloutStatus.id,
+        }),
+      };
+    }
+    case 'delete-flag': {
+      present(world.flags, step.flag);
+      return { ...world, flags: without(world.flags, step.flag) };
+    }
+    case 'create-definition': {
+      const flag = present(world.flags, step.flag);
+      if (flag.definitions.has(step.environment)) throw new Error(`409 ${step.id}`);
+      const { id, name } = environment(step.environment);
+      const definition: WireDefinition = {
+        killed: false,
+        baselineTreatment: step.body.defaultTreatment,
+        trafficAllocation: 100,
+        ...step.body,
+        rules: step.body.rules ?? [],
+        id: `id-${step.flag}`,
+        name: step.flag,
+        environment: { id, name },
+        trafficType: { id: 'tt', name: flag.trafficType },
+        creationTime: 1,
+        lastUpdateTime: 1,
+      };
+      return withDefinition(world, step.flag, step.environment, definition);
+    }
+    case 'patch-definition': {
+      const before = present(present(world.flags, step.flag).definitions, step.environment);
+      const operations = step.operations.map((each) => ({ ...each }));
+      const patched = fastJsonPatch.applyPatch(
+        structuredClone(before),
+        operations as never,
+        true,
+        false,
+      );
+      return withDefinition(world, step.flag, step.environment, patched.newDocument);
+    }
+    case 'delete-definition': {
+      const flag = present(world.flags, step.flag);
+      present(flag.definitions, step.environment);
+      const definitions = without(flag.definitions, step.environment);
+      return { ...world, flags: put(world.flags, step.flag, { ...flag, definitions }) };
+    }
+    case 'create-segment': {
+      if (world.segments.has(step.segment)) throw new Error(`409 ${step.id}`);
+      const segment = { trafficType: step.trafficType, environments: new Map() };
+      return { ...world, segments: put(world.segments, step.segment, segment) };
+    }
+    case 'activate-segment': {
+      const segment = present(world.segments, step.segment);
+      return withKeys(
+        world,
+        step.segment,
+        step.environment,
+        segment.environments.get(step.environment) ?? new Set(),
+      );
+    }
+    case 'upload-keys': {
+      const before = present(present(world.segments, step.segment).environments, step.environment);
+      return withKeys(world, step.segment, step.environment, new Set([...before, ...step.keys]));
+    }
+    case 'remove-keys': {
+      const before = present(present(world.segments, step.segment).environments, step.environment);
+      const gone = new Set(step.keys);
+      return withKeys(
+        world,
+        step.segment,
+        step.environment,
+        new Set([...before].filter((key) => !gone.has(key))),
+      );
+    }
+    case 'deactivate-segment': {
+      const segment = present(world.segments, step.segment);
+      if (present(segment.environments, step.environment).size > 0)
+        throw new Error(`400 not empty: ${step.id}`);
+      const environments = without(segment.environments, step.environment);
+      return {
+        ...world,
+        segments: put(world.segments, step.segment, { ...segment, environments }),
+      };
+    }
+    case 'delete-segment': {
+      present(world.segments, step.segment);
+      return { ...world, segments: without(world.segments, step.segment) };
+    }
+  }
+}
+
+/** No intermediate state has a rule on a segment or flag that is not there, or a treatment that does not exist. */
+function checkWhole(world: World, after: string): void {
+  for (const [name, { definitions }] of world.flags) {
+    for (const [environmentName, definition] of definitions) {
+      const fault = faultOf(definition, environmentName, world);
+      if (fault !== undefined)
+        throw new Error(`after ${after}: ${name}@${environmentName} ${fault}`);
+    }
+  }
+}
+
+function faultOf(
+  definition: WireDefinition,
+  environmentName: string,
+  world: World,
+): string | undefined {
+  const names = new Set(definition.treatments.map(({ name }) => name));
+  const buckets = [
+    definition.defaultRule,
+    ...definition.rules.map((rule: WireRule) => rule.buckets),
+  ];
+  for (const list of buckets) {
+    if (list.reduce((sum, { size }) => sum + size, 0) !== 100)
+      return 'has buckets that do not sum to 100';
+    const unknown = list.find(({ treatment }) => !names.has(treatment));
+    if (unknown) return `serves the unknown treatment ${unknown.treatment}`;
+  }
+  for (const named of [definition.defaultTreatment, definition.baselineTreatment]) {
+    if (!names.has(named)) return `names the unknown treatment ${named}`;
+  }
+  for (const matcher of definition.rules.flatMap((rule) => rule.condition.matchers)) {
+    if (matcher.type === 'IN_SEGMENT') {
+      const segment = String(matcher['string']);
+      if (!world.segments.get(segment)?.environments.has(environmentName))
+        return `names the inactive segment ${segment}`;
+    }
+    if (matcher.type === 'IN_SPLIT') {
+      const { splitName, treatments } = matcher['depends'] as {
+        splitName: string;
+        treatments: string[];
+      };
+      const other = world.flags.get(splitName)?.definitions.get(environmentName);
+      if (!other) return `depends on the undefined flag ${splitName}`;
+      const missing = treatments.find(
+        (treatment) => !other.treatments.some(({ name }) => name === treatment),
+      );
+      if (missing !== undefined) return `depends on ${splitName}'s unknown treatment ${missing}`;
+    }
+  }
+  return undefined;
+}
+
+/** The whole of it, every object in every environment. */
+export function observeWorld(
+  world: World,
+  also: { flags?: Iterable<string>; segments?: Iterable<string> } = {},
+): Actual {
+  const flagNames = [...new Set([...world.flags.keys(), ...(also.flags ?? [])])];
+  const segmentNames = [...new Set([...world.segments.keys(), ...(also.segments ?? [])])];
+  return {
+    workspace: { id: 'ws-1', name: 'Default', type: 'workspace', requiresTitleAndComments: false },
+    environments: new Map(ENVIRONMENTS.map((each) => [each.name, each])),
+    rolloutStatuses: STATUSES,
+    trafficTypes: ['user'],
+    flags: new Map(flagNames.map((name) => [name, actualFlag(name, world.flags.get(name))])),
+    segments: new Map(
+      segmentNames.map((name) => [name, actualSegment(name, world.segments.get(name))]),
+    ),
+    allFlags: [...world.flags.keys()],
+    allSegments: [...world.segments.keys()],
+  };
+}
+
+function actualFlag(name: string, flag: WorldFlag | undefined): ActualFlag {
+  const definitions = new Map(
+    ENVIRONMENTS.map((each) => [each.name, flag?.definitions.get(each.name) ?? null]),
+  );
+  if (!flag) return { existence: 'absent', definitions };
+  return {
+    existence: 'present',
+    id: `id-${name}`,
+    definitions,
+    flag: {
+      id: `id-${name}`,
+      name,
+      description: flag.description,
+      trafficType: { id: 'tt', name: flag.trafficType },
+      creationTime: 1,
+      rolloutStatus: STATUSES.find(({ id }) => id === flag.rolloutStatusId) ?? null,
+      rolloutStatusTimestamp: 1,
+      tags: flag.tags.map((tag) => ({ name: tag })),
+    },
+  };
+}
+
+function actualSegment(name: string, segment: WorldSegment | undefined): ActualSegment {
+  const environments = new Map(
+    ENVIRONMENTS.map((each) => {
+      const keys = segment?.environments.get(each.name);
+      return [each.name, keys ? { active: true, keys: keyList(keys) } : { active: false }];
+    }),
+  );
+  if (!segment) return { environments };
+  const trafficType = { id: 'tt', name: segment.trafficType };
+  return {
+    segment: { name, description: '', trafficType, creationTime: 1, tags: null },
+    environments,
+  };
+}
+
+function withDefinition(
+  world: World,
+  name: string,
+  environmentName: string,
+  definition: WireDefinition,
+): World {
+  const flag = present(world.flags, name);
+  const definitions = put(flag.definitions, environmentName, definition);
+  return { ...world, flags: put(world.flags, name, { ...flag, definitions }) };
+}
+
+function withKeys(
+  world: World,
+  name: string,
+  environmentName: string,
+  keys: ReadonlySet<string>,
+): World {
+  const segment = present(world.segments, name);
+  const environments = put(segment.environments, environmentName, keys);
+  return { ...world, segments: put(world.segments, name, { ...segment, environments }) };
+}
+
+function environment(name: string): { id: string; name: string } {
+  const found = ENVIRONMENTS.find((each) => each.name === name);
+  if (!found) throw new Error(`404 ${name}`);
+  return found;
+}
+
+function present<T>(map: ReadonlyMap<string, T>, name: string): T {
+  const found = map.get(name);
+  if (found === undefined) throw new Error(`404 ${name}`);
+  return found;
+}
+
+function put<T>(map: ReadonlyMap<string, T>, name: string, value: T): ReadonlyMap<string, T> {
+  return new Map([...map, [name, value]]);
+}
+
+function without<T>(map: ReadonlyMap<string, T>, name: string): ReadonlyMap<string, T> {
+  return new Map([...map].filter(([each]) => each !== name));
+}

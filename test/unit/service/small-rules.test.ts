@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { Problem } from '../../../src/service/problem.js';
+import {
+  adminKeyId,
+  createAdminKey,
+  isSameKey,
+  keyFromHeaders,
+} from '../../../src/service/rules/admin-key.js';
+import { differenceOf, keysDifference } from '../../../src/service/rules/difference.js';
+import { readIdentity } from '../../../src/service/rules/identity.js';
+import { keysToAdd, keysToRemove, wantsReplacement } from '../../../src/service/rules/keys.js';
+import { checkFlagName, checkTreatmentName } from '../../../src/service/rules/names.js';
+import { PAGE_SIZES, pageFrom } from '../../../src/service/rules/paging.js';
+import { RequestCounter } from '../../../src/service/rules/rate-limit.js';
+import { checkWords, wordsFrom } from '../../../src/service/rules/words.js';
+
+describe('Admin API keys', () => {
+  it('have a prefix, an id that is found again, and a hash that is not the key', () => {
+    const { id, key, hash } = createAdminKey(randomBytes);
+
+    expect(key).toMatch(/^fha_[0-9A-Za-z]{48}$/);
+    expect(adminKeyId(key)).toBe(id);
+    expect(isSameKey(key, hash)).toBe(true);
+    expect(hash).not.toContain(key.slice(4));
+  });
+
+  it('differ each time, in their secret too', () => {
+    const a = createAdminKey(randomBytes);
+    const b = createAdminKey(randomBytes);
+
+    expect(a.id).not.toBe(b.id);
+    expect(a.key.slice(16, 46)).not.toBe(b.key.slice(16, 46));
+    expect(isSameKey(a.key, b.hash)).toBe(false);
+  });
+
+  it('are told from text with one other character by their checksum', () => {
+    const { key } = createAdminKey(randomBytes);
+    const other = key.charAt(20) === 'x' ? 'y' : 'x';
+
+    expect(adminKeyId(`${key.slice(0, 20)}${other}${key.slice(21)}`)).toBeUndefined();
+    expect(adminKeyId(key.slice(0, -1))).toBeUndefined();
+    expect(adminKeyId('')).toBeUndefined();
+  });
+
+  it.each<[string, object, string | undefined]>([
+    ['a bearer token', { authorization: 'Bearer abc' }, 'abc'],
+    ['a bearer token in lower case', { authorization: 'bearer abc' }, 'abc'],
+    ['x-api-key', { 'x-api-key': 'abc' }, 'abc'],
+    ['another scheme', { authorization: 'Basic abc' }, undefined],
+    ['nothing', {}, undefined],
+  ])('are taken from %s', (_, headers, expected) => {
+    expect(keyFromHeaders(headers)).toBe(expected);
+  });
+});
+
+describe('title and comment', () => {
+  it('come from the query first, then from the body', () => {
+    expect(wordsFrom({ title: 'q' }, { title: 'b', comment: 'c' })).toEqual({
+      title: 'q',
+      comment: 'c',
+    });
+  });
+
+  it('are not there when they are empty, no text, or the body is a list', () => {
+    expect(wordsFrom({ title: ' ', comment: ['a', 'b'] }, [])).toEqual({
+      title: null,
+      comment: null,
+    });
+  });
+
+  it('are both needed, except where the body has no place for a title', () => {
+    const comment = { title: null, comment: 'c' };
+
+    expect(() => {
+      checkWords(comment, 'both');
+    }).toThrow('Comment/title combination invalid for workspace');
+    expect(() => {
+      checkWords(comment, 'comment');
+    }).not.toThrow();
+    expect(() => {
+      checkWords({ title: 't', comment: null }, 'comment');
+    }).toThrow(Problem);
+  });
+});
+
+describe('pages', () => {
+  it('have the sizes of the contract where the query names none', () => {
+    expect(pageFrom({}, PAGE_SIZES.workspaces)).toEqual({ offset: 0, limit: 10 });
+    expect(pageFrom({ offset: '7' }, PAGE_SIZES.objects)).toEqual({ offset: 7, limit: 20 });
+    expect(pageFrom({ limit: '3' }, PAGE_SIZES.keys)).toEqual({ offset: 0, limit: 3 });
+  });
+
+  it.each(['-1', '1e3', '0x1', ' 1', '1.0', ['1', '2']])('refuse the offset %j', (offset) => {
+    expect(() => pageFrom({ offset }, PAGE_SIZES.objects)).toThrow(Problem);
+  });
+});
+
+describe('names', () => {
+  it.each(['a', 'A-b_9'])('take %s', (name) => {
+    expect(() => {
+      checkFlagName(name);
+    }).not.toThrow();
+  });
+
+  it.each(['', '9a', '-a', 'a b', 'a.b', 'ä', 'a\n', 'datetime', 'x'.repeat(257)])(
+    'refuse %j',
+    (name) => {
+      expect(() => {
+        checkFlagName(name);
+      }).toThrow(Problem);
+    },
+  );
+
+  it('of treatments are other words than those of flags', () => {
+    expect(() => {
+      checkFlagName('control');
+    }).not.toThrow();
+    expect(() => {
+      checkTreatmentName('control');
+    }).toThrow(Problem);
+  });
+});
+
+describe('keys of a request', () => {
+  it('are a set in the order given', () => {
+    expect(keysToAdd(['b', 'a', 'b'])).toEqual(['b', 'a']);
+  });
+
+  it('may be empty text only where they are removed', () => {
+    expect(() => keysToAdd([''])).toThrow(Problem);
+    expect(keysToRemove(['', 'a', ''])).toEqual(['a']);
+  });
+
+  it.each<[unknown, boolean]>([
+    [undefined, false],
+    ['', true],
+    ['true', true],
+    ['True', true],
+    ['FALSE', false],
+  ])('replace others when the query says %j: %j', (replace, expected) => {
+    expect(wantsReplacement({ replace })).toBe(expected);
+  });
+
+  it('do not guess what another word means', () => {
+    expect(() => wantsReplacement({ replace: '1' })).toThrow(Problem);
+  });
+});
+
+describe('identities', () => {
+  it('keep numbers and truth values as text', () => {
+    expect(readIdentity({ key: 'k', values: { a: 1.5, b: true, c: 'x' } })).toEqual({
+      values: { a: '1.5', b: 'true', c: 'x' },
+    });
+  });
+
+  it.each([{ a: null }, { a: {} }, { 'a b': 'x' }])('fail with %j', (values) => {
+    expect(readIdentity({ key: 'k', values })).toHaveProperty('failure');
+  });
+});
+
+describe('differences', () => {
+  it('name each member that differs, with the sides that had it', () => {
+    expect(differenceOf({ a: 1, b: [1], c: 2 }, { b: [2], c: 2, d: null })).toEqual([
+      { path: '/a', before: 1 },
+      { path: '/b', before: [1], after: [2] },
+      { path: '/d', after: null },
+    ]);
+  });
+
+  it('tell keys by number and a few of them', () => {
+    const added = Array.from({ length: 500 }, (_, index) => `k${index}`);
+
+    const difference = keysDifference(added, ['gone']);
+
+    expect(difference).toMatchObject({ added: 500, removed: 1 });
+    expect(difference.sample).toHaveLength(20);
+  });
+});
+
+describe('the rate limit', () => {
+  it('lets so many through in each window, for each caller', () => {
+    const counter = new RequestCounter({ requests: 2, perSeconds: 10 });
+
+    expect(counter.take('a', 0)).toEqual({ allowed: true, remaining: 1, resetSeconds: 10 });
+    expect(counter.take('a', 9_500)).toEqual({ allowed: true, remaining: 0, resetSeconds: 1 });
+    expect(counter.take('a', 9_999)).toMatchObject({ allowed: false, remaining: 0 });
+    expect(counter.take('b', 9_999)).toMatchObject({ allowed: true });
+    expect(counter.take('a', 10_000)).toMatchObject({ allowed: true, resetSeconds: 10 });
+  });
+});
