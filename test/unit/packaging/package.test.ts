@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../../src/cli.js';
+import type { Terminal } from '../../../src/commands/options.js';
+import { readProjectFile, PROJECT } from './project.js';
+
+interface PackageJson {
+  readonly version: string;
+  readonly license: string;
+  readonly engines: { readonly node: string };
+  readonly bin: Readonly<Record<string, string>>;
+  readonly files: readonly string[];
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+const manifest = JSON.parse(readProjectFile('package.json')) as PackageJson;
+
+/** What `npm pack` would publish. */
+function packedFiles(): string[] {
+  const text = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: PROJECT,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [packed] = JSON.parse(text) as { files: { path: string }[] }[];
+  return (packed?.files ?? []).map(({ path }) => path);
+}
+
+describe('the package', () => {
+  it('asks for the oldest Node that it is tested on', () => {
+    expect(manifest.engines.node).toBe('>=20.19.0');
+  });
+
+  it('pins every library to one version', () => {
+    const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+
+  it('has the command that its sources have', () => {
+    expect(manifest.bin).toEqual({ flaghoist: 'dist/main.js' });
+    expect(readProjectFile('src/main.ts')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  it('makes the command executable whenever it is built', () => {
+    expect(manifest.scripts['prepare']).toBe('npm run build');
+    expect(manifest.scripts['build']).toContain("chmodSync('dist/main.js', 0o755)");
+  });
+
+  it('holds the licence that it names', () => {
+    expect(manifest.license).toBe('Apache-2.0');
+    const licence = readProjectFile('LICENSE');
+    expect(licence).toMatch(/^\s+Apache License\n\s+Version 2\.0, January 2004\n/);
+    expect(licence).toContain('END OF TERMS AND CONDITIONS');
+  });
+
+  it('names only files that exist, but for what the build makes', () => {
+    const named = manifest.files.filter((file) => file !== 'dist' && !file.startsWith('!'));
+    expect(named.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
+  });
+
+  it('brings no sources, tests or local data along', () => {
+    const allowed = new Set(['package.json', ...manifest.files]);
+    const files = packedFiles();
+    expect(files).toContain('LICENSE');
+    expect(files).toContain('schemas/plan.schema.json');
+    expect(files.filter((file) => !allowed.has(file.split('/')[0] ?? ''))).toEqual([]);
+    // What a run of the quick start leaves there.
+    expect(manifest.files).toContain('!specs-example/.flaghoist');
+  }, 30_000);
+});
+
+/** Commands that `flaghoist --help` lists. */
+async function commandNames(): Promise<string[]> {
+  const stream = new PassThrough();
+  const terminal = { stdout: stream, stderr: stream, environment: {} } as unknown as Terminal;
+  await runCli(['--help'], { ...terminal, signal: AbortSignal.timeout(5_000) });
+  const help = String(stream.read());
+  const list = help.slice(help.indexOf('Commands:'));
+  return [...list.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1] ?? '');
+}
+
+describe.each(['README.md', 'CONTRIBUTING.md', 'docs/container.md'])('%s', (file) => {
+  const text = readProjectFile(file);
+
+  it('names only npm scripts that exist', () => {
+    const named = [...text.matchAll(/\bnpm run ([a-z:-]+)/g)].map((match) => match[1] ?? '');
+    expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
+  });
+
+  it('names only commands that exist', async () => {
+    // After a backtick in a sentence, and anywhere in a line of shell.
+    const shell = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]).join('');
+    const named = [
+      ...text.matchAll(/`flaghoist ([a-z]+)/g),
+      ...shell.matchAll(/(?<![/\w-])flaghoist ([a-z]+)/g),
+    ].map((match) => match[1]);
+    const commands = await commandNames();
+    expect(commands).toContain('reconcile');
+    expect(named.filter((command) => !commands.includes(command ?? ''))).toEqual([]);
+  });
+
+  it('links only to files that exist', () => {
+    const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
+    const folder = join(PROJECT, file, '..');
+    expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([]);
+  });
+});
