@@ -31,6 +31,7 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
     .description('Feature flags in git: reviewed as pull requests, applied in a safe order.')
     .version(packageVersion(), '--version', 'print the version')
     .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(flaghoist --help lists the commands)')
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runCli } from './cli.js';
-import { EXIT } from './errors.js';
+import { EXIT, FlaghoistError } from './errors.js';
 
 /**
  * Process entry: signals become an abort, the first one ends the request under way, the second ends the process.
@@ -23,5 +23,5 @@ try {
 } catch (error) {
   const { errorText } = await import('./report/run-error.js');
   process.stderr.write(errorText(error));
-  process.exitCode = EXIT.failed;
+  process.exitCode = error instanceof FlaghoistError ? error.exitCode : EXIT.failed;
 }

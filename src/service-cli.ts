@@ -23,6 +23,17 @@ export function addService(program: Command, terminal: Terminal): void {
   addLog(service, terminal);
 }
 
+interface KeyFlags extends StoreOptions {
+  readonly workspace: string[];
+  readonly environment: string[];
+}
+
+interface LogCommandFlags extends StoreOptions {
+  readonly object?: string;
+  readonly environment?: string;
+  readonly format: 'text' | 'json';
+}
+
 interface LogFlags {
   readonly logFormat: 'pretty' | 'json';
 }
@@ -33,6 +44,7 @@ function logFormat(): Option {
     .default('pretty');
 }
 
+/** Known to the subcommands as well: commander takes an option of the parent wherever it stands. */
 function storeOptions(command: Command): Command {
   return command
     .option('--directory <path>', 'where the service keeps its data (default: .flaghoist/service)')
@@ -50,51 +62,50 @@ function addKeys(service: Command, terminal: Terminal): void {
   const keys = service
     .command('keys')
     .description('Admin API keys of a store that no service has open');
-  storeOptions(keys.command('create'))
+  keys
+    .command('create')
     .description('make a key and print it, this once')
     .argument('<name>')
     .option('--workspace <name>', 'only this workspace (repeatable)', collect, [])
     .option('--environment <name>', 'only this environment (repeatable)', collect, [])
-    .action(
-      async (
-        name: string,
-        flags: StoreOptions & { workspace: string[]; environment: string[] },
-      ) => {
-        const { runServiceKeys } = await import('./commands/service.js');
-        const { workspace: workspaces, environment: environments } = flags;
-        const command = { action: 'create', name, workspaces, environments } as const;
-        await runServiceKeys(flags, command, { write: writer(terminal) });
-      },
-    );
-  storeOptions(keys.command('list'))
+    .action(async (name: string, _own: unknown, command: Command) => {
+      const { runServiceKeys } = await import('./commands/service.js');
+      const flags = command.optsWithGlobals<KeyFlags>();
+      const { workspace: workspaces, environment: environments } = flags;
+      const create = { action: 'create', name, workspaces, environments } as const;
+      await runServiceKeys(flags, create, { write: writer(terminal) });
+    });
+  keys
+    .command('list')
     .description('list keys, without what would let anybody in')
-    .action(async (flags: StoreOptions) => {
+    .action(async (_own: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<StoreOptions>();
       const { runServiceKeys } = await import('./commands/service.js');
       await runServiceKeys(flags, { action: 'list' }, { write: writer(terminal) });
     });
-  storeOptions(keys.command('revoke'))
+  keys
+    .command('revoke')
     .description('refuse a key from now on')
     .argument('<id>')
-    .action(async (id: string, flags: StoreOptions) => {
+    .action(async (id: string, _own: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<StoreOptions>();
       const { runServiceKeys } = await import('./commands/service.js');
       await runServiceKeys(flags, { action: 'revoke', id }, { write: writer(terminal) });
     });
 }
 
 function addLog(service: Command, terminal: Terminal): void {
-  storeOptions(service.command('log'))
+  service
+    .command('log')
     .description('what was changed, the newest first, in a store that no service has open')
     .option('--object <kind/name>', 'only this object')
     .option('--environment <name>', 'only this environment')
     .addOption(
       new Option('--format <format>', 'of the result').choices(['text', 'json']).default('text'),
     )
-    .action(
-      async (
-        flags: StoreOptions & { object?: string; environment?: string; format: 'text' | 'json' },
-      ) => {
-        const { runServiceAudit } = await import('./commands/service.js');
-        await runServiceAudit(flags, flags, { write: writer(terminal) });
-      },
-    );
+    .action(async (_own: unknown, command: Command) => {
+      const flags = command.optsWithGlobals<LogCommandFlags>();
+      const { runServiceAudit } = await import('./commands/service.js');
+      await runServiceAudit(flags, flags, { write: writer(terminal) });
+    });
 }

@@ -1,0 +1,58 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { gitEnvironment } from './environment.js';
+import { gitError, GitExit, type Git } from './git.js';
+
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Starts a git command that is spoken to over standard input: same environment as `Git.run`.
+ *
+ * It leads a process group of its own, because an interrupt from the terminal goes to the whole group of the run and
+ * would tear a write of the state that is under way. It ends when its standard input does.
+ */
+export function spawnGit(git: Git, args: readonly string[]): ChildProcessWithoutNullStreams {
+  return spawn('git', args, {
+    cwd: git.directory,
+    env: gitEnvironment(git.trusted),
+    stdio: 'pipe',
+    detached: true,
+  });
+}
+
+/**
+ * Runs one command that reads `input`, and returns what it wrote.
+ *
+ * @throws FlaghoistError `GIT`
+ */
+export async function runWithInput(
+  git: Git,
+  args: readonly string[],
+  input: Buffer | string,
+  purpose: string,
+  allowedExitCodes: readonly number[] = [0],
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const child = spawnGit(git, args);
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    // A command that gave up early closes its input; its exit code says why.
+    child.stdin.on('error', () => undefined);
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      reject(gitError(purpose, error));
+    });
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      if (code !== null && allowedExitCodes.includes(code)) {
+        resolve(Buffer.concat(stdout));
+        return;
+      }
+      const exit = new GitExit(code ?? -1, Buffer.concat(stderr).toString('utf8'));
+      reject(gitError(purpose, exit));
+    });
+    child.stdin.end(input);
+  });
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { byCodeUnits } from '../kinds/json.js';
+import type { SpecTree, TreeEntry } from '../model/tree.js';
+import type { Checkout, Repository } from './checkout.js';
+import { commitTree } from './commit-tree.js';
+import { directoryTree } from './directory-tree.js';
+import { runWithInput } from './git-stream.js';
+
+/**
+ * Paths that flaghoist reads and that differ between HEAD and the disk, new ones included unless git ignores them.
+ * Sorted. Empty without a repository; everything before the first commit.
+ *
+ * The bytes are compared here, not by `git status`: that would run the clean filters that the repository's own config
+ * names. A file that differs only in its line ends is the same, as it is where git converts them.
+ */
+export async function localChanges(checkout: Checkout): Promise<string[]> {
+  const { repository, head, directory } = checkout;
+  if (repository === null) return [];
+  const disk = await directoryTree(directory);
+  const onDisk = new Map(disk.list().map((entry) => [entry.path, entry]));
+  const committed = head === null ? [] : (await commitTree(checkout, head)).list();
+  const known = new Set(committed.map(({ path }) => path));
+
+  const changed: string[] = [];
+  const missing: string[] = [];
+  for (const entry of committed) {
+    if (entry.type === 'submodule') continue;
+    const now = onDisk.get(entry.path);
+    if (now === undefined) missing.push(entry.path);
+    // One file after the other: ten thousand open at once are too many.
+    else if (!(await sameContent(entry, now, disk, directory))) changed.push(entry.path);
+  }
+  const added = [...onDisk.keys()].filter((path) => !known.has(path));
+  const all = [
+    ...changed,
+    ...(await withoutSkipped(repository, missing)),
+    ...(await withoutIgnored(repository, added)),
+  ];
+  return all.sort(byCodeUnits);
+}
+
+async function sameContent(
+  committed: TreeEntry,
+  now: TreeEntry,
+  disk: SpecTree,
+  directory: string,
+): Promise<boolean> {
+  if (committed.type !== now.type) return false;
+  const content =
+    now.type === 'symlink'
+      ? Buffer.from(await readlink(join(directory, now.path)))
+      : await disk.read(now.path);
+  if (blobId(content, committed.blobId) === committed.blobId) return true;
+  if (!content.includes('\r\n')) return false;
+  const withLineFeeds = Buffer.from(content.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
+  return blobId(withLineFeeds, committed.blobId) === committed.blobId;
+}
+
+/** Git's name of a content, by the hash function that the other name shows the repository to use. */
+function blobId(content: Buffer, other: string | undefined): string {
+  const algorithm = other?.length === 64 ? 'sha256' : 'sha1';
+  const header = `blob ${String(content.length)}\0`;
+  return createHash(algorithm).update(header).update(content).digest('hex');
+}
+
+/** A sparse checkout leaves files out on purpose. */
+async function withoutSkipped(repository: Repository, paths: string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const listing = await repository.git.run(
+    ['ls-files', '-z', '-t', '--full-name'],
+    'list the files of the index',
+  );
+  const skipped = new Set(
+    listing.split('\0').flatMap((line) => (line.startsWith('S ') ? [line.slice(2)] : [])),
+  );
+  return paths.filter((path) => !skipped.has(repository.prefix + path));
+}
+
+async function withoutIgnored(repository: Repository, paths: string[]): Promise<string[]> {
+  if (paths.length === 0) return [];
+  const ignored = await runWithInput(
+    repository.git,
+    ['check-ignore', '-z', '--stdin'],
+    paths.map((path) => `${repository.prefix}${path}\0`).join(''),
+    'ask git which files it ignores',
+    // 1: none of them.
+    [0, 1],
+  );
+  const names = new Set(ignored.toString('utf8').split('\0'));
+  return paths.filter((path) => !names.has(repository.prefix + path));
+}

@@ -1,0 +1,124 @@
+import { FlaghoistError, messageOf } from '../errors.js';
+import { byCodeUnits } from '../kinds/json.js';
+import type { State, StateEntry } from '../model/state.js';
+import { isBase, isEntryIdentity, isObject, type Shape } from './state-shape.js';
+
+/** Version of the layout below; a newer one is refused, because it may mean something else. */
+const FORMAT_VERSION = 1;
+const MAX_DEPTH = 64;
+export const RUN_FILE = 'run.json';
+
+/** What `run.json` remembers of the run as a whole. */
+export interface RunRecord {
+  /** HEAD that was applied last. */
+  readonly head: string | null;
+  /** Id of the workspace. */
+  readonly workspace: string;
+}
+
+/** Path → content of every file of the state's tree, sorted by path. */
+export function stateFiles(state: State, run: RunRecord): ReadonlyMap<string, string> {
+  const files = [...state.values()].map((entry): [string, string] => [
+    `objects/${entry.kind}/${encodeName(entry.name)}.json`,
+    prettyJson({ formatVersion: FORMAT_VERSION, ...entry }),
+  ]);
+  files.push([RUN_FILE, prettyJson({ formatVersion: FORMAT_VERSION, ...run })]);
+  return new Map(files.sort(([a], [b]) => byCodeUnits(a, b)));
+}
+
+/** @throws FlaghoistError `STATE_UNREADABLE`: whoever pushed the ref may have written anything. */
+export function parseEntryFile(path: string, content: string): StateEntry {
+  const { kind, name, ...rest } = parseFile(path, content);
+  const entry = { kind, name, ...rest };
+  const says = { kind, name, path: `objects/${String(kind)}/${encodeName(String(name))}.json` };
+  if (!isEntryIdentity(entry) || says.path !== path) throw unreadable(path, 'is another object');
+  const { id, workspace, environments } = rest;
+  const { workspaceShape, environmentShape } = SHAPES[entry.kind];
+  if (id !== undefined && typeof id !== 'string') throw unreadable(path, '"id" is no text');
+  if (workspace !== undefined && !isBase(workspace, workspaceShape)) {
+    throw unreadable(path, '"workspace" is no base');
+  }
+  if (!isObject(environments)) throw unreadable(path, '"environments" is absent');
+  for (const [environment, base] of Object.entries(environments)) {
+    if (!isBase(base, environmentShape)) {
+      throw unreadable(path, `environment "${environment}" is no base`);
+    }
+  }
+  // Every member that the type names was looked at above.
+  return {
+    kind: entry.kind,
+    name: entry.name,
+    ...(id === undefined ? {} : { id }),
+    ...(workspace === undefined ? {} : { workspace }),
+    environments,
+  } as StateEntry;
+}
+
+/** @throws FlaghoistError `STATE_UNREADABLE` */
+export function parseRunFile(content: string): RunRecord {
+  const { head, workspace } = parseFile(RUN_FILE, content);
+  const isCommit = typeof head === 'string' && /^[0-9a-f]{40,64}$/.test(head);
+  if ((head !== null && !isCommit) || typeof workspace !== 'string') {
+    throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
+  }
+  return { head, workspace };
+}
+
+export function unreadable(path: string, why: string, cause?: unknown): FlaghoistError {
+  return new FlaghoistError(
+    'STATE_UNREADABLE',
+    `cannot read the state: "${path}" ${why} (flaghoist state rebuild)`,
+    { cause },
+  );
+}
+
+/**
+ * A name as one component of a path, which it can never leave: everything but letters, digits, `.`, `_`, `-` is
+ * percent-encoded, and so is a dot at the front.
+ */
+export function encodeName(name: string): string {
+  return Array.from(Buffer.from(name), (byte, index) => {
+    const character = String.fromCharCode(byte);
+    const isPlain = index === 0 ? /[\w-]/.test(character) : /[\w.-]/.test(character);
+    return isPlain ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }).join('');
+}
+
+const SHAPES: Readonly<
+  Record<StateEntry['kind'], { readonly workspaceShape: Shape; readonly environmentShape: Shape }>
+> = {
+  flag: { workspaceShape: 'flag', environmentShape: 'definition' },
+  segment: { workspaceShape: 'segment', environmentShape: 'activation' },
+};
+
+function parseFile(path: string, content: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch (error) {
+    throw unreadable(path, `is no JSON: ${messageOf(error)}`, error);
+  }
+  if (!isObject(value)) throw unreadable(path, 'is no JSON object');
+  if (isDeeperThan(value, MAX_DEPTH)) throw unreadable(path, 'is nested too deeply');
+  const { formatVersion, ...rest } = value;
+  if (formatVersion === FORMAT_VERSION) return rest;
+  throw unreadable(path, 'was written in another format, perhaps by a newer flaghoist');
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((each) => isDeeperThan(each, levels - 1));
+}
+
+/** Sorted members, two spaces, a line feed at the end: `git log -p` then shows what changed and nothing else. */
+function prettyJson(value: unknown): string {
+  return `${JSON.stringify(sorted(value), null, 2)}\n`;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).sort(([a], [b]) => byCodeUnits(a, b));
+  return Object.fromEntries(members.map(([key, each]) => [key, sorted(each)]));
+}

@@ -1,0 +1,226 @@
+import { FlaghoistError } from '../errors.js';
+import { sha256 } from '../kinds/json.js';
+import type { State, StateEntry } from '../model/state.js';
+import { exitCodeOf, type Git } from './git.js';
+import { runWithInput } from './git-stream.js';
+import { ObjectReader } from './objects.js';
+import {
+  encodeName,
+  parseEntryFile,
+  parseRunFile,
+  RUN_FILE,
+  stateFiles,
+  unreadable,
+} from './state-file.js';
+
+/** The ref may have been pushed by anyone who can push: more than this is no state of ours. */
+const MAX_FILES = 100_000;
+const MAX_FILE_BYTES = 8 * 1024 * 1024;
+const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
+
+/** What a state ref holds at one commit of it. */
+export interface StateReading {
+  readonly state: State;
+  /** HEAD of the config repository that was applied last. */
+  readonly head: string | null;
+  /** Commit of the state ref; null before the first. */
+  readonly commit: string | null;
+}
+
+interface Tip {
+  readonly commit: string | null;
+  /** Path → content. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+const NOTHING: Tip = { commit: null, files: new Map() };
+
+/**
+ * @param directory the config directory seen from the top of its repository, forward slashes, empty for the top.
+ */
+export function stateRefName(workspaceId: string, origin: string, directory: string): string {
+  const workspace = encodeName(workspaceId).replaceAll('.', '%2E');
+  return `refs/flaghoist/${workspace}/${stateHash(origin, directory)}`;
+}
+
+export function stateHash(origin: string, directory: string): string {
+  return sha256(`${origin}\n${directory}`).slice(0, 8);
+}
+
+/**
+ * One state ref of one repository: a chain of commits, each the whole state after an apply.
+ *
+ * A write goes on from what was read last, and is refused when the ref has moved since.
+ */
+export class StateRef {
+  readonly name: string;
+  readonly #git: Git;
+  readonly #workspaceId: string;
+  #tip: Tip | null = null;
+
+  constructor(git: Git, name: string, workspaceId: string) {
+    this.#git = git;
+    this.name = name;
+    this.#workspaceId = workspaceId;
+  }
+
+  /** @throws FlaghoistError `STATE_UNREADABLE`, `GIT` */
+  async read(): Promise<StateReading> {
+    const tip = await this.#readTip();
+    const entries: [string, StateEntry][] = [];
+    let head: string | null = null;
+    for (const [path, content] of tip.files) {
+      if (path === RUN_FILE) head = parseRunFile(content).head;
+      if (!path.startsWith('objects/')) continue;
+      const entry = parseEntryFile(path, content);
+      entries.push([`${entry.kind}/${entry.name}`, entry]);
+    }
+    this.#tip = tip;
+    return { state: new Map(entries), head, commit: tip.commit };
+  }
+
+  /**
+   * Makes one commit of what differs, and none where nothing does.
+   *
+   * @param message subject for `git log`, of one line.
+   * @throws FlaghoistError `IN_USE` the ref moved since it was read; `GIT`
+   */
+  async write(next: State, meta: { head: string | null; message: string }): Promise<void> {
+    const tip = this.#tip ?? (await this.#readTip());
+    const files = stateFiles(next, { head: meta.head, workspace: this.#workspaceId });
+    const stream = commitStream(tip, files, meta.message);
+    if (stream === null) return;
+    const answer = await runWithInput(
+      this.#git,
+      ['fast-import', '--quiet', '--done', '--date-format=now', '--force'],
+      stream,
+      'write the state',
+    );
+    const commit = answer.toString('utf8').trim();
+    await this.#moveTo(commit, tip.commit);
+    this.#tip = { commit, files };
+  }
+
+  async #moveTo(commit: string, from: string | null): Promise<void> {
+    const old = from ?? '0'.repeat(commit.length);
+    try {
+      await this.#git.run(
+        ['update-ref', '--no-deref', this.name, commit, old],
+        `move ${this.name}`,
+      );
+    } catch (error) {
+      if ((await this.#commit()) === from) throw error;
+      this.#tip = null;
+      throw new FlaghoistError(
+        'IN_USE',
+        `cannot write the state: another run moved ${this.name} meanwhile (run again)`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #commit(): Promise<string | null> {
+    try {
+      const answer = await this.#git.run(
+        ['rev-parse', '--verify', '--quiet', '--end-of-options', `${this.name}^{commit}`],
+        `read ${this.name}`,
+      );
+      return answer.trim();
+    } catch (error) {
+      if (exitCodeOf(error) === null) throw error;
+      return null;
+    }
+  }
+
+  async #readTip(): Promise<Tip> {
+    const commit = await this.#commit();
+    if (commit === null) return NOTHING;
+    const listing = await this.#git.run(
+      ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit],
+      `list the files of ${this.name}`,
+    );
+    const entries = listing.split('\0').flatMap(parseLine);
+    checkSizes(entries, this.name);
+    const objects = new ObjectReader(this.#git);
+    try {
+      const contents = await Promise.all(
+        entries.map(async ({ path, blobId }): Promise<[string, string]> => {
+          const content = await objects.read(blobId);
+          if (content === null) throw unreadable(path, 'is not in this repository');
+          return [path, content.toString('utf8')];
+        }),
+      );
+      return { commit, files: new Map(contents) };
+    } finally {
+      await objects.close();
+    }
+  }
+}
+
+interface Line {
+  readonly path: string;
+  readonly blobId: string;
+  readonly sizeBytes: number;
+}
+
+function parseLine(line: string): Line[] {
+  const tab = line.indexOf('\t');
+  if (tab === -1) return [];
+  const path = line.slice(tab + 1);
+  const [mode, , blobId = '', size] = line.slice(0, tab).split(/ +/);
+  if (mode !== '100644') throw unreadable(path, 'is no plain file');
+  return [{ path, blobId, sizeBytes: Number(size) }];
+}
+
+function checkSizes(lines: readonly Line[], ref: string): void {
+  const large = lines.find(({ sizeBytes }) => sizeBytes > MAX_FILE_BYTES);
+  if (large !== undefined)
+    throw unreadable(large.path, `is larger than ${String(MAX_FILE_BYTES)} bytes`);
+  const total = lines.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (lines.length > MAX_FILES || total > MAX_TOTAL_BYTES) throw unreadable(ref, 'is too large');
+}
+
+/**
+ * Input of `git fast-import` that makes one commit, prints its name and leaves no ref behind: only `update-ref`
+ * compares what it replaces. Null where nothing differs.
+ */
+function commitStream(
+  tip: Tip,
+  files: ReadonlyMap<string, string>,
+  message: string,
+): string | null {
+  const lines: string[] = [];
+  for (const [path, content] of files) {
+    if (tip.files.get(path) === content) continue;
+    lines.push(`M 100644 inline ${path}`, data(content));
+  }
+  for (const path of tip.files.keys()) {
+    if (!files.has(path)) lines.push(`D ${quoted(path)}`);
+  }
+  if (lines.length === 0) return null;
+  const scratch = 'refs/flaghoist-scratch';
+  return [
+    `commit ${scratch}`,
+    'mark :1',
+    'committer flaghoist <flaghoist@localhost> now',
+    data(`${message}\n`),
+    ...(tip.commit === null ? [] : [`from ${tip.commit}`]),
+    ...lines,
+    'get-mark :1',
+    `reset ${scratch}`,
+    `from ${'0'.repeat(tip.commit?.length ?? 40)}`,
+    '',
+    'done',
+    '',
+  ].join('\n');
+}
+
+function data(text: string): string {
+  return `data ${String(Buffer.byteLength(text))}\n${text}`;
+}
+
+/** A path of ours needs no quotes; one that was pushed may. */
+function quoted(path: string): string {
+  const escaped = path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n');
+  return `"${escaped}"`;
+}

@@ -1,0 +1,127 @@
+import type { Location } from '../model/diagnostic.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import type { DiagnosticCode } from './codes.js';
+import { parseIdentitiesCsv } from './identities-csv.js';
+import { parseKeyFile } from './key-file.js';
+import { schemaProblems } from './schema-problems.js';
+import type { SchemaName } from './schemas.js';
+import {
+  apiKeyProblems,
+  decodeUtf8,
+  SourceText,
+  toDiagnostic,
+  type Problem,
+  type Span,
+} from './source-text.js';
+import { pointerOf, typedValue, type Place } from './typed-value.js';
+import { parseYaml } from './yaml-file.js';
+
+export type FileKind = SchemaName | 'keys' | 'identities-csv';
+
+/** One file by itself: nothing in here depends on its path, on other files, or on the config. */
+export interface ParsedFile {
+  readonly source: SourceText;
+  /** The value, also where it departs from its schema; undefined where there is none. */
+  readonly value: unknown;
+  /** Whether the value is what its schema says. */
+  readonly valid: boolean;
+  readonly places: ReadonlyMap<string, Place>;
+  readonly problems: readonly Problem[];
+}
+
+/** Parsed files by kind and blob id. A plain `Map` will do. */
+export interface ParseCache {
+  get(id: string): ParsedFile | undefined;
+  set(id: string, file: ParsedFile): unknown;
+}
+
+/** Parses one file; never throws on account of its content. */
+export function parseFile(kind: FileKind, bytes: Uint8Array): ParsedFile {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) {
+    const message = 'the file is not UTF-8 text';
+    return unreadable(new SourceText(''), [problemAt('invalid-utf8', { from: 0, to: 1 }, message)]);
+  }
+  const source = new SourceText(text);
+  if (kind === 'keys') return listed(source, parseKeyFile(text));
+  if (kind === 'identities-csv') {
+    const { keys, problems } = parseIdentitiesCsv(text);
+    return listed(source, { keys, problems: [...apiKeyProblems(text), ...problems] });
+  }
+  return parseSpec(kind, source);
+}
+
+function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
+  const leaks = apiKeyProblems(source.text);
+  const yaml = parseYaml(source.text);
+  if (!yaml.ok) return unreadable(source, [...leaks, yaml.problem]);
+  const { value, places, problems } = typedValue(yaml.document, kind);
+  // What an alias or a doubled key left behind would only echo in the schema's errors.
+  const departures = problems.length > 0 ? [] : schemaProblems(kind, value, places);
+  return {
+    source,
+    value,
+    valid: problems.length + departures.length === 0,
+    places,
+    problems: [...leaks, ...problems, ...departures],
+  };
+}
+
+function listed(
+  source: SourceText,
+  { keys, problems }: { keys: unknown; problems: readonly Problem[] },
+): ParsedFile {
+  return { source, value: keys, valid: problems.length === 0, places: new Map(), problems };
+}
+
+function unreadable(source: SourceText, problems: readonly Problem[]): ParsedFile {
+  return { source, value: undefined, valid: false, places: new Map(), problems };
+}
+
+function problemAt(code: DiagnosticCode, span: Span, message: string): Problem {
+  return { severity: 'error', code, span, message };
+}
+
+/** A parsed file at its path: turns places into locations and mistakes into diagnostics. */
+export class SpecFile {
+  readonly path: string;
+  readonly parsed: ParsedFile;
+
+  constructor(path: string, parsed: ParsedFile) {
+    this.path = path;
+    this.parsed = parsed;
+  }
+
+  get valid(): boolean {
+    return this.parsed.valid;
+  }
+
+  diagnostics(): Diagnostic[] {
+    return this.parsed.problems.map((each) => toDiagnostic(this.path, this.parsed.source, each));
+  }
+
+  location(path: readonly (string | number)[]): Location {
+    return this.parsed.source.location(this.path, this.#span(path, 'key').from);
+  }
+
+  diagnostic(
+    code: DiagnosticCode,
+    place: { path: readonly (string | number)[]; at?: 'key' | 'value'; severity?: 'warning' },
+    message: string,
+  ): Diagnostic {
+    const span = this.#span(place.path, place.at ?? 'value');
+    const severity = place.severity ?? 'error';
+    return toDiagnostic(this.path, this.parsed.source, { severity, code, span, message });
+  }
+
+  /** Keys of a mapping in the order of the file; empty where there is no mapping. */
+  keys(...path: readonly (string | number)[]): readonly string[] {
+    return this.parsed.places.get(pointerOf(path))?.keys ?? [];
+  }
+
+  #span(path: readonly (string | number)[], at: 'key' | 'value'): Span {
+    const place = this.parsed.places.get(pointerOf(path));
+    if (place === undefined) return { from: 0, to: 1 };
+    return at === 'key' ? (place.key ?? place.value) : place.value;
+  }
+}

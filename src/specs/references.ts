@@ -1,0 +1,186 @@
+import type { ConditionSpec } from '../generated/flag.schema.d.ts';
+import type { DesiredSegment } from '../model/desired.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import type { DiagnosticCode } from './codes.js';
+import type { SpecFile } from './parse-file.js';
+import type { ResolvedFlag } from './resolve-flags.js';
+import type { SpecSet } from './spec-set.js';
+import { didYouMean } from './suggest.js';
+
+interface Reference {
+  readonly kind: 'segment' | 'flag';
+  readonly name: string;
+  readonly treatments: readonly string[];
+  readonly from: ResolvedFlag;
+  readonly environment: string;
+  readonly file: SpecFile;
+  readonly path: readonly (string | number)[];
+  /** Path of the treatments that the other flag must have. */
+  readonly treatmentsPath: readonly (string | number)[];
+}
+
+interface Known {
+  readonly specs: SpecSet;
+  readonly flags: ReadonlyMap<string, ResolvedFlag>;
+  readonly segments: ReadonlyMap<string, DesiredSegment>;
+}
+
+/** Whether what the rules name is there, in the same environment, and right for them; and free of cycles. */
+export function referenceDiagnostics(
+  specs: SpecSet,
+  resolved: readonly ResolvedFlag[],
+  segments: ReadonlyMap<string, DesiredSegment>,
+): Diagnostic[] {
+  const known: Known = {
+    specs,
+    segments,
+    flags: new Map(resolved.map((each) => [each.name, each])),
+  };
+  const references = resolved.flatMap(referencesOf);
+  return [
+    ...references.flatMap((each) =>
+      each.kind === 'segment' ? segmentDiagnostics(known, each) : flagDiagnostics(known, each),
+    ),
+    ...cycleDiagnostics(references),
+  ];
+}
+
+function referencesOf(from: ResolvedFlag): Reference[] {
+  return [...from.environments].flatMap(([environment, { rules }]) => {
+    if (rules === undefined) return [];
+    return rules.value.flatMap(({ if: condition }, position) => {
+      const conditions = Array.isArray(condition) ? condition : [condition];
+      return conditions.flatMap((each, i) => {
+        const place = [...rules.path, position, 'if', ...(Array.isArray(condition) ? [i] : [])];
+        return referenceOf(each, place).map((found) => ({
+          ...found,
+          from,
+          environment,
+          file: rules.file,
+        }));
+      });
+    });
+  });
+}
+
+type BareReference = Omit<Reference, 'from' | 'environment' | 'file'>;
+
+function referenceOf(condition: ConditionSpec, at: readonly (string | number)[]): BareReference[] {
+  const { segment, flag, treatments = [], matcher } = condition;
+  if (segment !== undefined) {
+    return [
+      {
+        kind: 'segment',
+        name: segment,
+        treatments: [],
+        path: [...at, 'segment'],
+        treatmentsPath: at,
+      },
+    ];
+  }
+  if (flag !== undefined) {
+    const treatmentsPath = [...at, 'treatments'];
+    return [{ kind: 'flag', name: flag, treatments, path: [...at, 'flag'], treatmentsPath }];
+  }
+  const { string, depends } = (matcher ?? {}) as { string?: unknown; depends?: unknown };
+  if (matcher?.type === 'IN_SEGMENT' && typeof string === 'string') {
+    const path = [...at, 'matcher', 'string'];
+    return [{ kind: 'segment', name: string, treatments: [], path, treatmentsPath: path }];
+  }
+  const name = (depends as { splitName?: unknown } | null | undefined)?.splitName;
+  if (matcher?.type !== 'IN_SPLIT' || typeof name !== 'string') return [];
+  const path = [...at, 'matcher', 'depends'];
+  return [
+    { kind: 'flag', name, treatments: [], path: [...path, 'splitName'], treatmentsPath: path },
+  ];
+}
+
+function segmentDiagnostics({ specs, segments }: Known, reference: Reference): Diagnostic[] {
+  const { name, environment, from } = reference;
+  const elsewhere = specs.config?.references.segments ?? [];
+  if (elsewhere.includes(name) || specs.unjudged.segments.has(name)) return [];
+  const segment = segments.get(name);
+  if (segment === undefined) {
+    if (specs.config === undefined) return [];
+    const hint = didYouMean(name, [...segments.keys(), ...elsewhere]);
+    const message = `no segment "${name}" is declared here or in references${hint}`;
+    return [at(reference, 'unknown-segment', message)];
+  }
+  if (
+    segment.trafficType !== from.trafficType &&
+    segment.trafficType !== '' &&
+    from.trafficType !== ''
+  ) {
+    const message = `segment "${name}" holds keys of "${segment.trafficType}", the flag is split by "${from.trafficType}"`;
+    return [at(reference, 'traffic-type-mismatch', message)];
+  }
+  if (segment.environments.has(environment)) return [];
+  const message = `segment "${name}" is not declared for environment "${environment}"`;
+  return [at(reference, 'segment-not-in-environment', message)];
+}
+
+function flagDiagnostics({ specs, flags }: Known, reference: Reference): Diagnostic[] {
+  const { name, environment, treatments, file, treatmentsPath } = reference;
+  const elsewhere = specs.config?.references.flags ?? [];
+  if (elsewhere.includes(name) || specs.unjudged.flags.has(name)) return [];
+  const flag = flags.get(name);
+  if (flag === undefined) {
+    if (specs.config === undefined) return [];
+    const hint = didYouMean(name, [...flags.keys(), ...elsewhere]);
+    const message = `no flag "${name}" is declared here or in references${hint}`;
+    return [at(reference, 'unknown-flag', message)];
+  }
+  const definition = flag.environments.get(environment);
+  if (definition === undefined) {
+    const message = `flag "${name}" is not declared for environment "${environment}"`;
+    return [at(reference, 'flag-not-in-environment', message)];
+  }
+  return treatments.flatMap((treatment, i) => {
+    if (definition.treatments.includes(treatment)) return [];
+    const hint = didYouMean(treatment, definition.treatments);
+    const message = `flag "${name}" has no treatment "${treatment}"${hint}`;
+    return [file.diagnostic('unknown-treatment', { path: [...treatmentsPath, i] }, message)];
+  });
+}
+
+/** Flags that wait for each other in one environment; each cycle is told once, with its path. */
+function cycleDiagnostics(references: readonly Reference[]): Diagnostic[] {
+  const told = new Set<string>();
+  const diagnostics: Diagnostic[] = [];
+  const done = new Set<string>();
+  const edges = groupBy(
+    references.filter(({ kind }) => kind === 'flag'),
+    ({ from, environment }) => `${environment} ${from.name}`,
+  );
+  const visit = (node: string, path: readonly Reference[]): void => {
+    for (const edge of edges.get(node) ?? []) {
+      const walked = [...path, edge];
+      const start = walked.findIndex(({ from }) => from.name === edge.name);
+      const cycle = start === -1 ? [] : walked.slice(start);
+      const names = cycle.map(({ from }) => from.name);
+      const identity = names.toSorted().join(' ');
+      if (cycle.length > 0 && !told.has(identity)) {
+        told.add(identity);
+        const shown = [...names, edge.name].join(' → ');
+        const message = `flags depend on each other in "${edge.environment}": ${shown}`;
+        diagnostics.push(at(edge, 'dependency-cycle', message));
+      }
+      const next = `${edge.environment} ${edge.name}`;
+      if (cycle.length === 0 && !done.has(next)) visit(next, walked);
+    }
+    done.add(node);
+  };
+  for (const node of edges.keys()) if (!done.has(node)) visit(node, []);
+  return diagnostics;
+}
+
+function at({ file, path }: Reference, code: DiagnosticCode, message: string): Diagnostic {
+  return file.diagnostic(code, { path }, message);
+}
+
+function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values)
+    groups.set(keyOf(value), [...(groups.get(keyOf(value)) ?? []), value]);
+  return groups;
+}

@@ -1,0 +1,189 @@
+import type { EnvironmentSpec, FlagSpec } from '../generated/flag.schema.d.ts';
+import { sortedSet } from '../kinds/json.js';
+import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../kinds/names.js';
+import type { DesiredDefinition, DesiredFlag } from '../model/desired.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import {
+  resolveDefinition,
+  treatmentDiagnostics,
+  type BlockSource,
+  type ResolvedDefinition,
+} from './definition-block.js';
+import type { SpecFile } from './parse-file.js';
+import {
+  environmentDiagnostics,
+  fileNameOf,
+  trafficTypeOf,
+  type SpecOf,
+  type SpecSet,
+} from './spec-set.js';
+import { didYouMean } from './suggest.js';
+
+export interface ResolvedFlag {
+  readonly name: string;
+  readonly file: SpecFile;
+  readonly trafficType: string;
+  readonly spec: FlagSpec;
+  /** In the order of the files; an overlay's environments last. */
+  readonly environments: ReadonlyMap<string, ResolvedDefinition>;
+}
+
+const EVERYWHERE = '*';
+
+/** Every flag by itself: names, treatments, buckets, targets, the form of its conditions. References come later. */
+export function resolveFlags(specs: SpecSet): {
+  flags: ResolvedFlag[];
+  diagnostics: Diagnostic[];
+} {
+  const diagnostics = specs.overlays.flatMap((overlay) => overlayDiagnostics(specs, overlay));
+  const flags = [...specs.flags.values()].map((each) => {
+    const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
+      file: each.file,
+      written: each.spec.trafficType,
+      member: 'flag',
+    });
+    const environments = resolveEnvironments(specs, each, diagnostics);
+    diagnostics.push(...missing, ...nameDiagnostics(each));
+    return { name: each.spec.flag, file: each.file, trafficType, spec: each.spec, environments };
+  });
+  return { flags, diagnostics };
+}
+
+function resolveEnvironments(
+  specs: SpecSet,
+  { file, spec }: SpecOf<FlagSpec>,
+  diagnostics: Diagnostic[],
+): Map<string, ResolvedDefinition> {
+  const itself: BlockSource = { file, path: [], block: flagBlock(spec) };
+  const blocks = file.keys('environments').flatMap((environment) => {
+    const block = spec.environments?.[environment];
+    return block === undefined
+      ? []
+      : [{ environment, file, path: ['environments', environment], block }];
+  });
+  const shared = blocks.filter(({ environment }) => environment === EVERYWHERE);
+  const named: (BlockSource & { environment: string })[] = [
+    ...blocks.filter(({ environment }) => environment !== EVERYWHERE),
+    ...overlayBlocks(specs, spec.flag),
+  ];
+  diagnostics.push(...[itself, ...shared, ...named].flatMap(treatmentDiagnostics));
+  const resolved = new Map<string, ResolvedDefinition>();
+  for (const each of named) {
+    const { environment } = each;
+    if (each.file === file) {
+      const place = { file, path: each.path, at: 'key' } as const;
+      diagnostics.push(...environmentDiagnostics(specs, place, environment));
+    }
+    const sources = [each, ...shared, itself];
+    if (sources.every(({ block }) => block.defaultRule === undefined)) {
+      const message = `environment "${environment}" has no defaultRule`;
+      const place = {
+        path: each.path.length === 0 ? ['environment'] : each.path,
+        at: 'key',
+      } as const;
+      diagnostics.push(each.file.diagnostic('missing-default-rule', place, message));
+    }
+    if (resolved.has(environment)) continue;
+    const location = each.file.location(each.path.length === 0 ? ['environment'] : each.path);
+    const definition = resolveDefinition(sources, location);
+    diagnostics.push(...definition.diagnostics);
+    resolved.set(environment, definition);
+  }
+  if (named.length === 0 && shared.length > 0) {
+    // Nobody inherits it yet; a mistake in it would surface with the first environment only.
+    diagnostics.push(...resolveDefinition([...shared, itself], file.location([])).diagnostics);
+  }
+  if (named.length === 0 && shared.length === 0) {
+    diagnostics.push(...resolveDefinition([itself], file.location([])).diagnostics);
+  }
+  return resolved;
+}
+
+function overlayBlocks(
+  { overlays }: SpecSet,
+  flag: string,
+): (BlockSource & { environment: string })[] {
+  return overlays
+    .filter(({ spec }) => spec.flag === flag)
+    .map(({ file, spec: { flag: _flag, environment, ...block } }) => ({
+      environment,
+      file,
+      path: [],
+      block: block as EnvironmentSpec,
+    }));
+}
+
+function flagBlock(spec: FlagSpec): EnvironmentSpec {
+  const { treatments, defaultTreatment, baselineTreatment } = spec;
+  return {
+    treatments,
+    defaultTreatment,
+    ...(baselineTreatment !== undefined && { baselineTreatment }),
+  };
+}
+
+function nameDiagnostics({ file, spec: { flag } }: SpecOf<FlagSpec>): Diagnostic[] {
+  const place = { path: ['flag'] };
+  if (!FLAG_NAME.test(flag)) {
+    const message = `flag "${flag}": a name is a letter, then letters, digits, '-' and '_'`;
+    return [file.diagnostic('flag-name', place, message)];
+  }
+  if (RESERVED_FLAG_NAMES.has(flag)) {
+    return [file.diagnostic('flag-name', place, `flag "${flag}": the name is a reserved word`)];
+  }
+  if (fileNameOf(file.path) === flag) return [];
+  const message = `the file is named "${fileNameOf(file.path)}.yaml", the flag "${flag}"`;
+  return [file.diagnostic('file-name', place, message)];
+}
+
+function overlayDiagnostics(
+  specs: SpecSet,
+  { file, spec: { flag, environment } }: SpecSet['overlays'][number],
+): Diagnostic[] {
+  if (fileNameOf(file.path) !== `${flag}@${environment}`) {
+    const message = `the file is to be named "${flag}@${environment}.yaml"`;
+    return [file.diagnostic('file-name', { path: ['flag'] }, message)];
+  }
+  const own = specs.flags.get(flag);
+  if (own === undefined) {
+    if (specs.unjudged.flags.has(flag)) return [];
+    const hint = didYouMean(flag, specs.flags.keys());
+    const message = `no file declares flag "${flag}"${hint}`;
+    return [file.diagnostic('flag-missing', { path: ['flag'] }, message)];
+  }
+  const inFile = Object.hasOwn(own.spec.environments ?? {}, environment);
+  const twin = specs.overlays.find(
+    (each) => each.spec.flag === flag && each.spec.environment === environment,
+  );
+  if (inFile || twin?.file !== file) {
+    const other = inFile ? own.file.path : (twin?.file.path ?? '');
+    const message = `${other} has a block of "${environment}" already`;
+    return [file.diagnostic('environment-twice', { path: ['environment'] }, message)];
+  }
+  const place = { file, path: ['environment'], at: 'value' } as const;
+  return environmentDiagnostics(specs, place, environment);
+}
+
+/** @param flag of which nothing is wrong. */
+export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
+  const { description, tags, rolloutStatus } = flag.spec;
+  const environments = [...flag.environments].flatMap(([name, { definition }]) =>
+    definition === undefined ? [] : [[name, definition] as const],
+  );
+  return {
+    name: flag.name,
+    location: flag.file.location(['flag']),
+    trafficType: flag.trafficType,
+    fields: {
+      ...(description !== undefined && { description }),
+      ...(tags !== undefined && { tags: sortedSet(tags) }),
+      ...(rolloutStatus !== undefined && { rolloutStatus }),
+    },
+    environments: sortedMap<DesiredDefinition>(environments),
+  };
+}
+
+/** A map that iterates in code-unit order of its keys. */
+export function sortedMap<V>(entries: Iterable<readonly [string, V]>): Map<string, V> {
+  return new Map([...entries].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+}

@@ -1,0 +1,87 @@
+import type { IdentitiesSpec } from '../generated/identities.schema.d.ts';
+import type { DesiredIdentities } from '../model/desired.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import type { SpecFile } from './parse-file.js';
+import { sortedMap } from './resolve-flags.js';
+import {
+  environmentDiagnostics,
+  fileNameOf,
+  trafficTypeOf,
+  validOf,
+  type SpecSet,
+} from './spec-set.js';
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** Identities of all files, one list for each traffic type and environment. */
+export function resolveIdentities(specs: SpecSet): {
+  identities: DesiredIdentities[];
+  diagnostics: Diagnostic[];
+} {
+  const diagnostics: Diagnostic[] = [];
+  const together = new Map<string, { first: DesiredIdentities; keys: Map<string, Attributes> }>();
+  for (const each of [...yamlFiles(specs, diagnostics), ...csvFiles(specs, diagnostics)]) {
+    const { file, trafficType, environment, path } = each;
+    const id = `${trafficType} ${environment}`;
+    const location = file.location([]);
+    const first = { location, trafficType, environment, keys: new Map<string, Attributes>() };
+    const entry = together.get(id) ?? { first, keys: new Map<string, Attributes>() };
+    together.set(id, entry);
+    for (const [key, attributes] of Object.entries(each.keys)) {
+      if (entry.keys.has(key)) {
+        const message = `key "${key}" of ${trafficType} in ${environment} stands in ${entry.first.location.file} already`;
+        diagnostics.push(
+          file.diagnostic('duplicate-identity', { path: [...path, key], at: 'key' }, message),
+        );
+      }
+      entry.keys.set(key, attributes);
+    }
+  }
+  const identities = [...sortedMap(together).values()].map(({ first, keys }) => ({
+    ...first,
+    keys: sortedMap(keys),
+  }));
+  return { identities, diagnostics };
+}
+
+interface IdentitiesFile {
+  readonly file: SpecFile;
+  readonly trafficType: string;
+  readonly environment: string;
+  readonly keys: Readonly<Record<string, Attributes>>;
+  /** Path of the keys in the file. */
+  readonly path: readonly string[];
+}
+
+function yamlFiles(specs: SpecSet, diagnostics: Diagnostic[]): IdentitiesFile[] {
+  const files = validOf<IdentitiesSpec>(specs.loaded.files.get('identities') ?? []);
+  return files.map(({ file, spec: { identities } }) => {
+    const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
+      file,
+      written: identities.trafficType,
+      member: 'identities',
+    });
+    const { environment, keys } = identities;
+    const place = { file, path: ['identities', 'environment'], at: 'value' } as const;
+    diagnostics.push(...missing, ...environmentDiagnostics(specs, place, environment));
+    return { file, trafficType, environment, keys, path: ['identities', 'keys'] };
+  });
+}
+
+function csvFiles(specs: SpecSet, diagnostics: Diagnostic[]): IdentitiesFile[] {
+  return validOf<IdentitiesFile['keys']>(specs.loaded.files.get('identities-csv') ?? []).flatMap(
+    ({ file, spec: keys }) => {
+      const name = fileNameOf(file.path).replace(/\.csv$/, '');
+      const dot = name.indexOf('.');
+      if (dot < 1 || dot === name.length - 1) {
+        const message = 'the file is to be named <traffic type>.<environment>.csv';
+        diagnostics.push(file.diagnostic('file-name', { path: [] }, message));
+        return [];
+      }
+      const environment = name.slice(dot + 1);
+      const place = { file, path: [], at: 'value' } as const;
+      diagnostics.push(...environmentDiagnostics(specs, place, environment));
+      return [{ file, trafficType: name.slice(0, dot), environment, keys, path: [] }];
+    },
+  );
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+
+export const SCHEMA_NAMES = [
+  'config',
+  'flag',
+  'flag-overlay',
+  'segment',
+  'identities',
+  'kills',
+  'spec-test',
+] as const;
+
+export type SchemaName = (typeof SCHEMA_NAMES)[number];
+
+/** The part of JSON Schema that our schemas use. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly $defs?: Readonly<Record<string, Schema>>;
+  /** What belongs here, in words, for messages about alternatives. */
+  readonly 'x-expected'?: string;
+}
+
+const loaded = new Map<SchemaName, Schema>();
+const compiled = new Map<SchemaName, ValidateFunction>();
+let ajv: Ajv2020 | undefined;
+
+export function schemaOf(name: SchemaName): Schema {
+  const known = loaded.get(name);
+  if (known !== undefined) return known;
+  const url = new URL(`../../schemas/${name}.schema.json`, import.meta.url);
+  const schema = JSON.parse(readFileSync(url, 'utf8')) as Schema;
+  loaded.set(name, schema);
+  return schema;
+}
+
+/** Every error of a value, in the order of the schema's keywords. Schemas are compiled when first asked for. */
+export function schemaErrors(name: SchemaName, value: unknown): readonly ErrorObject[] {
+  let validate = compiled.get(name);
+  if (validate === undefined) {
+    validate = validator().compile(schemaOf(name));
+    compiled.set(name, validate);
+  }
+  return validate(value) ? [] : (validate.errors ?? []);
+}
+
+function validator(): Ajv2020 {
+  if (ajv === undefined) {
+    ajv = new Ajv2020({
+      allErrors: true,
+      verbose: true,
+      allowUnionTypes: true,
+      strictTypes: false,
+    });
+    ajv.addVocabulary(['x-expected', 'tsType']);
+    // The overlay's schema points into the flag's.
+    ajv.addSchema(schemaOf('flag'));
+  }
+  return ajv;
+}
+
+/**
+ * The schemas that a value may have to meet at a place: references followed, alternatives laid side by side.
+ * Each comes with the document that its own references start from.
+ */
+export interface Candidate {
+  readonly schema: Schema;
+  readonly root: SchemaName;
+}
+
+export function expand({ schema, root }: Candidate): Candidate[] {
+  if (schema.$ref !== undefined) return expand(follow(schema.$ref, root));
+  if (schema.anyOf !== undefined)
+    return schema.anyOf.flatMap((each) => expand({ schema: each, root }));
+  return [{ schema, root }];
+}
+
+function follow(ref: string, root: SchemaName): Candidate {
+  const [document = '', fragment = ''] = ref.split('#');
+  const name = document === '' ? root : (document.replace('.schema.json', '') as SchemaName);
+  const found = fragment
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>>)[part], schemaOf(name));
+  if (found === undefined) throw new Error(`bug: no schema at ${ref}`);
+  return { schema: found as Schema, root: name };
+}
+
+export function memberCandidates(parents: readonly Candidate[], key: string): Candidate[] {
+  return parents.flatMap(({ schema, root }) => {
+    const { properties, additionalProperties } = schema;
+    const named =
+      properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined;
+    const member = named ?? additionalProperties;
+    return typeof member === 'object' ? expand({ schema: member, root }) : [];
+  });
+}
+
+export function itemCandidates(parents: readonly Candidate[]): Candidate[] {
+  return parents.flatMap(({ schema, root }) =>
+    schema.items === undefined ? [] : expand({ schema: schema.items, root }),
+  );
+}
+
+/** JSON types that a scalar may have here; empty where no schema says anything. */
+export function scalarTypes(candidates: readonly Candidate[]): ReadonlySet<string> {
+  return new Set(
+    candidates.flatMap(({ schema }) => [
+      ...[schema.type ?? []].flat(),
+      ...(schema.const === undefined ? [] : [typeof schema.const]),
+      ...(schema.enum ?? []).map((each) => typeof each),
+    ]),
+  );
+}

@@ -1,0 +1,128 @@
+import type { FlagOverlaySpec } from '../generated/flag-overlay.schema.d.ts';
+import type { FlagSpec } from '../generated/flag.schema.d.ts';
+import type { SegmentSpec } from '../generated/segment.schema.d.ts';
+import type { Config } from '../model/desired.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import type { DiagnosticCode } from './codes.js';
+import type { LoadedFiles } from './load-files.js';
+import type { SpecFile } from './parse-file.js';
+import { didYouMean } from './suggest.js';
+
+export interface SpecOf<T> {
+  readonly file: SpecFile;
+  readonly spec: T;
+}
+
+/** All specs of one tree, by name; a file that departs from its schema counts as a name and nothing else. */
+export interface SpecSet {
+  /** Undefined: flaghoist.yaml itself is wrong, and what depends on it is not judged. */
+  readonly config: Config | undefined;
+  readonly flags: ReadonlyMap<string, SpecOf<FlagSpec>>;
+  readonly overlays: readonly SpecOf<FlagOverlaySpec>[];
+  readonly segments: ReadonlyMap<string, SpecOf<SegmentSpec>>;
+  /** Names of files that cannot be judged: what refers to them is taken as right. */
+  readonly unjudged: {
+    readonly flags: ReadonlySet<string>;
+    readonly segments: ReadonlySet<string>;
+  };
+  readonly loaded: LoadedFiles;
+}
+
+export function specSet(
+  loaded: LoadedFiles,
+  config: Config | undefined,
+): { specs: SpecSet; diagnostics: Diagnostic[] } {
+  const flags = named<FlagSpec>(loaded.files.get('flag') ?? [], {
+    nameOf: ({ flag }) => flag,
+    code: 'duplicate-flag',
+    member: 'flag',
+  });
+  const segments = named<SegmentSpec>(loaded.files.get('segment') ?? [], {
+    nameOf: ({ segment }) => segment,
+    code: 'duplicate-segment',
+    member: 'segment',
+  });
+  const overlayFiles = loaded.files.get('flag-overlay') ?? [];
+  const specs: SpecSet = {
+    config,
+    flags: flags.specs,
+    overlays: validOf<FlagOverlaySpec>(overlayFiles),
+    segments: segments.specs,
+    unjudged: {
+      // Which environments a flag stands in is unknown once one of its overlays cannot be read.
+      flags: new Set([...flags.unjudged, ...brokenOverlays(overlayFiles)]),
+      segments: segments.unjudged,
+    },
+    loaded,
+  };
+  return { specs, diagnostics: [...flags.diagnostics, ...segments.diagnostics] };
+}
+
+export function validOf<T>(files: readonly SpecFile[]): SpecOf<T>[] {
+  return files.flatMap((file) => (file.valid ? [{ file, spec: file.parsed.value as T }] : []));
+}
+
+function brokenOverlays(files: readonly SpecFile[]): string[] {
+  return files
+    .filter(({ valid }) => !valid)
+    .map(({ path }) => fileNameOf(path).split('@')[0] ?? '');
+}
+
+function named<T>(
+  files: readonly SpecFile[],
+  { nameOf, code, member }: { nameOf: (spec: T) => string; code: DiagnosticCode; member: string },
+): { specs: Map<string, SpecOf<T>>; unjudged: Set<string>; diagnostics: Diagnostic[] } {
+  const specs = new Map<string, SpecOf<T>>();
+  const diagnostics: Diagnostic[] = [];
+  for (const each of validOf<T>(files)) {
+    const name = nameOf(each.spec);
+    const first = specs.get(name);
+    if (first === undefined) {
+      specs.set(name, each);
+    } else {
+      const message = `${member} "${name}" is declared in ${first.file.path} already`;
+      diagnostics.push(each.file.diagnostic(code, { path: [member] }, message));
+    }
+  }
+  const unjudged = new Set<string>();
+  for (const file of files.filter(({ valid }) => !valid)) {
+    unjudged.add(fileNameOf(file.path));
+    const written = (file.parsed.value as Record<string, unknown> | null | undefined)?.[member];
+    if (typeof written === 'string') unjudged.add(written);
+  }
+  return { specs, unjudged, diagnostics };
+}
+
+/** Name of the file without folder and `.yaml`. */
+export function fileNameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');
+}
+
+/** The environment is one of flaghoist.yaml. */
+export function environmentDiagnostics(
+  { config }: SpecSet,
+  place: { file: SpecFile; path: readonly (string | number)[]; at: 'key' | 'value' },
+  environment: string,
+): Diagnostic[] {
+  const names = config?.environments.map(({ name }) => name);
+  if (names === undefined || names.includes(environment)) return [];
+  const message = `flaghoist.yaml has no environment "${environment}"${didYouMean(environment, names)}`;
+  return [place.file.diagnostic('unknown-environment', place, message)];
+}
+
+/** The file's own traffic type or the default; a diagnostic where there is neither. */
+export function trafficTypeOf(
+  { config }: SpecSet,
+  { file, written, member }: { file: SpecFile; written: string | undefined; member: string },
+): { trafficType: string; diagnostics: Diagnostic[] } {
+  const trafficType = written ?? config?.defaultTrafficType;
+  if (trafficType !== undefined || config === undefined) {
+    return { trafficType: trafficType ?? '', diagnostics: [] };
+  }
+  const message = 'no trafficType here, and no defaults.trafficType in flaghoist.yaml';
+  const place = { path: [member], at: 'key' } as const;
+  return {
+    trafficType: '',
+    diagnostics: [file.diagnostic('traffic-type-missing', place, message)],
+  };
+}

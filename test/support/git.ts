@@ -1,0 +1,88 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** Path → content; null removes the file. */
+export type Files = Readonly<Record<string, string | null>>;
+
+export interface TestRepository {
+  readonly directory: string;
+  /** Runs git, and returns its trimmed output. */
+  git(...args: string[]): string;
+  write(files: Files): void;
+  /** Writes the files and commits everything. Each commit is a minute younger than the last. */
+  commit(message: string, files?: Files): string;
+}
+
+let minutes = 0;
+
+/** A directory that goes away with the test, symbolic links resolved. */
+export function makeDirectory(): string {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'flaghoist-')));
+  onTestFinished(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return directory;
+}
+
+export function makeRepository(): TestRepository {
+  const directory = makeDirectory();
+  const repository = testRepository(directory);
+  repository.git('init', '--quiet', '--initial-branch=main');
+  // A collection in the background would race with the removal of the directory.
+  repository.git('config', 'gc.auto', '0');
+  return repository;
+}
+
+/** The same helpers over a repository that is there already. */
+export function testRepository(directory: string): TestRepository {
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, {
+      cwd: directory,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: environment(),
+    }).trim();
+  const write = (files: Files): void => {
+    for (const [path, content] of Object.entries(files)) {
+      const full = join(directory, path);
+      if (content === null) {
+        rmSync(full);
+        continue;
+      }
+      mkdirSync(dirname(full), { recursive: true });
+      writeFileSync(full, content);
+    }
+  };
+  return {
+    directory,
+    git,
+    write,
+    commit: (message, files = {}) => {
+      write(files);
+      minutes += 1;
+      git('add', '--all');
+      git('commit', '--quiet', '--allow-empty', '--cleanup=verbatim', '-m', message);
+      return git('rev-parse', 'HEAD');
+    },
+  };
+}
+
+/** Nothing of the machine's own config, and a clock of its own. */
+function environment(): Record<string, string> {
+  const date = new Date(Date.UTC(2026, 0, 5, 9, minutes)).toISOString();
+  return {
+    PATH: process.env['PATH'] ?? '',
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_AUTHOR_NAME: 'Ana',
+    GIT_AUTHOR_EMAIL: 'ana@example.com',
+    GIT_COMMITTER_NAME: 'Ana',
+    GIT_COMMITTER_EMAIL: 'ana@example.com',
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_DATE: date,
+  };
+}

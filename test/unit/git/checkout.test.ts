@@ -1,0 +1,209 @@
+import { chmodSync, mkdirSync, symlinkSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  isAncestor,
+  openCheckout,
+  resolveRevision,
+  type Checkout,
+} from '../../../src/git/checkout.js';
+import { commitTree } from '../../../src/git/commit-tree.js';
+import { directoryTree } from '../../../src/git/directory-tree.js';
+import { localChanges } from '../../../src/git/local-changes.js';
+import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
+
+async function checkoutOf(directory: string): Promise<Checkout> {
+  const checkout = await openCheckout(directory);
+  onTestFinished(async () => checkout.close());
+  return checkout;
+}
+
+describe('checkout', () => {
+  it('reads a directory without git as it is', async () => {
+    const directory = makeDirectory();
+
+    const checkout = await checkoutOf(directory);
+
+    expect(checkout).toMatchObject({ directory, repository: null, head: null, shallow: false });
+    expect(await localChanges(checkout)).toEqual([]);
+  });
+
+  it('has no head before the first commit', async () => {
+    const repository = makeRepository();
+    repository.write({ 'flaghoist.yaml': 'a' });
+
+    const checkout = await checkoutOf(repository.directory);
+
+    expect(checkout.head).toBeNull();
+    expect(await localChanges(checkout)).toEqual(['flaghoist.yaml']);
+  });
+
+  it('reads what a commit has, not what lies on disk', async () => {
+    const repository = makeRepository();
+    const head = repository.commit('one', { 'flags/a.yaml': 'committed' });
+    repository.write({ 'flags/a.yaml': 'local' });
+
+    const checkout = await checkoutOf(repository.directory);
+    const tree = await commitTree(checkout, head);
+
+    expect(checkout.head).toBe(head);
+    expect((await tree.read('flags/a.yaml')).toString()).toBe('committed');
+    expect(await localChanges(checkout)).toEqual(['flags/a.yaml']);
+  });
+
+  it('sees a config in a folder of the repository as if it were the whole', async () => {
+    const repository = makeRepository();
+    const head = repository.commit('one', {
+      'deploy/my flags/flags/ünï "x".yaml': 'x',
+      'deploy/my flags/README.md': 'not read',
+      'flags/outside.yaml': 'y',
+    });
+
+    const checkout = await checkoutOf(join(repository.directory, 'deploy/my flags'));
+    const tree = await commitTree(checkout, head);
+
+    expect(checkout.repository?.prefix).toBe('deploy/my flags/');
+    expect(tree.list().map(({ path }) => path)).toEqual(['flags/ünï "x".yaml']);
+    expect((await tree.read('flags/ünï "x".yaml')).toString()).toBe('x');
+    expect(await localChanges(checkout)).toEqual([]);
+  });
+
+  it('names links and submodules and follows neither', async () => {
+    const repository = makeRepository();
+    mkdirSync(join(repository.directory, 'flags'));
+    symlinkSync('/etc/passwd', join(repository.directory, 'flags/link.yaml'));
+    const first = repository.commit('one');
+    repository.git('update-index', '--add', '--cacheinfo', `160000,${first},segments/sub`);
+    repository.git('commit', '-q', '-m', 'two');
+
+    const checkout = await checkoutOf(repository.directory);
+    const tree = await commitTree(checkout, checkout.head ?? '');
+    const disk = await directoryTree(repository.directory);
+
+    expect(tree.list().map(({ path, type }) => [path, type])).toEqual([
+      ['flags/link.yaml', 'symlink'],
+      ['segments/sub', 'submodule'],
+    ]);
+    expect(disk.list().map(({ path, type }) => [path, type])).toEqual([
+      ['flags/link.yaml', 'symlink'],
+    ]);
+    await expect(disk.read('flags/link.yaml')).rejects.toThrow('bug:');
+  });
+
+  it('counts as local changes new, changed and lost files, but none that git ignores', async () => {
+    const repository = makeRepository();
+    repository.commit('one', {
+      'flags/a.yaml': 'a',
+      'flags/b.yaml': 'b',
+      'flags/crlf.yaml': 'x\ny\n',
+      '.gitignore': 'flags/ignored.yaml\n',
+    });
+    repository.write({
+      'flags/a.yaml': 'A',
+      'flags/b.yaml': null,
+      'flags/crlf.yaml': 'x\r\ny\r\n',
+      'flags/ignored.yaml': 'i',
+      'flags/new.yaml': 'n',
+      '.flaghoist/service/db': 'd',
+      'README.md': 'r',
+    });
+
+    const checkout = await checkoutOf(repository.directory);
+
+    expect(await localChanges(checkout)).toEqual([
+      'flags/a.yaml',
+      'flags/b.yaml',
+      'flags/new.yaml',
+    ]);
+  });
+
+  it('runs no program that the repository names', async () => {
+    const repository = makeRepository();
+    const proof = join(repository.directory, 'proof');
+    const script = join(repository.directory, 'evil.sh');
+    repository.write({ 'evil.sh': `#!/bin/sh\ntouch '${proof}'\n` });
+    chmodSync(script, 0o755);
+    const head = repository.commit('one', {
+      'flags/a.yaml': 'a',
+      '.gitattributes': '* filter=evil diff=evil\n',
+    });
+    for (const key of [
+      'core.fsmonitor',
+      'filter.evil.clean',
+      'filter.evil.smudge',
+      'diff.evil.textconv',
+      'diff.external',
+      'core.pager',
+      'gpg.program',
+    ]) {
+      repository.git('config', key, script);
+    }
+    repository.write({ 'flags/a.yaml': 'b' });
+
+    const checkout = await checkoutOf(repository.directory);
+    await (await commitTree(checkout, head)).read('flags/a.yaml');
+
+    expect(await localChanges(checkout)).toEqual(['flags/a.yaml']);
+    expect(existsSync(proof)).toBe(false);
+  });
+
+  it('knows which commit comes before which, and where a shallow clone cannot', async () => {
+    const repository = makeRepository();
+    const first = repository.commit('one');
+    const second = repository.commit('two');
+    const clone = join(makeDirectory(), 'clone');
+    repository.git('clone', '-q', '--depth=1', `file://${repository.directory}`, clone);
+
+    const full = await checkoutOf(repository.directory);
+    const shallow = await checkoutOf(clone);
+
+    expect(await isAncestor(full, first, second)).toBe(true);
+    expect(await isAncestor(full, second, first)).toBe(false);
+    expect(await isAncestor(full, 'f'.repeat(40), first)).toBe('unknown');
+    expect(shallow.shallow).toBe(true);
+    expect(await isAncestor(shallow, first, second)).toBe('unknown');
+  });
+
+  it('takes an option for a revision that does not exist', async () => {
+    const repository = makeRepository();
+    const head = repository.commit('one');
+    const checkout = await checkoutOf(repository.directory);
+
+    expect(await resolveRevision(checkout, 'main')).toBe(head);
+    await expect(resolveRevision(checkout, '--all')).rejects.toMatchObject({ code: 'GIT' });
+  });
+
+  it('opens a linked working tree', async () => {
+    const repository = makeRepository();
+    const head = repository.commit('one', { 'flags/a.yaml': 'a' });
+    const linked = join(makeDirectory(), 'linked');
+    repository.git('worktree', 'add', '-q', linked, '-b', 'other');
+
+    const checkout = await checkoutOf(linked);
+
+    expect(checkout.head).toBe(head);
+    expect(checkout.repository?.gitDir).toBe(join(repository.directory, '.git'));
+    expect(await localChanges(checkout)).toEqual([]);
+  });
+
+  it('reads ten thousand files through one process in good time', async () => {
+    const repository = makeRepository();
+    const files = Object.fromEntries(
+      Array.from({ length: 10_000 }, (_, n) => [
+        `flags/f${String(n)}.yaml`,
+        `flag: f${String(n)}\n`,
+      ]),
+    );
+    const head = repository.commit('many', files);
+    const checkout = await checkoutOf(testRepository(repository.directory).directory);
+
+    const start = performance.now();
+    const tree = await commitTree(checkout, head);
+    const contents = await Promise.all(tree.list().map(async ({ path }) => tree.read(path)));
+    const elapsedMs = performance.now() - start;
+
+    expect(contents[0]?.toString()).toBe('flag: f0\n');
+    expect(contents).toHaveLength(10_000);
+    expect(elapsedMs).toBeLessThan(4_000);
+  }, 60_000);
+});
