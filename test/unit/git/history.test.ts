@@ -124,6 +124,19 @@ describe('attribution', () => {
     expect((await wordsFor(repository.directory, { base })).title).toBe('Merge and more');
   });
 
+  it('leaves out a merge that changed something else itself', async () => {
+    const repository = makeRepository();
+    const base = repository.commit('Add', { 'flags/pay.yaml': '1', 'kills/production.yaml': '' });
+    repository.git('checkout', '-q', '-b', 'topic');
+    repository.commit('Branch', { 'flags/pay.yaml': '2' });
+    repository.git('checkout', '-q', 'main');
+    repository.commit('Main', { 'flags/new.yaml': '1' });
+    repository.git('merge', '-q', '--no-ff', '--no-commit', 'topic');
+    repository.commit('Merge and a kill', { 'kills/production.yaml': 'x' });
+
+    expect((await wordsFor(repository.directory, { base })).title).toBe('Branch');
+  });
+
   it('goes by file where the specs of a commit are invalid', async () => {
     const repository = makeRepository();
     const base = repository.commit('Add', { 'flags/pay.yaml': '1' });
@@ -239,11 +252,11 @@ describe('attribution', () => {
 
   it('finds the cause in a config that lies in a folder', async () => {
     const repository = makeRepository();
-    const base = repository.commit('Add', { 'my *conf/flags/pay.yaml': '1', 'my xconf/a': '1' });
-    repository.commit('Change', { 'my *conf/flags/pay.yaml': '2' });
-    repository.commit('Another', { 'my xconf/flags/pay.yaml': '2' });
+    const base = repository.commit('Add', { '[ab] conf/flags/pay.yaml': '1', 'a conf/a': '1' });
+    repository.commit('Change', { '[ab] conf/flags/pay.yaml': '2' });
+    repository.commit('Another', { 'a conf/flags/pay.yaml': '2' });
 
-    const words = await wordsFor(join(repository.directory, 'my *conf'), { base });
+    const words = await wordsFor(join(repository.directory, '[ab] conf'), { base });
 
     expect(words.title).toBe('Change');
   });
