@@ -1,7 +1,8 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { FlaghoistError } from '../errors.js';
 import { exitCodeOf, gitError, openGit, type Git } from './git.js';
+import { runWithInput } from './git-stream.js';
 import { ObjectReader } from './objects.js';
 
 /** A config directory, and the repository that it lies in. */
@@ -155,10 +156,15 @@ async function sameOwner(directory: string, root: string): Promise<boolean> {
 
 async function gitRuns(directory: string): Promise<boolean> {
   try {
-    await openGit(directory, null).run(['--version'], 'run git');
+    await runWithInput(openGit(directory, null), ['--version'], '', 'run git');
     return true;
   } catch (error) {
-    if (messageOf(error).includes('ENOENT')) return false;
+    if (isMissingProgram(error)) return false;
     throw error;
   }
+}
+
+function isMissingProgram(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
 }

@@ -22,6 +22,7 @@ export class ObjectReader {
   #child: ChildProcessWithoutNullStreams | null = null;
   #waiting: Waiting[] = [];
   #answered = 0;
+  #unsent = '';
   #chunks: Buffer[] = [];
   #held = 0;
   /** Bytes that must have come before it is worth looking again. */
@@ -43,8 +44,14 @@ export class ObjectReader {
     return new Promise((resolve, reject) => {
       const child = this.#start();
       this.#waiting.push({ name: id, resolve, reject });
-      this.#watch();
-      child.stdin.write(`${id}\n`);
+      if (this.#waiting.length === 1) this.#watch();
+      this.#unsent += `${id}\n`;
+      // What is asked for in one go is sent in one write.
+      if (this.#unsent.length === id.length + 1) {
+        queueMicrotask(() => {
+          this.#send(child);
+        });
+      }
     });
   }
 
@@ -87,6 +94,12 @@ export class ObjectReader {
     return child;
   }
 
+  #send(child: ChildProcessWithoutNullStreams): void {
+    if (this.#child !== child) return;
+    child.stdin.write(this.#unsent);
+    this.#unsent = '';
+  }
+
   #take(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#held += chunk.length;
@@ -122,6 +135,7 @@ export class ObjectReader {
     this.#child = null;
     this.#waiting = [];
     this.#answered = 0;
+    this.#unsent = '';
     this.#chunks = [];
     this.#held = 0;
     this.#needed = 1;

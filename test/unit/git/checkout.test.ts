@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -27,6 +28,32 @@ describe('checkout', () => {
     expect(checkout).toMatchObject({ directory, repository: null, head: null, shallow: false });
     expect(await localChanges(checkout)).toEqual([]);
   });
+
+  it('reads a repository as a plain directory where git is not installed', async () => {
+    const repository = makeRepository();
+    repository.commit('one');
+    const path = process.env['PATH'];
+    onTestFinished(() => {
+      process.env['PATH'] = path;
+    });
+    process.env['PATH'] = makeDirectory();
+
+    expect((await checkoutOf(repository.directory)).repository).toBeNull();
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    'opens the repository of whoever owns the directory, and no other that lies above it',
+    async () => {
+      const repository = makeRepository();
+      repository.commit('one', { 'config/flaghoist.yaml': 'a' });
+      const config = join(repository.directory, 'config');
+      execFileSync('chown', ['-R', '12345', repository.directory]);
+
+      expect((await checkoutOf(config)).head).not.toBeNull();
+      execFileSync('chown', ['-R', '0', config]);
+      await expect(openCheckout(config)).rejects.toMatchObject({ code: 'GIT' });
+    },
+  );
 
   it('has no head before the first commit', async () => {
     const repository = makeRepository();

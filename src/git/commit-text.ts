@@ -1,0 +1,91 @@
+/** What a commit says, taken from the object as git stores it. Untrusted text, not yet cleaned. */
+export interface CommitText {
+  readonly id: string;
+  /** Name only: mail addresses stay here. */
+  readonly author: string;
+  readonly subject: string;
+  /** What follows the subject, without the trailers that are ours. */
+  readonly body: string;
+  /** Value of `Flag-Title:`; undefined where there is none. */
+  readonly flagTitle?: string;
+  /** Value of `Flag-Comment:`. */
+  readonly flagComment?: string;
+}
+
+/** A message may be of any size; what is shown of one never is. */
+const MAX_BYTES = 64 * 1024;
+
+const TRAILER = /^([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s*(.*)$/;
+
+export function parseCommit(id: string, object: Buffer): CommitText {
+  const end = object.indexOf('\n\n');
+  const header = object.toString('utf8', 0, end === -1 ? object.length : end);
+  const encoding = /^encoding (.+)$/m.exec(header)?.[1] ?? 'utf-8';
+  const text = decode(object.subarray(0, Math.max(end, 0) + MAX_BYTES), encoding);
+  const message = end === -1 ? '' : text.slice(text.indexOf('\n\n') + 2);
+  const author = /^author (.*) <[^\n]*$/m.exec(text.slice(0, text.indexOf('\n\n')))?.[1];
+  const [subject = '', ...rest] = message
+    .replace(/\r\n?/g, '\n')
+    .trim()
+    .split(/\n[^\S\n]*\n+/);
+  const trailers = takeTrailers(rest);
+  return {
+    id,
+    author: author?.trim() === undefined || author.trim() === '' ? 'unknown' : author.trim(),
+    subject,
+    body: trailers.body,
+    ...trailers.ours,
+  };
+}
+
+/**
+ * Trailers are the last paragraphs of which every line is one, or goes on with one. More than one paragraph, because
+ * forges put their own (`Co-authored-by:`) after an empty line.
+ */
+function takeTrailers(paragraphs: readonly string[]): {
+  body: string;
+  ours: Pick<CommitText, 'flagTitle' | 'flagComment'>;
+} {
+  let first = paragraphs.length;
+  while (first > 0 && isTrailers(paragraphs[first - 1] ?? '')) first -= 1;
+  const kept = paragraphs.slice(0, first);
+  const found = new Map<string, string>();
+  for (const paragraph of paragraphs.slice(first)) {
+    const others: string[] = [];
+    for (const trailer of paragraph.replace(/\n[^\S\n]+/g, ' ').split('\n')) {
+      const [, name = '', value = ''] = TRAILER.exec(trailer) ?? [];
+      const key = name.toLowerCase();
+      if (key !== 'flag-title' && key !== 'flag-comment') others.push(trailer);
+      else if (value.trim() !== '') found.set(key, value.trim());
+    }
+    if (others.length > 0) kept.push(others.join('\n'));
+  }
+  const flagTitle = found.get('flag-title');
+  const flagComment = found.get('flag-comment');
+  return {
+    body: kept.join('\n\n'),
+    ours: {
+      ...(flagTitle === undefined ? {} : { flagTitle }),
+      ...(flagComment === undefined ? {} : { flagComment }),
+    },
+  };
+}
+
+function isTrailers(paragraph: string): boolean {
+  const lines = paragraph.split('\n');
+  return lines.every(
+    (line, index) =>
+      TRAILER.test(line) ||
+      line.startsWith('(cherry picked from') ||
+      (index > 0 && /^\s/.test(line)),
+  );
+}
+
+function decode(bytes: Buffer, encoding: string): string {
+  try {
+    return new TextDecoder(encoding).decode(bytes);
+  } catch {
+    // A commit may name an encoding that nobody knows.
+    return bytes.toString('utf8');
+  }
+}
