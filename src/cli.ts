@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { collect, collectObject, duration, positive } from './arguments.js';
 import type { ReconcileFlags, Terminal, ValidateFlags } from './commands/options.js';
 import { addService } from './service-cli.js';
+import { packageVersion } from './version.js';
 import { EXIT, type ExitCode } from './errors.js';
 
 /**
@@ -110,9 +110,4 @@ function commonOptions(command: Command): Command {
     .option('--quiet', 'no progress and no warnings')
     .option('--verbose', 'say more on standard error')
     .addOption(new Option('--log-format <format>', 'of the log').choices(['pretty', 'json']));
-}
-
-export function packageVersion(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -11,7 +11,8 @@ import { FlaghoistError } from './errors.js';
  */
 export interface OperatorSettings {
   readonly url?: string;
-  readonly allowedOrigins: readonly string[];
+  /** `FLAGHOIST_ORIGINS` as it stands. */
+  readonly allowedOrigins: string;
   readonly stateDir?: string;
   /**
    * The key of this moment; a key file is read again at each call, so that a rotated key is picked up.
@@ -29,10 +30,7 @@ export function operatorSettings(environment: Environment): OperatorSettings {
   return {
     ...(url !== undefined && { url }),
     ...(stateDir !== undefined && { stateDir }),
-    allowedOrigins: (environment['FLAGHOIST_ORIGINS'] ?? '')
-      .split(',')
-      .map((origin) => origin.trim())
-      .filter((origin) => origin !== ''),
+    allowedOrigins: environment['FLAGHOIST_ORIGINS'] ?? '',
     apiKey: () => apiKey(environment),
   };
 }

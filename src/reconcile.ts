@@ -3,13 +3,15 @@ import { connect, type Connection } from './api/connect.js';
 import type { AdminReader } from './api/reader.js';
 import type { AdminWriter } from './api/writer.js';
 import { FlaghoistError, messageOf } from './errors.js';
+import { isAncestor } from './git/checkout.js';
 import type { StateHome } from './git/state-home.js';
+import { fitWords } from './git/words.js';
 import type { Desired } from './model/desired.js';
 import type { Diagnostic } from './model/diagnostic.js';
 import type { ObjectId } from './model/object-id.js';
 import type { GuardFinding, Plan } from './model/plan.js';
 import type { Outcomes, Words } from './model/run.js';
-import type { State } from './model/state.js';
+import { EMPTY_STATE, type State } from './model/state.js';
 import { guardFindings } from './plan/guards.js';
 import { stateAfterDeletions, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
 import { planChanges, touchedKeys } from './plan/plan.js';
@@ -21,6 +23,8 @@ import { checkNamesOnService, resolvePolicy, type RunOptions } from './stages/po
 import type { Source } from './stages/source.js';
 import { wordsFor } from './stages/words.js';
 
+const NOTHING_REMEMBERED = { state: EMPTY_STATE, head: null };
+
 /** What a run works with; a plan needs nothing that can write. */
 export interface RunContext {
   readonly source: Source;
@@ -30,12 +34,11 @@ export interface RunContext {
   /** Null: there is no home for a state, and the run is stateless. */
   readonly openState: (at: Connection) => Promise<StateHome | null>;
   /** What plans call the service: its origin, or `embedded`. */
-  readonly originName: (reader: AdminReader) => string;
+  readonly originName: () => string;
 }
 
 export interface ApplyOptions {
   readonly openWriter: () => AdminWriter;
-  readonly lockTimeoutMs: number;
   readonly now: () => number;
   readonly signal: AbortSignal;
   readonly progress: ApplyProgress;
@@ -87,7 +90,8 @@ export async function plan(context: RunContext): Promise<Planned> {
   const at = await connect(reader, desired.config.workspace);
   checkNamesOnService(desired, at);
   const home = await context.openState(at);
-  const { state } = (await home?.read()) ?? { state: new Map() as State };
+  const { state, head: appliedHead } = (await home?.read()) ?? NOTHING_REMEMBERED;
+  await refuseOlderHead(context, appliedHead);
   const policy = resolvePolicy(desired.config, at, options, home === null);
   const head = source.revision.commit;
   const input = await look(reader, at, { desired, state, policy, checkout: source.checkout, head });
@@ -95,7 +99,7 @@ export async function plan(context: RunContext): Promise<Planned> {
   return {
     plan: changes,
     planHash: planHash(changes, {
-      origin: context.originName(reader),
+      origin: context.originName(),
       workspaceId: at.workspace.id,
     }),
     words: await wordsFor(changes, input, source.checkout, head),
@@ -105,6 +109,20 @@ export async function plan(context: RunContext): Promise<Planned> {
     reader,
     home,
   };
+}
+
+/** A HEAD that an earlier run has gone beyond would undo what that run applied. */
+async function refuseOlderHead(
+  { source, options }: RunContext,
+  applied: string | null,
+): Promise<void> {
+  const head = source.revision.commit;
+  if (options.allowOlder || head === null || applied === null || head === applied) return;
+  if ((await isAncestor(source.checkout, head, applied)) !== true) return;
+  throw new FlaghoistError(
+    'OLDER_HEAD',
+    `cannot go back to ${head.slice(0, 8)}: ${applied.slice(0, 8)}, which is newer, was applied (use --allow-older)`,
+  );
 }
 
 /**
@@ -186,7 +204,9 @@ function overridden(
   words: ReadonlyMap<ObjectId, Words>,
   given: Partial<Words>,
 ): ReadonlyMap<ObjectId, Words> {
-  return new Map([...words].map(([id, found]) => [id, { ...found, ...given }]));
+  return new Map(
+    [...words].map(([id, found]) => [id, fitWords({ ...found, ...given }, found.title)]),
+  );
 }
 
 function messageFor(verb: string, { plan: { changes } }: Planned, head: string | null): string {

@@ -40,14 +40,13 @@ const ROOMS: Record<string, readonly string[]> = {
     'log.ts',
   ],
   service: ['api/wire.ts', 'errors.ts', 'log.ts', 'sqlite.ts'],
-  'compose.ts': [
+  'version.ts': [],
+  compose: [
     'config.ts',
+    'version.ts',
     'reconcile.ts',
     'stages',
     'service',
-    'apply',
-    'report',
-    'specs',
     'git',
     'api',
     'model',
@@ -55,7 +54,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'log.ts',
   ],
   commands: [
-    'compose.ts',
+    'compose',
     'config.ts',
     'stages',
     'reconcile.ts',
@@ -72,7 +71,7 @@ const ROOMS: Record<string, readonly string[]> = {
   ],
   'arguments.ts': [],
   'service-cli.ts': ['arguments.ts', 'commands', 'log.ts'],
-  'cli.ts': ['arguments.ts', 'service-cli.ts', 'commands', 'errors.ts'],
+  'cli.ts': ['arguments.ts', 'version.ts', 'service-cli.ts', 'commands', 'errors.ts'],
   'main.ts': ['cli.ts', 'report', 'errors.ts'],
 };
 

@@ -1,4 +1,4 @@
-import { openRun, type Run } from '../compose.js';
+import { openRun, type Run } from '../compose/open-run.js';
 import { operatorSettings } from '../config.js';
 import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
 import { pendingWithheld } from '../plan/plan.js';
@@ -7,7 +7,14 @@ import { planDocument, type PlanDocument } from '../report/plan-json.js';
 import type { PlanReport } from '../report/plan-report.js';
 import { planText } from '../report/plan-text.js';
 import { errorText } from '../report/run-error.js';
-import { InvalidSpecsError, plan, reconcile, type Applied, type Planned } from '../reconcile.js';
+import {
+  InvalidSpecsError,
+  plan,
+  reconcile,
+  type Applied,
+  type ApplyOptions,
+  type Planned,
+} from '../reconcile.js';
 import { combinedExitCode } from './exit-code.js';
 import type { ReconcileFlags, Terminal } from './options.js';
 import { openScreen, type Screen } from './screen.js';
@@ -54,7 +61,9 @@ async function runDirectory(
     await using run = await openRun(directory, flags, {
       settings,
       signal: terminal.signal,
-      note: screen.note,
+      note: (text) => {
+        screen.note(text);
+      },
     });
     run.context.source.warnings.forEach((warning) => {
       screen.note(`warning: ${warning}`);
@@ -62,12 +71,25 @@ async function runDirectory(
     const result =
       flags.dryRun === true
         ? await plan(run.context)
-        : await reconcile(run.context, run.applyOptions());
+        : await reconcile(run.context, applyOptions(run, flags, terminal));
     return reported(directory, result, { run, flags, terminal, screen });
   } catch (error) {
     if (!(error instanceof FlaghoistError)) throw error;
     return refused(directory, error, { screen, terminal });
   }
+}
+
+function applyOptions(run: Run, flags: ReconcileFlags, { signal }: Terminal): ApplyOptions {
+  const { title, comment, planHash, approve } = flags;
+  return {
+    openWriter: run.openWriter,
+    now: Date.now,
+    signal,
+    progress: {},
+    words: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
+    planHash,
+    approvedHash: approve,
+  };
 }
 
 interface Reporting {
@@ -98,13 +120,13 @@ function reported(
 }
 
 function reportOf(result: Planned | Applied, { context }: Run): PlanReport {
-  const { plan: found, words, planHash, at, guardFindings, reader, home, input } = result;
+  const { plan: found, words, planHash, at, guardFindings, home, input } = result;
   return {
     plan: found,
     words,
     planHash,
     guardFindings,
-    origin: context.originName(reader),
+    origin: context.originName(),
     workspace: at.workspace,
     revision: context.source.revision,
     stateless: home === null,

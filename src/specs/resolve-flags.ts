@@ -109,7 +109,7 @@ function overlayBlocks(
       environment,
       file,
       path: [],
-      block: block as EnvironmentSpec,
+      block: block,
     }));
 }
 

@@ -13,6 +13,7 @@ export interface RunOptions {
   readonly prune: boolean;
   readonly adopt: boolean;
   readonly revertDrift: boolean;
+  readonly allowOlder: boolean;
 }
 
 /**

@@ -1,11 +1,8 @@
 import { FlaghoistError } from '../errors.js';
-import {
-  commitTree,
-  directoryTree,
-  localChanges,
-  openCheckout,
-  type Checkout,
-} from '../git/checkout.js';
+import { openCheckout, type Checkout } from '../git/checkout.js';
+import { commitTree } from '../git/commit-tree.js';
+import { directoryTree } from '../git/directory-tree.js';
+import { localChanges } from '../git/local-changes.js';
 import type { Revision } from '../model/run.js';
 import type { SpecTree } from '../model/tree.js';
 
@@ -74,7 +71,7 @@ async function fromCommit(
     checkout,
     revision: { commit: head, dirty: false },
     warnings,
-    [Symbol.asyncDispose]: async () => tree[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => checkout.close(),
   };
 }
 
@@ -89,6 +86,6 @@ async function fromDirectory(
     checkout,
     revision,
     warnings,
-    [Symbol.asyncDispose]: async () => Promise.resolve(),
+    [Symbol.asyncDispose]: async () => checkout.close(),
   };
 }

@@ -1,4 +1,5 @@
-import { commitTree, isAncestor, type Checkout } from '../git/checkout.js';
+import { isAncestor, type Checkout } from '../git/checkout.js';
+import { commitTree } from '../git/commit-tree.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/object-id.js';
 import type { State, StateEntry } from '../model/state.js';
 import { readSpecs } from '../specs/read-specs.js';
@@ -60,8 +61,7 @@ async function declaredAt(
   environments: readonly PlannedEnvironment[],
 ): Promise<ObjectId[]> {
   if ((await isAncestor(checkout, commit, head)) !== true) return [];
-  await using tree = await commitTree(checkout, commit);
-  const specs = await readSpecs(tree);
+  const specs = await readSpecs(await commitTree(checkout, commit));
   if (!specs.ok) return [];
   const forms = formsOf(specs.desired, refs, environments);
   return refs.map(objectId).filter((id) => forms.has(id));

@@ -1,12 +1,12 @@
 import type { Checkout } from '../git/checkout.js';
 import { attribute, type AttributionRequest } from '../git/history.js';
-import type { ObjectId, ObjectRef } from '../model/object-id.js';
+import { objectId, type ObjectId, type ObjectRef } from '../model/object-id.js';
 import type { Change, Plan } from '../model/plan.js';
 import type { Words } from '../model/run.js';
 import type { State } from '../model/state.js';
 import type { SpecTree } from '../model/tree.js';
 import type { PlanInput } from '../plan/plan-input.js';
-import { createParseCache } from '../specs/parse-cache.js';
+import type { ParsedFile } from '../specs/parse-file.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { formsOf } from './forms.js';
 
@@ -18,7 +18,7 @@ export async function wordsFor(
   head: string | null,
 ): Promise<ReadonlyMap<ObjectId, Words>> {
   const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
-  const cache = createParseCache();
+  const cache = new Map<string, ParsedFile>();
   return attribute(checkout, {
     head,
     requests: [...plan.changes, ...plan.withheld].map((change) =>
@@ -26,7 +26,10 @@ export async function wordsFor(
     ),
     formsAt: async (tree: SpecTree, refs: readonly ObjectRef[]) => {
       const specs = await readSpecs(tree, { cache });
-      return specs.ok ? formsOf(specs.desired, refs, policy.environments) : 'unknown';
+      // An object that is left out is one of which nothing is known, which is not the same as one that is not there.
+      if (!specs.ok) return new Map();
+      const forms = formsOf(specs.desired, refs, policy.environments);
+      return new Map(refs.map((ref) => [objectId(ref), forms.get(objectId(ref))]));
     },
   });
 }

@@ -1,0 +1,88 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { Desired } from '../model/desired.js';
+import type { Seed } from '../service/seed.js';
+import { startService } from '../service/service.js';
+import type { StoreLocation } from '../service/store/store.js';
+
+/** The administration service in this process, reached over HTTP like any other. */
+export interface EmbeddedService {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  /** Made for this run, and refused after it. */
+  readonly key: string;
+  close(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  /** The config directory. */
+  readonly directory: string;
+  /** `--embedded-dir`. */
+  readonly storeDirectory?: string | undefined;
+  readonly isDryRun: boolean;
+}
+
+const DEFAULT_FOLDER = '.flaghoist';
+
+/**
+ * Starts the embedded service with the workspace, environments and traffic types that the specs name.
+ *
+ * A dry run that finds no store makes none: it uses one in memory.
+ *
+ * @throws FlaghoistError `IN_USE`: another process has the store open.
+ */
+export async function startEmbedded(
+  desired: Desired,
+  options: EmbeddedOptions,
+): Promise<EmbeddedService> {
+  const service = await startService({ store: storeOf(options), seed: seedOf(desired) });
+  const name = 'flaghoist --embedded';
+  const key = await service.createKey(name);
+  return {
+    url: service.origin,
+    key,
+    close: async () => {
+      const keys = await service.listKeys();
+      const own = keys.filter((each) => each.name === name && each.revocationTime === null);
+      for (const { id } of own) await service.revokeKey(id);
+      await service.stop();
+    },
+  };
+}
+
+function storeOf({ directory, storeDirectory, isDryRun }: EmbeddedOptions): StoreLocation {
+  const path =
+    storeDirectory === undefined
+      ? join(directory, DEFAULT_FOLDER, 'service')
+      : resolve(storeDirectory);
+  if (isDryRun && !existsSync(path)) return { kind: 'memory' };
+  if (storeDirectory === undefined) ignoreInGit(dirname(path));
+  return { kind: 'directory', path };
+}
+
+function ignoreInGit(folder: string): void {
+  const file = join(folder, '.gitignore');
+  if (existsSync(file)) return;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, '*\n');
+}
+
+/** Where the config does not say what is protected, an environment called `production` is. */
+function seedOf({ config, flags, segments, identities }: Desired): Seed {
+  const trafficTypes = new Set([
+    ...(config.defaultTrafficType === undefined ? [] : [config.defaultTrafficType]),
+    ...[...flags.values(), ...segments.values(), ...identities].map((each) => each.trafficType),
+  ]);
+  return {
+    workspaces: [
+      {
+        name: config.workspace,
+        environments: config.environments.map((environment) => ({
+          name: environment.name,
+          production: environment.protected ?? environment.name === 'production',
+        })),
+        trafficTypes: [...trafficTypes].sort(),
+      },
+    ],
+  };
+}

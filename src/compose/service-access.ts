@@ -1,0 +1,98 @@
+import { AdminClient } from '../api/client.js';
+import { RequestLimiter } from '../api/limiter.js';
+import { decideOrigin, originOf, parseOrigins } from '../api/origin.js';
+import type { AdminReader } from '../api/reader.js';
+import { HttpAdminReader } from '../api/reader-http.js';
+import { Silence } from '../api/retry.js';
+import { realTime } from '../api/time.js';
+import { HttpTransport } from '../api/transport.js';
+import type { AdminWriter } from '../api/writer.js';
+import { HttpAdminWriter } from '../api/writer-http.js';
+import type { OperatorSettings } from '../config.js';
+import type { Desired } from '../model/desired.js';
+import { packageVersion } from '../version.js';
+import type { Closers } from './closers.js';
+import type { EmbeddedOptions } from './embedded.js';
+
+export interface AccessOptions {
+  readonly settings: OperatorSettings;
+  readonly url?: string | undefined;
+  /** Absent: the service is somewhere else. */
+  readonly embedded?: EmbeddedOptions | undefined;
+  /** Milliseconds after which a silent network counts as dead. */
+  readonly timeoutMs: number;
+  readonly concurrency?: number | undefined;
+  readonly note: (text: string) => void;
+}
+
+/** How plans and the state call the embedded service: its port is another one at every run. */
+const EMBEDDED = 'embedded';
+
+/** Pauses that are worth a line. */
+const LONG_PAUSE_MS = 2_000;
+
+/** An open way to one service. */
+export interface ServiceAccess {
+  readonly reader: AdminReader;
+  /** The origin, or `embedded`. */
+  readonly name: string;
+  openWriter(): AdminWriter;
+}
+
+/**
+ * Decides where the key may go, and opens the way there.
+ *
+ * @throws FlaghoistError `ORIGIN_NOT_ALLOWED`, `NO_KEY`: nothing was sent, no connection was made.
+ */
+export async function openService(
+  desired: Desired,
+  options: AccessOptions,
+  closers: Closers,
+): Promise<ServiceAccess> {
+  const { url, key, name } = await locate(desired, options, closers);
+  const time = realTime;
+  const transport = new HttpTransport({ url, key, version: packageVersion() });
+  closers.add(async () => transport.close());
+  const limiter = new RequestLimiter({
+    time,
+    ...(options.concurrency !== undefined && { maxConcurrent: options.concurrency }),
+    onPause: ({ waitMs, waiting }) => {
+      if (waitMs < LONG_PAUSE_MS) return;
+      const seconds = Math.ceil(waitMs / 1_000);
+      options.note(`the service limits requests: waiting ${seconds} s (${waiting} requests wait)`);
+    },
+  });
+  const client = new AdminClient({
+    transport,
+    limiter,
+    time,
+    silence: new Silence(options.timeoutMs, time),
+  });
+  const reader = new HttpAdminReader(client);
+  return { reader, name, openWriter: () => new HttpAdminWriter(client, reader) };
+}
+
+async function locate(
+  desired: Desired,
+  options: AccessOptions,
+  closers: Closers,
+): Promise<{ url: string; key: () => string; name: string }> {
+  const { settings, embedded } = options;
+  if (embedded) {
+    // The service is loaded only where it is used: it brings the web framework and the database.
+    const { startEmbedded } = await import('./embedded.js');
+    const service = await startEmbedded(desired, embedded);
+    closers.add(async () => service.close());
+    return { url: service.url, key: () => service.key, name: EMBEDDED };
+  }
+  const { url } = decideOrigin({
+    cliUrl: options.url,
+    envUrl: settings.url,
+    allowedOrigins: parseOrigins(settings.allowedOrigins),
+    proposedUrl: desired.config.serviceUrl,
+    proposedLocation: desired.config.serviceUrlLocation,
+  });
+  // Asked once before anything is sent, so that a missing key is a sentence of its own.
+  settings.apiKey();
+  return { url, key: settings.apiKey, name: originOf(url) };
+}
