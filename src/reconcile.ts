@@ -13,7 +13,7 @@ import type { GuardFinding, Plan } from './model/plan.js';
 import type { Outcomes, Words } from './model/run.js';
 import { EMPTY_STATE, type State } from './model/state.js';
 import { guardFindings } from './plan/guards.js';
-import { stateAfterDeletions, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
+import { stateAfterAnswers, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
 import { planChanges, touchedKeys } from './plan/plan.js';
 import { planHash } from './plan/plan-hash.js';
 import type { PlanInput } from './plan/plan-input.js';
@@ -173,10 +173,8 @@ async function verify(
   const head = source.revision.commit;
   const untouched = stateAfterVerify(input, new Set(done.unchanged), head);
   if (done.changes.length === 0) return { converged: true, state: untouched };
-  const deleted = done.changes
-    .filter(({ id, action }) => action === 'delete' && outcomes.get(id)?.status === 'applied')
-    .map(({ id }) => id);
-  const state = stateAfterDeletions(untouched, deleted);
+  const applied = done.changes.filter(({ id }) => outcomes.get(id)?.status === 'applied');
+  const state = stateAfterAnswers({ ...input, state: untouched }, applied, head);
   const policy = { ...input.policy, only: touchedKeys(done) };
   const again = await look(reader, at, {
     desired: input.desired,

@@ -10,6 +10,7 @@ import type {
   SegmentEntry,
   State,
   StateEntry,
+  FlagBase,
 } from '../model/state.js';
 import { effectiveFields } from './kills.js';
 import type { PlanInput } from './plan-input.js';
@@ -105,18 +106,34 @@ export function stateAfterVerify(
 }
 
 /**
- * The state without the workspace level of what was deleted: a service that cannot show a flag by itself cannot show
- * either that it is gone, so the deletion's own answer has to do.
+ * The state with the workspace level of flags as their writes were answered, for a service that cannot show a flag by
+ * itself: there is nothing to verify against, so the answers have to do. Elsewhere the state as it is.
+ *
+ * @param applied changes that were applied.
  */
-export function stateAfterDeletions(state: State, deleted: readonly ObjectId[]): State {
-  const gone = new Set(deleted);
-  return new Map(
-    [...state].map(([key, entry]) => {
-      if (!gone.has(key)) return [key, entry];
-      const { workspace, ...rest } = entry;
-      return [key, rest];
-    }),
-  );
+export function stateAfterAnswers(
+  input: PlanInput,
+  applied: readonly Change[],
+  head: string | null,
+): State {
+  const { desired, state, actual } = input;
+  if (actual.allFlags !== null) return state;
+  const next = new Map(state);
+  for (const { ref, action } of applied) {
+    if (ref.kind !== 'flag' || ref.environment !== null) continue;
+    const key = `flag/${ref.name}`;
+    const entry = next.get(key);
+    if (entry?.kind !== 'flag') continue;
+    const { workspace, ...rest } = entry;
+    const flag = desired.flags.get(ref.name);
+    if (action === 'delete') next.set(key, rest);
+    else if (flag) next.set(key, { ...rest, workspace: baseOf(flagBase(flag), workspace, head) });
+  }
+  return next;
+}
+
+function flagBase({ trafficType, fields }: DesiredFlag): FlagBase {
+  return { trafficType, fields };
 }
 
 /** The commit stays as long as the spec does: it is where this spec came from. */
@@ -133,7 +150,7 @@ function flagEntry(
   head: string | null,
 ): FlagEntry | undefined {
   const { desired, actual, policy } = input;
-  const { name, trafficType } = flag;
+  const { name } = flag;
   const environments = { ...entry?.environments };
   for (const environment of policy.environments) {
     const definition = flag.environments.get(environment.configName);
@@ -143,9 +160,7 @@ function flagEntry(
     environments[environment.id] = baseOf(spec, entry?.environments[environment.id], head);
   }
   const isEqual = equal.has(objectId({ kind: 'flag', name, environment: null }));
-  const workspace = isEqual
-    ? baseOf({ trafficType, fields: flag.fields }, entry?.workspace, head)
-    : entry?.workspace;
+  const workspace = isEqual ? baseOf(flagBase(flag), entry?.workspace, head) : entry?.workspace;
   if (!entry && !isEqual && Object.keys(environments).length === 0) return undefined;
   const id = actual.flags.get(name)?.id ?? entry?.id;
   return {

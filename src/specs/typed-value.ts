@@ -55,7 +55,10 @@ class Walk {
     const value = spanOf(node) ?? at.key ?? { from: 0, to: 0 };
     const place: Place = { ...(at.key !== undefined && { key: at.key }), value };
     this.places.set(at.pointer, place);
-    if (isAlias(node)) { this.#refuse(value, 'an alias (*name)'); return; }
+    if (isAlias(node)) {
+      this.#refuse(value, 'an alias (*name)');
+      return;
+    }
     this.#refuseProperties(node, value);
     if (isMap(node)) return this.#map(node.items, candidates, { pointer: at.pointer, place });
     if (isSeq(node)) {
