@@ -55,7 +55,10 @@ class Walk {
     const value = spanOf(node) ?? at.key ?? { from: 0, to: 0 };
     const place: Place = { ...(at.key !== undefined && { key: at.key }), value };
     this.places.set(at.pointer, place);
-    if (isAlias(node)) return this.#refuse(value, 'an alias (*name)');
+    if (isAlias(node)) {
+      this.#refuse(value, 'an alias (*name)');
+      return undefined;
+    }
     this.#refuseProperties(node, value);
     if (isMap(node)) return this.#map(node.items, candidates, { pointer: at.pointer, place });
     if (isSeq(node)) {
@@ -133,7 +136,7 @@ class Walk {
     if (tag !== undefined) this.#refuse(span, 'a tag (!name)');
   }
 
-  #refuse(span: Span, what: string): undefined {
+  #refuse(span: Span, what: string): void {
     this.#add('yaml-feature', span, `${what} is not allowed in a spec`);
   }
 
