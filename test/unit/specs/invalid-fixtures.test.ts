@@ -26,7 +26,7 @@ describe('docs/diagnostics.md', () => {
   it('explains exactly the codes that there are', () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/diagnostics.md'), 'utf8');
 
-    const explained = [...page.matchAll(/^\| `([a-z0-9-]+)` \|/gm)].map(([, code]) => code);
+    const explained = [...page.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, code]) => code);
 
     expect(explained.toSorted()).toEqual(DIAGNOSTIC_CODES.toSorted());
   });
