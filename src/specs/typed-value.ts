@@ -131,7 +131,7 @@ class Walk {
   }
 
   #refuseProperties(node: unknown, span: Span): void {
-    const { anchor, tag } = node as { anchor?: string; tag?: string };
+    const { anchor, tag } = (node ?? {}) as { anchor?: string; tag?: string };
     if (anchor !== undefined) this.#refuse(span, 'an anchor (&name)');
     if (tag !== undefined) this.#refuse(span, 'a tag (!name)');
   }

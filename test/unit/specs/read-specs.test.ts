@@ -118,6 +118,12 @@ environments: { production: { targets: { 1e5: [007] }, defaultRule: { 3: 50, 20:
     ]);
   });
 
+  it('says of a key without value that it has none, in flow style too', async () => {
+    const files = { 'flags/pay.yaml': pay('defaultRule: "on"\nrules: [{ if, serve: "on" }]') };
+
+    expect(await codesOf(files)).toEqual(['error wrong-type flags/pay.yaml:7:15']);
+  });
+
   it('refuses tags, merge keys, directives and second documents', async () => {
     const files = {
       'flags/a.yaml': 'flag: !!str a\n',
@@ -142,6 +148,21 @@ environments: { production: { targets: { 1e5: [007] }, defaultRule: { 3: 50, 20:
 
     expect(JSON.stringify(result)).toContain('api-key-in-file');
     expect(JSON.stringify(result)).not.toContain('0123456789abcdef');
+  });
+});
+
+describe('an excerpt', () => {
+  it('shows no part of an API key that it would cut in two, or that is glued to a word', async () => {
+    const key = 'fha_0123456789abcdefEXAMPLE';
+    const long = `${'x'.repeat(160)} ${key}`;
+    const files = {
+      'flags/pay.yaml': pay('defaultRule: "on"', `colour: ${long}\nshape: x${key}\n`),
+    };
+
+    const result = await readSpecs(treeOf({ 'flaghoist.yaml': CONFIG, ...files }));
+
+    expect(JSON.stringify(result)).toContain('unknown-field');
+    expect(JSON.stringify(result)).not.toContain('fha_0');
   });
 });
 
