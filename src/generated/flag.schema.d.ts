@@ -163,7 +163,7 @@ export interface FlagSpec {
   };
 }
 /**
- * Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.
+ * The flag's treatments, 2 to 20, in bucket order; an environment may replace them.
  */
 export interface Treatments {
   [k: string]: TreatmentSpec;
@@ -228,7 +228,7 @@ export interface EnvironmentSpec {
   )[];
 }
 /**
- * Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.
+ * Replaces the flag's treatments in this environment.
  */
 export interface Treatments1 {
   [k: string]: TreatmentSpec;

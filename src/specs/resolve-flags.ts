@@ -17,6 +17,7 @@ import {
   type SpecOf,
   type SpecSet,
 } from './spec-set.js';
+import { sortedMap } from './sorted-map.js';
 import { didYouMean } from './suggest.js';
 
 export interface ResolvedFlag {
@@ -105,12 +106,16 @@ function overlayBlocks(
 ): (BlockSource & { environment: string })[] {
   return overlays
     .filter(({ spec }) => spec.flag === flag)
+<<<<<<< HEAD
     .map(({ file, spec: { flag: _flag, environment, ...block } }) => ({
       environment,
       file,
       path: [],
       block: block,
     }));
+=======
+    .map(({ file, spec }) => ({ environment: spec.environment, file, path: [], block: spec }));
+>>>>>>> specs
 }
 
 function flagBlock(spec: FlagSpec): EnvironmentSpec {
@@ -181,9 +186,4 @@ export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
     },
     environments: sortedMap<DesiredDefinition>(environments),
   };
-}
-
-/** A map that iterates in code-unit order of its keys. */
-export function sortedMap<V>(entries: Iterable<readonly [string, V]>): Map<string, V> {
-  return new Map([...entries].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }

@@ -2,7 +2,7 @@ import type { IdentitiesSpec } from '../generated/identities.schema.d.ts';
 import type { DesiredIdentities } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecFile } from './parse-file.js';
-import { sortedMap } from './resolve-flags.js';
+import { sortedMap } from './sorted-map.js';
 import {
   environmentDiagnostics,
   fileNameOf,

@@ -6,8 +6,9 @@ import { SEGMENT_NAME } from '../kinds/names.js';
 import type { DesiredActivation, DesiredSegment } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import { hasControlCharacter } from './key-file.js';
+import { kindOf } from './load-files.js';
 import type { SpecFile } from './parse-file.js';
-import { sortedMap } from './resolve-flags.js';
+import { sortedMap } from './sorted-map.js';
 import {
   environmentDiagnostics,
   fileNameOf,
@@ -111,7 +112,8 @@ class ActivationReader {
       return undefined;
     }
     if (entry !== undefined && this.#keyFiles.has(path)) return path;
-    if (entry !== undefined && path.endsWith('.keys')) return path;
+    // Too large to have been read, and told so already.
+    if (entry !== undefined && kindOf(path) === 'keys') return path;
     const others = [...this.#keyFiles.keys()].map((each) =>
       posix.relative(posix.dirname(this.#file.path), each),
     );

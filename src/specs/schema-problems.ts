@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { schemaErrors, type Schema, type SchemaName } from './schemas.js';
 import type { Problem } from './source-text.js';
-import { didYouMean } from './suggest.js';
+import { didYouMean, nearest } from './suggest.js';
 import { pointerOf, type Place } from './typed-value.js';
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {
@@ -20,12 +20,30 @@ export function schemaProblems(
   places: ReadonlyMap<string, Place>,
 ): Problem[] {
   const seen = new Set<string>();
-  return collapsed(schemaErrors(name, value))
+  return collapsed(withoutEchoes(schemaErrors(name, value)))
     .map((error) => toProblem(error, places))
     .filter((problem) => {
       const identity = `${problem.pointer ?? ''} ${problem.message}`;
       return !seen.has(identity) && Boolean(seen.add(identity));
     });
+}
+
+/** A required field that is there under a misspelt name is one mistake, not two. */
+function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
+  return errors.filter(({ keyword, instancePath, params }) => {
+    if (keyword !== 'required') return true;
+    const missing = String(params['missingProperty']);
+    return !errors.some(
+      (each) =>
+        each.keyword === 'additionalProperties' &&
+        each.instancePath === instancePath &&
+        nearest(String(each.params['additionalProperty']), propertiesOf(each)) === missing,
+    );
+  });
+}
+
+function propertiesOf(error: ErrorObject): string[] {
+  return Object.keys((error.parentSchema as Schema).properties ?? {});
 }
 
 /**
@@ -56,7 +74,7 @@ function toProblem(error: ErrorObject, places: ReadonlyMap<string, Place>): Prob
   const parent = error.parentSchema as Schema;
   if (keyword === 'additionalProperties') {
     const field = String(params['additionalProperty']);
-    const hint = didYouMean(field, Object.keys(parent.properties ?? {}));
+    const hint = didYouMean(field, propertiesOf(error));
     const pointer = `${instancePath}${pointerOf([field])}`;
     return problem(
       'unknown-field',

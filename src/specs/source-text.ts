@@ -45,11 +45,14 @@ export class SourceText {
     const line = this.#lineIndex(from);
     const start = this.#lineStarts[line] ?? 0;
     const end = (this.#lineStarts[line + 1] ?? this.text.length + 1) - 1;
-    const raw = this.text.slice(start, Math.min(end, start + MAX_EXCERPT)).replace(/\r$/, '');
-    if (raw.trim() === '' || from - start > raw.length) return undefined;
-    const text = masked(raw).replace(/\p{Cc}/gu, ' ');
+    const raw = this.text.slice(start, end).replace(/\r$/, '');
+    if (raw.trim() === '' || from - start >= MAX_EXCERPT) return undefined;
+    // Masked before it is cut: half a key would not be known for one.
+    const text = masked(raw)
+      .slice(0, MAX_EXCERPT)
+      .replace(/\p{Cc}/gu, ' ');
     const last = Math.max(from + 1, Math.min(to, end));
-    return { text, from: from - start, to: Math.min(last - start, raw.length + 1) };
+    return { text, from: from - start, to: Math.min(last - start, text.length + 1) };
   }
 
   #lineIndex(offset: number): number {
@@ -64,9 +67,9 @@ export class SourceText {
   }
 }
 
-/** API keys made unreadable, at equal length so that positions hold. */
+/** API keys made unreadable, at equal length so that positions hold; also one that is glued to a word. */
 function masked(text: string): string {
-  return text.replace(API_KEY, (key) => `fha_${'*'.repeat(key.length - 4)}`);
+  return text.replace(/fha_[A-Za-z0-9_-]{16,}/g, (key) => `fha_${'*'.repeat(key.length - 4)}`);
 }
 
 export function toDiagnostic(file: string, source: SourceText, problem: Problem): Diagnostic {

@@ -2,14 +2,25 @@ import { distance } from 'fastest-levenshtein';
 
 /** `; did you mean "…"?` with the nearest candidate, or nothing where none is near. */
 export function didYouMean(written: string, candidates: Iterable<string>): string {
+  const best = nearest(written, candidates);
+  return best === undefined ? '' : `; did you mean "${best}"?`;
+}
+
+/** The candidate that was most likely meant: a few typing errors away, or what the text is a beginning of. */
+export function nearest(written: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(written.length / 3)) + 1;
+  let bestDistance = Math.ceil(written.length / 3) + 1;
   for (const candidate of candidates) {
-    const far = distance(written.toLowerCase(), candidate.toLowerCase());
+    const far = farness(written.toLowerCase(), candidate.toLowerCase());
     if (far < bestDistance) {
       best = candidate;
       bestDistance = far;
     }
   }
-  return best === undefined ? '' : `; did you mean "${best}"?`;
+  return best;
+}
+
+function farness(written: string, candidate: string): number {
+  const isBeginning = written.length >= 2 && candidate.startsWith(written);
+  return isBeginning ? 0.5 : distance(written, candidate);
 }

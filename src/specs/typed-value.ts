@@ -57,7 +57,7 @@ class Walk {
     this.places.set(at.pointer, place);
     if (isAlias(node)) {
       this.#refuse(value, 'an alias (*name)');
-      return;
+      return undefined;
     }
     this.#refuseProperties(node, value);
     if (isMap(node)) return this.#map(node.items, candidates, { pointer: at.pointer, place });
@@ -131,12 +131,12 @@ class Walk {
   }
 
   #refuseProperties(node: unknown, span: Span): void {
-    const { anchor, tag } = node as { anchor?: string; tag?: string };
+    const { anchor, tag } = (node ?? {}) as { anchor?: string; tag?: string };
     if (anchor !== undefined) this.#refuse(span, 'an anchor (&name)');
     if (tag !== undefined) this.#refuse(span, 'a tag (!name)');
   }
 
-  #refuse(span: Span, what: string): undefined {
+  #refuse(span: Span, what: string): void {
     this.#add('yaml-feature', span, `${what} is not allowed in a spec`);
   }
 

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DIAGNOSTIC_CODES } from '../../../src/specs/codes.js';
+import { readSpecs } from '../../../src/specs/read-specs.js';
+import { directoryTree } from '../../support/spec-tree.js';
+
+const FIXTURES = join(import.meta.dirname, '../../fixtures/invalid');
+
+describe('a broken config repository', () => {
+  it.each(readdirSync(FIXTURES))('gives one diagnostic for each mistake: %s', async (name) => {
+    const expected = readFileSync(join(FIXTURES, name, 'expected-codes.txt'), 'utf8');
+
+    const result = await readSpecs(directoryTree(join(FIXTURES, name)));
+
+    const diagnostics = result.ok ? result.warnings : result.diagnostics;
+    const lines = diagnostics.map(
+      ({ code, location: { file, line, column } }) => `${code} ${file}:${line}:${column}\n`,
+    );
+    expect(result.ok).toBe(false);
+    expect(lines.join('')).toBe(expected);
+  });
+});
+
+describe('docs/diagnostics.md', () => {
+  it('explains exactly the codes that there are', () => {
+    const page = readFileSync(join(import.meta.dirname, '../../../docs/diagnostics.md'), 'utf8');
+
+    const explained = [...page.matchAll(/^\| `([a-z0-9-]+)` +\|/gm)].map(([, code]) => code);
+
+    expect(explained.toSorted()).toEqual(DIAGNOSTIC_CODES.toSorted());
+  });
+});

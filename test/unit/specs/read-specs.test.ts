@@ -1,0 +1,541 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Desired, DesiredDefinition } from '../../../src/model/desired.js';
+import type { ParsedFile } from '../../../src/specs/parse-file.js';
+import { readConfig } from '../../../src/specs/read-config.js';
+import { readSpecs } from '../../../src/specs/read-specs.js';
+import { directoryTree, treeOf } from '../../support/spec-tree.js';
+
+const CONFIG = `
+workspace: Default
+environments:
+  staging: {}
+  production: {}
+defaults: { trafficType: user }
+references: { segments: [staff], flags: [elsewhere] }
+`;
+
+type Files = Record<string, string | Buffer>;
+
+async function desiredOf(files: Files): Promise<Desired> {
+  const result = await readSpecs(treeOf({ 'flaghoist.yaml': CONFIG, ...files }));
+  if (!result.ok) throw new Error(JSON.stringify(result.diagnostics, null, 1));
+  return result.desired;
+}
+
+async function codesOf(files: Files, links: readonly string[] = []): Promise<string[]> {
+  const result = await readSpecs(treeOf({ 'flaghoist.yaml': CONFIG, ...files }, links));
+  const diagnostics = result.ok ? result.warnings : result.diagnostics;
+  return diagnostics.map(
+    ({ severity, code, location: { file, line, column } }) =>
+      `${severity} ${code} ${file}:${line}:${column}`,
+  );
+}
+
+/** A flag `pay` whose production block is the text given. */
+function pay(block: string, head = ''): string {
+  return `flag: pay
+${head}treatments: { "on": New, "off": Old }
+defaultTreatment: "off"
+environments:
+  production:
+${block.replace(/^/gm, '    ')}
+`;
+}
+
+async function definitionOf(block: string, head = ''): Promise<DesiredDefinition> {
+  const desired = await desiredOf({ 'flags/pay.yaml': pay(block, head) });
+  const definition = desired.flags.get('pay')?.environments.get('production');
+  if (definition === undefined) throw new Error('no definition');
+  return definition;
+}
+
+describe('the example', () => {
+  it('is valid, without warnings', async () => {
+    const example = join(import.meta.dirname, '../../../specs-example');
+
+    const result = await readSpecs(directoryTree(example));
+
+    expect(result).toMatchObject({ ok: true, warnings: [] });
+  });
+});
+
+describe('text in specs', () => {
+  it('keeps names and keys as they stand in the file, quoted or not', async () => {
+    const desired = await desiredOf({
+      'segments/odd.yaml': `segment: odd
+environments: { production: { keys: [0012345, 1e5, on, null, true, ~, 0x1F, .inf] } }`,
+    });
+
+    expect(desired.segments.get('odd')?.environments.get('production')?.keys?.keys).toEqual(
+      ['0012345', '0x1F', '.inf', '1e5', 'null', 'on', 'true', '~'].toSorted(),
+    );
+  });
+
+  it('keeps treatments named on, null and 1e5, and their order when they look like numbers', async () => {
+    const desired = await desiredOf({
+      'flags/pay.yaml': `flag: pay
+treatments: { on: a, null: b, 1e5: c, 20: d, 3: e }
+defaultTreatment: null
+environments: { production: { targets: { 1e5: [007] }, defaultRule: { 3: 50, 20: 50 } } }`,
+    });
+
+    const fields = desired.flags.get('pay')?.environments.get('production')?.fields;
+    expect(fields?.treatments?.map(({ name }) => name)).toEqual(['on', 'null', '1e5', '20', '3']);
+    expect(fields?.defaultTreatment).toBe('null');
+    expect(fields?.targets).toEqual({ '1e5': ['007'] });
+    expect(fields?.defaultRule).toEqual([
+      { treatment: '20', size: 50 },
+      { treatment: '3', size: 50 },
+    ]);
+  });
+
+  it('reads through a byte order mark and Windows line ends', async () => {
+    const text = `\uFEFF${pay('defaultRule: "on"')}`.replaceAll('\n', '\r\n');
+
+    const desired = await desiredOf({ 'flags/pay.yaml': text });
+
+    expect(desired.flags.get('pay')?.fields).toEqual({});
+  });
+
+  it('takes a quoted number for a text where a number belongs', async () => {
+    const files = { 'flags/pay.yaml': pay('trafficAllocation: "50"\ndefaultRule: "on"') };
+
+    expect(await codesOf(files)).toEqual(['error wrong-type flags/pay.yaml:6:24']);
+  });
+
+  it('refuses bytes that are no UTF-8, and depth that only an attacker needs', async () => {
+    const files = {
+      'flags/latin.yaml': Buffer.from([0x66, 0xe9, 0x0a]),
+      'flags/deep.yaml': '['.repeat(200_000),
+      'flags/dashes.yaml': '- '.repeat(200_000),
+    };
+
+    expect(await codesOf(files)).toEqual([
+      expect.stringContaining('nested-too-deeply flags/dashes.yaml'),
+      expect.stringContaining('nested-too-deeply flags/deep.yaml'),
+      'error invalid-utf8 flags/latin.yaml:1:1',
+    ]);
+  });
+
+  it('says of a key without value that it has none, in flow style too', async () => {
+    const files = { 'flags/pay.yaml': pay('defaultRule: "on"\nrules: [{ if, serve: "on" }]') };
+
+    expect(await codesOf(files)).toEqual(['error wrong-type flags/pay.yaml:7:15']);
+  });
+
+  it('refuses tags, merge keys, directives and second documents', async () => {
+    const files = {
+      'flags/a.yaml': 'flag: !!str a\n',
+      'flags/b.yaml': '<<: { flag: b }\n',
+      'flags/c.yaml': '%YAML 1.1\n---\nflag: c\n',
+      'flags/d.yaml': 'flag: d\n---\nflag: d\n',
+    };
+
+    const codes = (await codesOf(files)).map((line) => line.split(' ')[1]);
+    expect(codes).toEqual(['yaml-feature', 'yaml-feature', 'yaml-feature', 'yaml-feature']);
+  });
+
+  it('shows no API key, neither in a message nor in an excerpt nor in a later line about it', async () => {
+    const key = 'fha_0123456789abcdefEXAMPLE';
+    const tree = treeOf({
+      'flaghoist.yaml': CONFIG,
+      'flags/pay.yaml': pay(`defaultRule: "${key}"\n${key}: 1`),
+      'segments/k.keys': `${key}\n`,
+    });
+
+    const result = await readSpecs(tree);
+
+    expect(JSON.stringify(result)).toContain('api-key-in-file');
+    expect(JSON.stringify(result)).not.toContain('0123456789abcdef');
+  });
+});
+
+describe('an excerpt', () => {
+  it('shows no part of an API key that it would cut in two, or that is glued to a word', async () => {
+    const key = 'fha_0123456789abcdefEXAMPLE';
+    const long = `${'x'.repeat(160)} ${key}`;
+    const files = {
+      'flags/pay.yaml': pay('defaultRule: "on"', `colour: ${long}\nshape: x${key}\n`),
+    };
+
+    const result = await readSpecs(treeOf({ 'flaghoist.yaml': CONFIG, ...files }));
+
+    expect(JSON.stringify(result)).toContain('unknown-field');
+    expect(JSON.stringify(result)).not.toContain('fha_0');
+  });
+});
+
+describe('a definition', () => {
+  it('has every default at creation, and leaves unwritten baseline and kill alone', async () => {
+    const { fields, creation } = await definitionOf('defaultRule: "on"');
+
+    expect(fields).toEqual({
+      treatments: [
+        { name: 'on', description: 'New' },
+        { name: 'off', description: 'Old' },
+      ],
+      targets: {},
+      defaultTreatment: 'off',
+      trafficAllocation: 100,
+      rules: [],
+      defaultRule: [{ treatment: 'on', size: 100 }],
+    });
+    expect(creation).toEqual({ ...fields, baselineTreatment: 'off', killed: false });
+  });
+
+  it('sends sizes in the order of treatments, works rest out, and drops empty buckets', async () => {
+    const { fields } = await definitionOf('defaultRule: { "off": rest, "on": 10 }');
+    const none = await definitionOf('defaultRule: { "off": rest, "on": 100 }');
+
+    expect(fields.defaultRule).toEqual([
+      { treatment: 'on', size: 10 },
+      { treatment: 'off', size: 90 },
+    ]);
+    expect(none.fields.defaultRule).toEqual([{ treatment: 'on', size: 100 }]);
+  });
+
+  it('keeps the order of a list of buckets', async () => {
+    const { fields } = await definitionOf('defaultRule: [{ "off": 90 }, { "on": 10 }]');
+
+    expect(fields.defaultRule?.map(({ treatment }) => treatment)).toEqual(['off', 'on']);
+  });
+
+  it('leaves out what is unmanaged, but creates with it', async () => {
+    const { fields, creation } = await definitionOf(
+      'targets: { "on": [b, a, b] }\ndefaultRule: "on"\nunmanaged: [targets]',
+    );
+
+    expect(fields.targets).toBeUndefined();
+    expect(creation.targets).toEqual({ on: ['a', 'b'] });
+  });
+
+  it('hears its own block first, then "*", then the flag', async () => {
+    const desired = await desiredOf({
+      'flags/pay.yaml': `flag: pay
+treatments: { "on": New, "off": Old }
+defaultTreatment: "off"
+environments:
+  "*": { trafficAllocation: 40, defaultRule: "on" }
+  staging: {}
+  production:
+    treatments: { blue: { configuration: { a: [1, true, null, x] } }, green: "" }
+    defaultTreatment: blue
+    defaultRule: green
+`,
+    });
+
+    const environments = desired.flags.get('pay')?.environments;
+    expect([...(environments?.keys() ?? [])]).toEqual(['production', 'staging']);
+    expect(environments?.get('staging')?.fields.trafficAllocation).toBe(40);
+    expect(environments?.get('production')?.fields).toMatchObject({
+      trafficAllocation: 40,
+      defaultTreatment: 'blue',
+      treatments: [
+        { name: 'blue', configuration: { a: [1, true, null, 'x'] } },
+        { name: 'green', description: '' },
+      ],
+    });
+  });
+
+  it('comes from an overlay as from a block, and at its place', async () => {
+    const desired = await desiredOf({
+      'flags/pay.yaml': pay('defaultRule: "on"'),
+      'flags/ops/pay@staging.yaml':
+        'flag: pay\nenvironment: staging\nkilled: true\ndefaultRule: "on"\n',
+    });
+
+    const definition = desired.flags.get('pay')?.environments.get('staging');
+    expect(definition?.fields.killed).toBe(true);
+    expect(definition?.location).toEqual({
+      file: 'flags/ops/pay@staging.yaml',
+      line: 2,
+      column: 1,
+    });
+  });
+
+  it('is refused where an overlay repeats an environment, or stands alone', async () => {
+    const files = {
+      'flags/pay.yaml': pay('defaultRule: "on"'),
+      'flags/pay@production.yaml': 'flag: pay\nenvironment: production\ndefaultRule: "on"\n',
+      'flags/pai@staging.yaml': 'flag: pai\nenvironment: staging\ndefaultRule: "on"\n',
+      'flags/pay@staging.yaml': 'flag: pay\nenvironment: staging\n',
+    };
+
+    expect(await codesOf(files)).toEqual([
+      'error flag-missing flags/pai@staging.yaml:1:7',
+      'error environment-twice flags/pay@production.yaml:2:14',
+      'error missing-default-rule flags/pay@staging.yaml:2:1',
+    ]);
+  });
+
+  it('tells a mistake in "*" once, however many environments inherit it', async () => {
+    const files = {
+      'flags/pay.yaml': `flag: pay
+treatments: { "on": New, "off": Old }
+defaultTreatment: "off"
+environments: { "*": { defaultRule: onn }, staging: {}, production: {} }
+`,
+    };
+
+    expect(await codesOf(files)).toEqual(['error unknown-treatment flags/pay.yaml:4:37']);
+  });
+
+  it('refuses one key under two treatments, and one treatment, and twenty-one', async () => {
+    const many = Array.from({ length: 21 }, (_, i) => `t${i}: x`).join(', ');
+    const files = {
+      'flags/pay.yaml': pay('targets: { "on": [a], "off": [b, a] }\ndefaultRule: "on"'),
+      'flags/one.yaml': 'flag: one\ntreatments: { a: x }\ndefaultTreatment: a\n',
+      'flags/many.yaml': `flag: many\ntreatments: { ${many} }\ndefaultTreatment: t0\n`,
+    };
+
+    expect(await codesOf(files)).toEqual([
+      'error treatment-count flags/many.yaml:2:1',
+      'error treatment-count flags/one.yaml:2:1',
+      expect.stringContaining('error target-twice flags/pay.yaml:6:'),
+    ]);
+  });
+
+  it('warns of a reserved treatment name, and goes on', async () => {
+    const files = {
+      'flags/a.yaml': 'flag: a\ntreatments: { true: x, no: y }\ndefaultTreatment: no\n',
+    };
+
+    expect(await codesOf(files)).toEqual(['warning treatment-name-reserved flags/a.yaml:2:15']);
+  });
+});
+
+describe('references', () => {
+  const rule = (condition: string) =>
+    `rules: [{ if: ${condition}, serve: "on" }]\ndefaultRule: "off"`;
+
+  it('are right where the config names the object as living elsewhere', async () => {
+    const { fields } = await definitionOf(
+      rule('[{ segment: staff }, { flag: elsewhere, treatments: [b, a] }]'),
+    );
+
+    expect(fields.rules?.[0]?.matchers).toEqual([
+      { type: 'IN_SEGMENT', string: 'staff' },
+      { type: 'IN_SPLIT', depends: { splitName: 'elsewhere', treatments: ['a', 'b'] } },
+    ]);
+  });
+
+  it('are looked for in raw matchers too', async () => {
+    const files = {
+      'flags/pay.yaml': pay(rule('{ matcher: { type: IN_SEGMENT, string: stuff } }')),
+    };
+
+    expect(await codesOf(files)).toEqual([expect.stringContaining('unknown-segment')]);
+  });
+
+  it('to a file that cannot be judged are taken as right', async () => {
+    const files = {
+      'flags/pay.yaml': pay(rule('{ segment: beta }')),
+      'segments/beta.yaml': 'segment: beta\nenvironmnts: {}\n',
+    };
+
+    expect(await codesOf(files)).toEqual(['error unknown-field segments/beta.yaml:2:1']);
+  });
+});
+
+describe('segments', () => {
+  it('unite keys and key file; without either only the activation is ours', async () => {
+    const desired = await desiredOf({
+      'segments/beta.yaml': `segment: beta
+environments:
+  staging: {}
+  production: { mode: add-only, keys: [b], keysFile: lists/beta.keys }`,
+      'segments/lists/beta.keys': '# ours\r\n a \r\n\r\n0012\r\nb\r\n',
+    });
+
+    const environments = desired.segments.get('beta')?.environments;
+    expect(environments?.get('staging')).toMatchObject({ mode: 'exact' });
+    expect(environments?.get('staging')).not.toHaveProperty('keys');
+    expect(environments?.get('production')).toMatchObject({
+      mode: 'add-only',
+      keysFile: 'segments/lists/beta.keys',
+      keys: { keys: ['0012', 'a', 'b'] },
+    });
+  });
+
+  it('are refused with key files that are missing, or links, or elsewhere', async () => {
+    const files = {
+      'segments/a.yaml': 'segment: a\nenvironments: { production: { keysFile: nothere.keys } }\n',
+      'segments/b.yaml': 'segment: b\nenvironments: { production: { keysFile: link.keys } }\n',
+      'segments/c.yaml':
+        'segment: c\nenvironments: { production: { keysFile: ../flags/pay.keys } }\n',
+      'segments/d.yaml': 'segment: d\nenvironments: { production: { keysFile: dir/x.keys } }\n',
+      'flags/pay.keys': 'a\n',
+    };
+
+    expect(await codesOf(files, ['segments/link.keys', 'segments/dir'])).toEqual([
+      expect.stringContaining('key-file-missing segments/a.yaml'),
+      expect.stringContaining('key-file-outside segments/b.yaml'),
+      expect.stringContaining('key-file-missing segments/c.yaml'),
+      expect.stringContaining('key-file-outside segments/d.yaml'),
+      'error not-a-file segments/dir:1:1',
+      'error not-a-file segments/link.keys:1:1',
+    ]);
+  });
+
+  it('hold 100,000 keys and no more', async () => {
+    const keys = (count: number) => Array.from({ length: count }, (_, i) => `k${i}\n`).join('');
+    const spec = 'segment: a\nenvironments: { production: { keysFile: a.keys } }\n';
+
+    expect(await codesOf({ 'segments/a.yaml': spec, 'segments/a.keys': keys(100_000) })).toEqual(
+      [],
+    );
+    expect(await codesOf({ 'segments/a.yaml': spec, 'segments/a.keys': keys(100_001) })).toEqual([
+      'error key-number segments/a.yaml:2:31',
+    ]);
+  });
+
+  it('warn of a key written twice and of a key file that nobody names', async () => {
+    const files = {
+      'segments/a.yaml': 'segment: a\nenvironments: { production: { keys: [x, x] } }\n',
+      'segments/b.keys': 'x\n',
+    };
+
+    expect(await codesOf(files)).toEqual([
+      'warning key-listed-twice segments/a.yaml:2:41',
+      'warning unused-key-file segments/b.keys:1:1',
+    ]);
+  });
+});
+
+describe('identities', () => {
+  it('come from YAML and CSV, values as text, empty cells unsaid', async () => {
+    const desired = await desiredOf({
+      'identities/a.yaml':
+        'identities: { environment: production, keys: { user-1: { plan: pro, seats: 25 } } }\n',
+      'identities/user.production.csv':
+        'key,plan,note\r\nuser-2,,"says ""hi"",\nalways"\r\nuser-3,free,\r\n',
+    });
+
+    expect(desired.identities).toHaveLength(1);
+    expect(Object.fromEntries(desired.identities[0]?.keys ?? [])).toEqual({
+      'user-1': { plan: 'pro', seats: '25' },
+      'user-2': { note: 'says "hi",\nalways' },
+      'user-3': { plan: 'free' },
+    });
+  });
+
+  it('are refused where a line is short, a quote open, or a key there twice', async () => {
+    const files = {
+      'identities/user.production.csv': 'key,plan\na,pro\na,free\nb\n',
+      'identities/user.staging.csv': 'key,plan\na,"pro\n',
+      'identities/account.prod.csv': 'key\n',
+    };
+
+    expect(await codesOf(files)).toEqual([
+      'error unknown-environment identities/account.prod.csv:1:1',
+      'error duplicate-identity identities/user.production.csv:3:1',
+      'error csv-syntax identities/user.production.csv:4:1',
+      expect.stringContaining('error csv-syntax identities/user.staging.csv:2:'),
+    ]);
+  });
+});
+
+describe('kills', () => {
+  const KILLS = 'kills:\n  pay: { reason: INC-1, by: ana, since: 2026-10-03T22:14:00Z }\n';
+
+  it('count when everything else is broken, the config too', async () => {
+    const tree = treeOf({
+      'flaghoist.yaml': `${CONFIG}prnue: true\n`,
+      'kills/production.yaml': `${KILLS}  Bad name: { reason: x }\n  late: { reason: x, since: yesterday }\n`,
+      'flags/broken.yaml':
+        'flag: broken\nenvironments: { staging: { killed: true, colour: red } }\n',
+      'flags/worse.yaml': '"',
+    });
+
+    const result = await readSpecs(tree);
+
+    expect(result).toMatchObject({
+      ok: false,
+      config: { workspace: 'Default' },
+      kills: [
+        { flag: 'pay', environment: 'production', reason: 'INC-1', by: 'ana' },
+        { flag: 'broken', environment: 'staging', reason: 'killed: true in flags/broken.yaml' },
+      ],
+    });
+  });
+
+  it('are desired beside the flags when all is well', async () => {
+    const desired = await desiredOf({ 'kills/production.yaml': KILLS });
+
+    expect(desired.kills).toEqual([
+      {
+        flag: 'pay',
+        environment: 'production',
+        location: { file: 'kills/production.yaml', line: 2, column: 3 },
+        reason: 'INC-1',
+        by: 'ana',
+        since: '2026-10-03T22:14:00Z',
+      },
+    ]);
+  });
+});
+
+describe('files', () => {
+  it('that would be passed over in silence are errors; notes beside specs are not', async () => {
+    const files = {
+      'flags/README.md': '# Ours',
+      'flags/.pay.yaml.swp': 'x',
+      'flags/pay.yml': 'flag: pay',
+      'kills/eu/production.yaml': 'kills: {}',
+    };
+
+    expect(await codesOf(files)).toEqual([
+      'error file-extension flags/pay.yml:1:1',
+      'error misplaced-file kills/eu/production.yaml:1:1',
+    ]);
+  });
+
+  it('are parsed once for each content', async () => {
+    const cache = new Map<string, ParsedFile>();
+    const files = { 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': pay('defaultRule: "on"') };
+    await readSpecs(treeOf(files), { cache });
+    const parsed = [...cache.values()];
+
+    const again = await readSpecs(treeOf(files), { cache });
+
+    expect([...cache.values()]).toEqual(parsed);
+    expect(cache.size).toBe(2);
+    expect(again.ok).toBe(true);
+  });
+
+  it('of tests name a flag and environments that are there', async () => {
+    const files = {
+      'flags/pay.yaml': pay('defaultRule: "on"'),
+      'tests/pay.test.yaml': `tests: pai
+cases: [{ name: x, environment: prod, expect: "on" }]
+`,
+    };
+
+    expect(await codesOf(files)).toEqual([
+      'error unknown-flag tests/pay.test.yaml:1:8',
+      'error unknown-environment tests/pay.test.yaml:2:33',
+    ]);
+  });
+});
+
+describe('flaghoist.yaml', () => {
+  it('gives environments in the order written, also when they look like numbers', async () => {
+    const config =
+      'workspace: Default\nenvironments: { 20: {}, 3: { onDrift: report }, "*x": {} }\n';
+
+    const result = await readConfig(treeOf({ 'flaghoist.yaml': config }));
+
+    expect(result.ok && result.config.environments).toEqual([
+      { name: '20', guards: {} },
+      { name: '3', onDrift: 'report', guards: {} },
+      { name: '*x', guards: {} },
+    ]);
+  });
+
+  it('is missed where there is none', async () => {
+    const result = await readConfig(treeOf({}));
+
+    expect(result).toMatchObject({ ok: false, diagnostics: [{ code: 'config-missing' }] });
+  });
+});
