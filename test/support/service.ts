@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import {
   startService,
   type RunningService,
@@ -54,7 +55,7 @@ export async function startTestService(
   options: Partial<ServiceOptions> = {},
 ): Promise<TestService> {
   const requests: RecordedRequest[] = [];
-  const faults: { match: RequestMatch; fault: Fault }[] = [];
+  const faults: Faults = { planned: [], hanging: new Set() };
   const service = await startService({
     store: { kind: 'memory' },
     seed: TEST_SEED,
@@ -67,15 +68,25 @@ export async function startTestService(
     key,
     requests,
     failNext: (match, fault) => {
-      faults.push({ match, fault });
+      faults.planned.push({ match, fault });
+    },
+    stop: async () => {
+      for (const socket of faults.hanging) socket.destroy();
+      await service.stop();
     },
   };
+}
+
+interface Faults {
+  readonly planned: { match: RequestMatch; fault: Fault }[];
+  /** Connections that wait for an answer that never comes: the service would wait for them when it stops. */
+  readonly hanging: Set<Socket>;
 }
 
 function withFaults(
   next: RequestListener,
   requests: RecordedRequest[],
-  faults: { match: RequestMatch; fault: Fault }[],
+  { planned, hanging }: Faults,
 ): RequestListener {
   return (request, response) => {
     const url = new URL(request.url ?? '/', 'http://service');
@@ -88,13 +99,14 @@ function withFaults(
         status: response.writableFinished ? response.statusCode : null,
       });
     });
-    const index = faults.findIndex(
+    const index = planned.findIndex(
       ({ match }) =>
         (match.method ?? method) === method && (match.path?.test(url.pathname) ?? true),
     );
-    const [found] = index === -1 ? [] : faults.splice(index, 1);
+    const [found] = index === -1 ? [] : planned.splice(index, 1);
     if (found === undefined) next(request, response);
     else fail(found.fault, request, response, next);
+    if (found?.fault === 'hang') hanging.add(request.socket);
   };
 }
 
