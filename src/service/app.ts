@@ -8,6 +8,7 @@ import Fastify, {
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../api/wire.js';
 import { JsonText, type Endpoint, type Scope } from './endpoint.js';
+import { openApiOf } from './openapi.js';
 import { badRequest, Problem, unauthorised } from './problem.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
 import { RequestCounter, type RateLimit } from './rules/rate-limit.js';
@@ -45,6 +46,8 @@ declare module 'fastify' {
   }
 }
 
+/** Of the interface, as its paths have it. */
+const VERSION = '2';
 /** Ten thousand keys of the greatest length. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_NAME_BYTES = 4_000;
@@ -77,6 +80,9 @@ export function createApp(options: AppOptions): FastifyInstance {
     throw new Problem(404, `There is no ${request.method} ${request.url.split('?')[0] ?? ''}`);
   });
   logAnswers(app, options.log);
+  app.get('/openapi.json', { config: { isPublic: true } }, () =>
+    openApiOf(options.endpoints, VERSION),
+  );
   app.get('/health', { config: { isPublic: true } }, () => ({ status: 'ok' }));
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options);
   return app;

@@ -346,7 +346,6 @@ describe('the access log', () => {
     await callsOf(logged).call('GET', '/workspaces?limit=3');
     await logged.stop();
 
-    expect(lines).toHaveLength(1);
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       message: 'request',
       method: 'GET',

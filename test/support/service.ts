@@ -5,6 +5,7 @@ import {
   type RunningService,
   type ServiceOptions,
 } from '../../src/service/service.js';
+import { API_PREFIX } from '../../src/api/wire.js';
 import type { Seed } from '../../src/service/seed.js';
 
 /**
@@ -34,7 +35,7 @@ export interface RequestMatch {
 export interface TestService extends RunningService {
   /** Of an Admin API key that may do everything. */
   readonly key: string;
-  /** In the order in which they ended. Counted at the HTTP server; may be emptied. */
+  /** Those of the interface, in the order in which they ended. Counted at the HTTP server; may be emptied. */
   readonly requests: RecordedRequest[];
   /** Each call makes one more request fail; those that match first come first. */
   failNext(match: RequestMatch, fault: Fault): void;
@@ -91,6 +92,10 @@ function withFaults(
   return (request, response) => {
     const url = new URL(request.url ?? '/', 'http://service');
     const method = request.method ?? 'GET';
+    if (!url.pathname.startsWith(API_PREFIX)) {
+      next(request, response);
+      return;
+    }
     response.once('close', () => {
       requests.push({
         method,

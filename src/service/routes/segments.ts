@@ -31,6 +31,8 @@ import {
 } from '../store/segments.js';
 import type { Db } from '../store/tables.js';
 import { NAMED_OBJECT_BODY } from './body-schemas.js';
+import { answer, answerPage } from './answer-schemas.js';
+import { PAGE_QUERY } from './query-schemas.js';
 
 export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -38,6 +40,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/ws/:ws/trafficTypes/:trafficType',
     inContract: true,
     summary: 'Create a segment',
+    answer: answer('Segment'),
     body: NAMED_OBJECT_BODY,
     write: createSegment,
   },
@@ -46,6 +49,8 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/ws/:ws',
     inContract: true,
     summary: 'List segments',
+    answer: answerPage('Segment'),
+    query: PAGE_QUERY,
     read: readSegments,
   },
   {
@@ -53,6 +58,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/ws/:ws/:segment',
     inContract: true,
     summary: 'Delete a segment with its keys in all environments',
+    answer: answer('True'),
     write: removeSegment,
   },
   {
@@ -60,6 +66,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/:env/:segment',
     inContract: true,
     summary: 'Activate a segment in an environment',
+    answer: answer('SegmentInEnvironment'),
     takesText: true,
     write: activate,
   },
@@ -68,6 +75,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/ws/:ws/:segment',
     inContract: false,
     summary: 'Get a segment',
+    answer: answer('Segment'),
     read: async (db, request) => {
       const workspace = await workspaceAt(db, request);
       return wireSegment(await segmentAt(db, request, workspace.id));
@@ -78,6 +86,8 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/ws/:ws/environments/:env',
     inContract: false,
     summary: 'List the segments that are active in an environment',
+    answer: answerPage('SegmentInEnvironment'),
+    query: PAGE_QUERY,
     read: readActivations,
   },
   {
@@ -85,6 +95,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/:env/:segment',
     inContract: false,
     summary: 'Deactivate an empty segment in an environment',
+    answer: answer('True'),
     write: deactivate,
   },
 ];
