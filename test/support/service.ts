@@ -6,6 +6,7 @@ import {
   type ServiceOptions,
 } from '../../src/service/service.js';
 import { API_PREFIX } from '../../src/api/wire.js';
+import type { StoreLocation } from '../../src/service/store/store.js';
 import type { Seed } from '../../src/service/seed.js';
 
 /**
@@ -58,7 +59,7 @@ export async function startTestService(
   const requests: RecordedRequest[] = [];
   const faults: Faults = { planned: [], hanging: new Set() };
   const service = await startService({
-    store: { kind: 'memory' },
+    store: await defaultStore(),
     seed: TEST_SEED,
     ...options,
     middleware: (next) => withFaults(next, requests, faults),
@@ -76,6 +77,14 @@ export async function startTestService(
       await service.stop();
     },
   };
+}
+
+/** With `TEST_POSTGRES_SERVER=postgres://…` (no database) the same tests run over PostgreSQL, in databases of their own. */
+async function defaultStore(): Promise<StoreLocation> {
+  const server = process.env['TEST_POSTGRES_SERVER'];
+  if (server === undefined) return { kind: 'memory' };
+  const { createDatabase } = await import('./service-postgres.js');
+  return { kind: 'postgres', url: await createDatabase(server) };
 }
 
 interface Faults {

@@ -119,6 +119,8 @@ async function openPostgres(url: string): Promise<Store> {
         oid === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(oid, format) as unknown),
     },
   });
+  // A connection that breaks while nobody uses it is replaced at the next use; unheard, this would end the process.
+  pool.on('error', () => undefined);
   return storeOver(new PostgresDialect({ pool }), 'postgres');
 }
 
