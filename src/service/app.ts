@@ -48,9 +48,11 @@ declare module 'fastify' {
 
 /** Of the interface, as its paths have it. */
 const VERSION = '2';
-/** Ten thousand keys of the greatest length. */
+/** Ten thousand keys of the greatest length, in ASCII. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_NAME_BYTES = 4_000;
+/** Longer than clients keep an idle connection: it is they who close it, never a request that meets a closing one. */
+const KEEP_ALIVE_MS = 72_000;
 
 /** The endpoints behind HTTP: keys, bodies, errors, access log. It does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {
@@ -60,7 +62,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     exposeHeadRoutes: false,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_NAME_BYTES },
-    serverFactory: (handler) => createServer(middleware(handler)),
+    serverFactory: (handler) =>
+      createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, middleware(handler)),
+    frameworkErrors: (error, request, reply) => {
+      answerError(error, request, reply, options.log);
+    },
   });
   takeAnyBody(app);
   app.setValidatorCompiler(({ schema }) => compileSchema(schema as Schema));

@@ -12,6 +12,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   404: 'Not there, or not for this Admin API key',
   409: 'Already there, or still in use',
   413: 'The body is too large',
+  414: 'A part of the path is too long',
   429: 'Too many requests',
 };
 

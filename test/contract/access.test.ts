@@ -156,6 +156,20 @@ describe('an environment that requires approvals', () => {
     }
   });
 
+  it('keeps a segment that has keys there', async () => {
+    await client.ok('PATCH', '/environments/ws/Default/guarded', [
+      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: false },
+    ]);
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'kept' });
+    await client.ok('POST', '/segments/guarded/kept');
+    await client.ok('PUT', '/segments/guarded/kept/upload', ['k']);
+    await client.ok('PATCH', '/environments/ws/Default/guarded', [
+      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
+    ]);
+
+    expect((await client.call('DELETE', '/segments/ws/Default/kept')).status).toBe(403);
+  });
+
   it('lets kills through where its permissions say so', async () => {
     await client.ok('PATCH', '/environments/ws/Default/killable', [
       { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: false },

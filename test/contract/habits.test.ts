@@ -170,6 +170,17 @@ describe('paths and queries', () => {
     expect(await client.ok('GET', `/splits/ws/Default/${name}`)).toMatchObject({ name });
   });
 
+  it.each(['/splits/ws/%E0%A4%A', `/splits/ws/${'n'.repeat(5_000)}`])(
+    'that cannot be read are refused in the error shape',
+    async (path) => {
+      const answer = await client.call('GET', path);
+
+      expect(answer.body).toMatchObject({ code: answer.status, details: '' });
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(answer.status).toBeLessThan(500);
+    },
+  );
+
   it.each(['?replace', '?replace=True', '?replace=true'])('replace keys by %s', async (query) => {
     await client.call('POST', '/segments/staging/habitual');
     await client.ok('PUT', '/segments/staging/habitual/upload', ['old']);

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WirePage, WireSegmentKeys, WireWorkspace } from '../../src/api/wire.js';
+import { openSqlite } from '../../src/sqlite.js';
 import { administer } from '../../src/service/administration.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
@@ -77,6 +78,27 @@ describe('a store in a directory', () => {
       if (existsSync(file)) expect(readFileSync(file).includes(key)).toBe(false);
     }
     expect(existsSync(join(directory, 'service.sqlite'))).toBe(true);
+  });
+
+  it('that is no store stops the start in words', async () => {
+    writeFileSync(join(directory, 'service.sqlite'), 'this is no database, but it is long enough');
+    writeFileSync(join(directory, 'file'), '');
+
+    await expect(start()).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    await expect(start(join(directory, 'file'))).rejects.toMatchObject({
+      code: 'STATE_UNREADABLE',
+    });
+  });
+
+  it('of a newer version is left alone', async () => {
+    await (await start()).stop();
+    const database = openSqlite(join(directory, 'service.sqlite'));
+    database.exec(
+      "insert into kysely_migration (name, timestamp) values ('9999-later', '2030-01-01T00:00:00Z')",
+    );
+    database.close();
+
+    await expect(start()).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
   });
 
   it('can be administered while no service has it open', async () => {

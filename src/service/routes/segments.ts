@@ -5,6 +5,7 @@ import type { ApiRequest, Endpoint } from '../endpoint.js';
 import {
   activationAt,
   checkMayChangeWorkspace,
+  checkNoApproval,
   checkWordsFor,
   environmentAt,
   environmentOfSegment,
@@ -20,6 +21,7 @@ import { usersOf } from '../store/definitions.js';
 import {
   deleteActivation,
   deleteSegment,
+  environmentsWithKeys,
   findActivation,
   findSegment,
   insertActivation,
@@ -150,6 +152,8 @@ async function removeSegment(db: Db, request: ApiRequest): Promise<true> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
   const segment = await segmentAt(db, request, workspace.id);
+  for (const environment of await environmentsWithKeys(db, segment.id))
+    checkNoApproval(environment);
   await checkUnused(db, { name: segment.name, workspaceId: workspace.id });
   await deleteSegment(db, segment.id);
   await recordChange(db, request.caller, {
