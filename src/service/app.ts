@@ -8,6 +8,7 @@ import Fastify, {
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../api/wire.js';
 import { JsonText, type Endpoint, type Scope } from './endpoint.js';
+import { openApiOf } from './openapi.js';
 import { badRequest, Problem, unauthorised } from './problem.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
 import { RequestCounter, type RateLimit } from './rules/rate-limit.js';
@@ -45,9 +46,13 @@ declare module 'fastify' {
   }
 }
 
-/** Ten thousand keys of the greatest length. */
+/** Of the interface, as its paths have it. */
+const VERSION = '2';
+/** Ten thousand keys of the greatest length, in ASCII. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_NAME_BYTES = 4_000;
+/** Longer than clients keep an idle connection: it is they who close it, never a request that meets a closing one. */
+const KEEP_ALIVE_MS = 72_000;
 
 /** The endpoints behind HTTP: keys, bodies, errors, access log. It does not listen yet. */
 export function createApp(options: AppOptions): FastifyInstance {
@@ -57,7 +62,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     exposeHeadRoutes: false,
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_NAME_BYTES },
-    serverFactory: (handler) => createServer(middleware(handler)),
+    serverFactory: (handler) =>
+      createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, middleware(handler)),
+    frameworkErrors: (error, request, reply) => {
+      answerError(error, request, reply, options.log);
+    },
   });
   takeAnyBody(app);
   app.setValidatorCompiler(({ schema }) => compileSchema(schema as Schema));
@@ -77,6 +86,9 @@ export function createApp(options: AppOptions): FastifyInstance {
     throw new Problem(404, `There is no ${request.method} ${request.url.split('?')[0] ?? ''}`);
   });
   logAnswers(app, options.log);
+  app.get('/openapi.json', { config: { isPublic: true } }, () =>
+    openApiOf(options.endpoints, VERSION),
+  );
   app.get('/health', { config: { isPublic: true } }, () => ({ status: 'ok' }));
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options);
   return app;

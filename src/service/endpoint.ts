@@ -45,6 +45,10 @@ interface EndpointBase {
   /** Whether the contract shows it: all that a strict service answers. */
   readonly inContract: boolean;
   readonly summary: string;
+  /** Of the body of a 200. */
+  readonly answer: Schema;
+  /** Parameters that the query may hold, beside title and comment of a change. Others are passed over. */
+  readonly query?: Readonly<Record<string, Schema>>;
   /** Of the body; absent: a body is passed over. */
   readonly body?: Schema;
   /** A body that is no JSON is taken as text. */

@@ -1,58 +1,128 @@
-import { existsSync } from 'node:fs';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startPostgres, type TestPostgres } from '../support/postgres.js';
-import { lacks } from '../support/requirements.js';
+import type { WireDefinition, WireFlag, WirePage, WireSegmentKeys } from '../../src/api/wire.js';
+import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import { postgresBinaries, startPostgres, type TestPostgres } from '../support/service-postgres.js';
+import { startTestService, type TestService } from '../support/service.js';
 
-describe.skipIf(lacks('postgresql'))('the PostgreSQL server of a test file', () => {
+const binaries = postgresBinaries();
+
+/** The same service over PostgreSQL: what could differ there, and what only it can do. */
+describe.skipIf(binaries === undefined)('a store in PostgreSQL', () => {
   let postgres: TestPostgres;
+  const running: TestService[] = [];
 
   beforeAll(async () => {
-    postgres = await startPostgres();
-  });
+    postgres = await startPostgres(binaries ?? '');
+  }, 60_000);
 
   afterAll(async () => {
+    for (const service of running) await service.stop();
     await postgres.stop();
   });
 
-  async function setting(name: string): Promise<string> {
-    const client = new Client({ connectionString: postgres.url });
-    await client.connect();
-    try {
-      const { rows } = await client.query<{ value: string }>(
-        'select current_setting($1) as value',
-        [name],
-      );
-      return rows[0]?.value ?? '';
-    } finally {
-      await client.end();
-    }
+  async function start(url: string): Promise<TestService> {
+    const service = await startTestService({ store: { kind: 'postgres', url } });
+    running.push(service);
+    return service;
   }
 
-  it('answers on loopback alone, and keeps its socket to itself', async () => {
-    expect(await setting('listen_addresses')).toBe('127.0.0.1');
-    expect(await setting('unix_socket_directories')).toBe(postgres.directory);
-    expect(await setting('port')).toBe(String(postgres.port));
+  it('keeps flags, definitions, segments, keys, identities and the audit log', async () => {
+    const url = await postgres.createDatabase();
+    const first = await start(url);
+    const client = callsOf(first);
+    const path = '/splits/ws/Default/f/environments/staging';
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
+    await client.ok('POST', '/segments/staging/seg');
+    await client.ok('PUT', '/segments/staging/seg/upload', ['ä', 'B', 'a', '10', '9', "o'k\\"]);
+    await client.ok('PUT', '/segments/staging/seg/removeKeys', { keys: ['9'], comment: 'c' });
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', {
+      name: 'f',
+      tags: [{ name: '50%' }],
+    });
+    const rule = ruleOn({ type: 'IN_SEGMENT', string: 'seg' });
+    const definition = await client.ok('POST', path, aDefinition({ rules: [rule] }));
+    await client.ok('POST', '/trafficTypes/user/environments/staging/identities', [
+      { key: 'k', values: { a: 1 } },
+      { key: 'k', values: { b: 2 } },
+    ]);
+
+    const second = callsOf({ origin: (await start(url)).origin, key: first.key });
+
+    expect(await second.ok('GET', path)).toEqual(definition);
+    expect(await second.ok<WireSegmentKeys>('GET', '/segments/staging/seg/keys')).toMatchObject({
+      count: 5,
+      keys: [{ key: '10' }, { key: 'B' }, { key: 'a' }, { key: "o'k\\" }, { key: 'ä' }],
+    });
+    expect(await second.ok('GET', '/splits/ws/Default?tag=50%25&name=F')).toMatchObject({
+      totalCount: 1,
+    });
+    expect((await second.call('DELETE', '/segments/ws/Default/seg')).status).toBe(409);
+    const log = await second.ok<WirePage<{ kind: string }>>('GET', '/auditLog/ws/Default');
+    expect(log.objects.map(({ kind }) => kind)).toEqual([
+      'identity',
+      'identity',
+      'flag',
+      'flag',
+      'segment',
+      'segment',
+      'segment',
+      'segment',
+    ]);
   });
 
-  it('runs beside another one', async () => {
-    const other = await startPostgres();
-    expect(other.port).not.toBe(postgres.port);
-    await other.stop();
-    expect(await setting('port')).toBe(String(postgres.port));
+  it('sorts names as the embedded store does', async () => {
+    const client = callsOf(await start(await postgres.createDatabase()));
+    for (const name of ['a_b', 'a-b', 'aB', 'A', 'b', 'a1']) {
+      await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
+    }
+
+    const { objects } = await client.ok<WirePage<WireFlag>>('GET', '/splits/ws/Default');
+
+    expect(objects.map(({ name }) => name)).toEqual(['A', 'a-b', 'a1', 'a_b', 'aB', 'b']);
   });
 
-  it('leaves nothing behind, also when a client was still connected', async () => {
-    const other = await startPostgres();
-    const client = new Client({ connectionString: other.url });
-    const ended = new Promise((resolve) => client.on('error', resolve));
-    await client.connect();
-    await other.stop();
-    await ended;
-    expect(existsSync(other.directory)).toBe(false);
-    await expect(new Client({ connectionString: other.url }).connect()).rejects.toThrow(
-      'ECONNREFUSED',
+  it('is shared by several services, whose writers come one after the other', async () => {
+    const url = await postgres.createDatabase();
+    const [a, b] = await Promise.all([start(url), start(url)]);
+    const clients = [a, b].map((service) => callsOf(service));
+    const [client] = clients;
+    if (client === undefined) throw new Error('bug: no service');
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'f' });
+    const path = '/splits/ws/Default/f/environments/staging';
+    const treatments = [{ name: 'on', keys: ['k'] }, { name: 'off' }];
+    await client.ok('POST', path, aDefinition({ treatments }));
+
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, index) =>
+        clients[index % 2]?.ok('PATCH', path, [
+          { op: 'add', path: '/treatments/0/keys/-', value: `k${index}` },
+        ]),
+      ),
     );
-    await other.stop();
+
+    const after = await client.ok<WireDefinition>('GET', path);
+    expect(after.treatments[0]?.keys).toHaveLength(31);
+    expect(await client.ok('GET', '/workspaces')).toMatchObject({ totalCount: 1 });
+  });
+
+  it('takes ten thousand keys in one request', async () => {
+    const client = callsOf(await start(await postgres.createDatabase()));
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
+    await client.ok('POST', '/segments/staging/seg');
+    const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}`);
+
+    await client.ok('PUT', '/segments/staging/seg/upload', keys);
+    await client.ok('PUT', '/segments/staging/seg/uploadKeys?replace', { keys: keys.slice(5_000) });
+
+    expect(await client.ok('GET', '/segments/staging/seg/keys')).toMatchObject({ count: 5_000 });
+  });
+
+  it('that cannot be reached stops the start in words', async () => {
+    const url = 'postgres://postgres:secret@127.0.0.1:1/none';
+
+    const failure = startTestService({ store: { kind: 'postgres', url } });
+
+    await expect(failure).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    await expect(failure).rejects.not.toThrow(/secret/);
   });
 });

@@ -1,4 +1,5 @@
 import { API_PREFIX } from '../../src/api/wire.js';
+import { descriptionOf } from './service-description.js';
 import type { TestService } from './service.js';
 
 export interface Answer {
@@ -9,7 +10,10 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** Calls the service as a client would: real HTTP, JSON, the key in the header. Paths stand after the prefix. */
+/**
+ * Calls the service as a client would: real HTTP, JSON, the key in the header. Paths stand after the prefix. Every
+ * answer is held against what the service says of itself under `/openapi.json`.
+ */
 export interface ServiceCalls {
   call(method: string, path: string, body?: unknown, headers?: object): Promise<Answer>;
   /** Sends text as it is. */
@@ -30,12 +34,13 @@ export function callsOf(service: Pick<TestService, 'origin' | 'key'>): ServiceCa
       ...(text === '' ? {} : { body: text }),
     });
     const answer = await response.text();
-    return {
-      status: response.status,
-      text: answer,
-      headers: response.headers,
-      body: answer === '' ? undefined : (JSON.parse(answer) as unknown),
-    };
+    const parsed = answer === '' ? undefined : (JSON.parse(answer) as unknown);
+    if (parsed !== undefined) {
+      const description = await descriptionOf(service.origin);
+      const plainPath = `${API_PREFIX}${path.split('?')[0] ?? ''}`;
+      description.check(method, plainPath, response.status, parsed);
+    }
+    return { status: response.status, text: answer, headers: response.headers, body: parsed };
   };
   const call: ServiceCalls['call'] = async (method, path, body, headers) =>
     send(method, path, body === undefined ? '' : JSON.stringify(body), headers);

@@ -1,9 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import {
   startService,
   type RunningService,
   type ServiceOptions,
 } from '../../src/service/service.js';
+import { API_PREFIX } from '../../src/api/wire.js';
+import type { StoreLocation } from '../../src/service/store/store.js';
 import type { Seed } from '../../src/service/seed.js';
 
 /**
@@ -33,7 +36,7 @@ export interface RequestMatch {
 export interface TestService extends RunningService {
   /** Of an Admin API key that may do everything. */
   readonly key: string;
-  /** In the order in which they ended. Counted at the HTTP server; may be emptied. */
+  /** Those of the interface, in the order in which they ended. Counted at the HTTP server; may be emptied. */
   readonly requests: RecordedRequest[];
   /** Each call makes one more request fail; those that match first come first. */
   failNext(match: RequestMatch, fault: Fault): void;
@@ -54,9 +57,9 @@ export async function startTestService(
   options: Partial<ServiceOptions> = {},
 ): Promise<TestService> {
   const requests: RecordedRequest[] = [];
-  const faults: { match: RequestMatch; fault: Fault }[] = [];
+  const faults: Faults = { planned: [], hanging: new Set() };
   const service = await startService({
-    store: { kind: 'memory' },
+    store: await defaultStore(),
     seed: TEST_SEED,
     ...options,
     middleware: (next) => withFaults(next, requests, faults),
@@ -67,19 +70,41 @@ export async function startTestService(
     key,
     requests,
     failNext: (match, fault) => {
-      faults.push({ match, fault });
+      faults.planned.push({ match, fault });
+    },
+    stop: async () => {
+      for (const socket of faults.hanging) socket.destroy();
+      await service.stop();
     },
   };
+}
+
+/** With `TEST_POSTGRES_SERVER=postgres://…` (no database) the same tests run over PostgreSQL, in databases of their own. */
+async function defaultStore(): Promise<StoreLocation> {
+  const server = process.env['TEST_POSTGRES_SERVER'];
+  if (server === undefined) return { kind: 'memory' };
+  const { createDatabase } = await import('./service-postgres.js');
+  return { kind: 'postgres', url: await createDatabase(server) };
+}
+
+interface Faults {
+  readonly planned: { match: RequestMatch; fault: Fault }[];
+  /** Connections that wait for an answer that never comes: the service would wait for them when it stops. */
+  readonly hanging: Set<Socket>;
 }
 
 function withFaults(
   next: RequestListener,
   requests: RecordedRequest[],
-  faults: { match: RequestMatch; fault: Fault }[],
+  { planned, hanging }: Faults,
 ): RequestListener {
   return (request, response) => {
     const url = new URL(request.url ?? '/', 'http://service');
     const method = request.method ?? 'GET';
+    if (!url.pathname.startsWith(API_PREFIX)) {
+      next(request, response);
+      return;
+    }
     response.once('close', () => {
       requests.push({
         method,
@@ -88,13 +113,14 @@ function withFaults(
         status: response.writableFinished ? response.statusCode : null,
       });
     });
-    const index = faults.findIndex(
+    const index = planned.findIndex(
       ({ match }) =>
         (match.method ?? method) === method && (match.path?.test(url.pathname) ?? true),
     );
-    const [found] = index === -1 ? [] : faults.splice(index, 1);
+    const [found] = index === -1 ? [] : planned.splice(index, 1);
     if (found === undefined) next(request, response);
     else fail(found.fault, request, response, next);
+    if (found?.fault === 'hang') hanging.add(request.socket);
   };
 }
 

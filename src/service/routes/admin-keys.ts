@@ -4,6 +4,7 @@ import { checkUnrestricted } from '../places.js';
 import { badRequest } from '../problem.js';
 import type { Schema } from '../rules/matchers.js';
 import type { Db } from '../store/tables.js';
+import { answer, answerList } from './answer-schemas.js';
 
 /** An id or a name, or a reference as some clients write it. */
 const REFERENCE: Schema = {
@@ -31,6 +32,7 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
     path: '/apiKeys',
     inContract: false,
     summary: 'List the Admin API keys, without their secrets',
+    answer: answerList('AdminKey'),
     read: async (db, request) => {
       checkUnrestricted(request);
       return (await allAdminKeys(db)).map(wireKey);
@@ -41,6 +43,7 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
     path: '/apiKeys',
     inContract: false,
     summary: 'Create an Admin API key; its text is in this answer and nowhere else',
+    answer: answer('AdminKey'),
     body: NEW_KEY_BODY,
     write: createKey,
   },
@@ -49,6 +52,7 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
     path: '/apiKeys/:key',
     inContract: false,
     summary: 'Revoke an Admin API key',
+    answer: answer('True'),
     write: async (db, request) => {
       checkUnrestricted(request);
       await removeAdminKey(db, request.caller, request.params['key'] ?? '');

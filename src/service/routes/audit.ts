@@ -4,6 +4,8 @@ import { checkMayChangeWorkspace, checkUnrestricted, workspaceAt } from '../plac
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit.js';
 import type { Db } from '../store/tables.js';
+import { answerPage } from './answer-schemas.js';
+import { AUDIT_QUERY } from './query-schemas.js';
 
 export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -11,6 +13,8 @@ export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
     path: '/auditLog/ws/:ws',
     inContract: false,
     summary: 'List the changes that were made, the newest first',
+    answer: answerPage('AuditEntry'),
+    query: AUDIT_QUERY,
     read: async (db, request) => {
       const workspace = await workspaceAt(db, request);
       checkMayChangeWorkspace(request);
@@ -22,6 +26,8 @@ export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
     path: '/auditLog',
     inContract: false,
     summary: 'List the changes that were made anywhere, the newest first',
+    answer: answerPage('AuditEntry'),
+    query: AUDIT_QUERY,
     read: async (db, request) => {
       checkUnrestricted(request);
       return readAudit(db, request, {});

@@ -17,7 +17,7 @@ import {
   type DefinitionContent,
   type Uses,
 } from '../rules/definition.js';
-import { differenceOf } from '../rules/difference.js';
+import { definitionDifference } from '../rules/difference.js';
 import type { PatchOperation } from '../rules/json-patch.js';
 import type { WordsNeeded } from '../rules/words.js';
 import type { AuditAction } from '../store/audit.js';
@@ -148,7 +148,7 @@ export async function removeDefinition(db: Db, request: ApiRequest): Promise<tru
     action: 'delete',
     workspaceId: place.workspace.id,
     environment: place.environment,
-    difference: differenceOf(wireDefinition(stored), null),
+    difference: definitionDifference(wireDefinition(stored), null),
   });
   return true;
 }
@@ -205,7 +205,7 @@ async function recorded(
     action: done.action,
     workspaceId: workspace.id,
     environment,
-    difference: differenceOf(done.before, wireDefinition(stored)),
+    difference: definitionDifference(done.before, wireDefinition(stored)),
   });
   return new JsonText(definitionText(stored));
 }

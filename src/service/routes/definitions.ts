@@ -12,6 +12,8 @@ import {
   replaceDefinition,
   setKilled,
 } from './definition-changes.js';
+import { answer, answerPage } from './answer-schemas.js';
+import { PAGE_QUERY } from './query-schemas.js';
 
 const PATH = '/splits/ws/:ws/:flag/environments/:env';
 
@@ -21,6 +23,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     path: PATH,
     inContract: true,
     summary: 'Get the definition of a flag in an environment',
+    answer: answer('Definition'),
     read: readDefinition,
   },
   {
@@ -28,6 +31,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     path: PATH,
     inContract: true,
     summary: 'Create the definition of a flag in an environment',
+    answer: answer('Definition'),
     body: DEFINITION_SCHEMA,
     write: createDefinition,
   },
@@ -36,6 +40,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     path: PATH,
     inContract: true,
     summary: 'Change the definition of a flag in an environment',
+    answer: answer('Definition'),
     body: PATCH_BODY,
     write: patchDefinition,
   },
@@ -44,6 +49,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     path: PATH,
     inContract: true,
     summary: 'Delete the definition of a flag in an environment',
+    answer: answer('True'),
     write: removeDefinition,
   },
   {
@@ -51,6 +57,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     path: PATH,
     inContract: false,
     summary: 'Replace the definition of a flag in an environment',
+    answer: answer('Definition'),
     body: DEFINITION_SCHEMA,
     write: replaceDefinition,
   },
@@ -59,6 +66,8 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     path: '/splits/ws/:ws/environments/:env',
     inContract: false,
     summary: 'List the definitions of an environment',
+    answer: answerPage('Definition'),
+    query: PAGE_QUERY,
     read: readDefinitions,
   },
   {
@@ -66,6 +75,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     path: `${PATH}/kill`,
     inContract: false,
     summary: 'Serve the default treatment to everybody',
+    answer: answer('True'),
     write: async (db, request) => setKilled(db, request, true),
   },
   {
@@ -73,6 +83,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     path: `${PATH}/restore`,
     inContract: false,
     summary: 'End a kill',
+    answer: answer('True'),
     write: async (db, request) => setKilled(db, request, false),
   },
 ];

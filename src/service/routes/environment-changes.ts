@@ -23,6 +23,7 @@ import {
 } from '../store/workspaces.js';
 import { PATCH_BODY } from './body-schemas.js';
 import { wireEnvironment } from './workspaces.js';
+import { answer } from './answer-schemas.js';
 
 export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -30,6 +31,7 @@ export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/environments/ws/:ws',
     inContract: false,
     summary: 'Create an environment',
+    answer: answer('Environment'),
     body: ENVIRONMENT_SCHEMA,
     write: addEnvironment,
   },
@@ -38,6 +40,7 @@ export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/environments/ws/:ws/:env',
     inContract: false,
     summary: 'Change an environment',
+    answer: answer('Environment'),
     body: PATCH_BODY,
     write: patchEnvironment,
   },
@@ -46,6 +49,7 @@ export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/environments/ws/:ws/:env',
     inContract: false,
     summary: 'Delete an environment that holds nothing any more',
+    answer: answer('True'),
     write: removeEnvironment,
   },
 ];

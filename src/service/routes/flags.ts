@@ -36,6 +36,8 @@ import {
 import type { Db, RolloutStatusRow, WorkspaceRow } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
 import { KEYS_ARRAY_BODY, PATCH_BODY } from './body-schemas.js';
+import { answer, answerPage } from './answer-schemas.js';
+import { FLAG_QUERY } from './query-schemas.js';
 
 export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -43,6 +45,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     path: '/splits/ws/:ws/trafficTypes/:trafficType',
     inContract: true,
     summary: 'Create a flag',
+    answer: answer('Flag'),
     body: NEW_FLAG_SCHEMA,
     write: createFlag,
   },
@@ -51,6 +54,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     path: '/splits/ws/:ws/:flag',
     inContract: true,
     summary: 'Change description, tags, owners or rollout status of a flag',
+    answer: answer('Flag'),
     body: PATCH_BODY,
     write: patchFlag,
   },
@@ -59,6 +63,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     path: '/splits/ws/:ws/:flag',
     inContract: true,
     summary: 'Delete a flag with its definitions in all environments',
+    answer: answer('True'),
     write: removeFlag,
   },
   {
@@ -66,6 +71,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     path: '/splits/ws/:ws/:flag/updateDescription',
     inContract: false,
     summary: 'Change the description of a flag: the body, as JSON or as plain text',
+    answer: answer('Flag'),
     takesText: true,
     write: async (db, request) =>
       changeFlag(db, request, () => ({ description: descriptionFrom(request.body) })),
@@ -75,6 +81,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     path: '/tags/ws/:ws/object/:flag/objecttype/Split',
     inContract: false,
     summary: 'Replace the tags of a flag',
+    answer: answerPage('Tag'),
     body: { ...KEYS_ARRAY_BODY, maxItems: 1_000, items: { type: 'string', minLength: 1 } },
     write: replaceTags,
   },
@@ -83,6 +90,8 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     path: '/splits/ws/:ws',
     inContract: false,
     summary: 'List flags',
+    answer: answerPage('Flag'),
+    query: FLAG_QUERY,
     read: readFlags,
   },
   {
@@ -90,6 +99,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     path: '/splits/ws/:ws/:flag',
     inContract: false,
     summary: 'Get a flag',
+    answer: answer('Flag'),
     read: async (db, request) =>
       wireFlag(await flagAt(db, request, await workspaceAt(db, request))),
   },

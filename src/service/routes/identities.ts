@@ -17,6 +17,7 @@ import {
 import { deleteIdentity, findIdentity, saveIdentity } from '../store/identities.js';
 import type { Db, EnvironmentRow, TrafficTypeRow } from '../store/tables.js';
 import { findTrafficType } from '../store/workspaces.js';
+import { answer } from './answer-schemas.js';
 
 const PATH = '/trafficTypes/:trafficType/environments/:env/identities';
 
@@ -26,6 +27,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     path: PATH,
     inContract: true,
     summary: 'Create or update identities',
+    answer: answer('SavedIdentities'),
     body: { type: 'array', items: IDENTITY_SCHEMA },
     write: saveIdentities,
   },
@@ -34,6 +36,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     path: `${PATH}/:key`,
     inContract: false,
     summary: 'Create an identity or replace its attributes',
+    answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
     write: async (db, request) => saveOne(db, request, { keepOthers: false }),
   },
@@ -42,6 +45,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     path: `${PATH}/:key`,
     inContract: false,
     summary: 'Create an identity or change some of its attributes',
+    answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
     write: async (db, request) => saveOne(db, request, { keepOthers: true }),
   },
@@ -50,6 +54,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     path: `${PATH}/:key`,
     inContract: false,
     summary: 'Delete an identity',
+    answer: answer('True'),
     write: removeIdentity,
   },
 ];

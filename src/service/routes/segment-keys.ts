@@ -28,6 +28,8 @@ import {
 import type { Store } from '../store/store.js';
 import type { Db } from '../store/tables.js';
 import { KEYS_ARRAY_BODY, KEYS_OBJECT_BODY } from './body-schemas.js';
+import { answer } from './answer-schemas.js';
+import { PAGE_QUERY, UPLOAD_QUERY } from './query-schemas.js';
 
 const PATH = '/segments/:env/:segment';
 
@@ -37,6 +39,8 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     path: `${PATH}/keys`,
     inContract: true,
     summary: 'List the keys of a segment in an environment',
+    answer: answer('SegmentKeys'),
+    query: PAGE_QUERY,
     read: readKeys,
   },
   {
@@ -44,6 +48,8 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     path: `${PATH}/upload`,
     inContract: true,
     summary: 'Add keys to a segment in an environment',
+    answer: answer('SegmentDefinition'),
+    query: UPLOAD_QUERY,
     body: KEYS_ARRAY_BODY,
     write: async (db, request, store) => upload(db, request, store, request.body as string[]),
   },
@@ -52,6 +58,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     path: `${PATH}/removeKeys`,
     inContract: true,
     summary: 'Remove keys from a segment in an environment',
+    answer: answer('RemovedKeys'),
     body: KEYS_OBJECT_BODY,
     write: async (db, request, store) => remove(db, request, store, keysOf(request)),
   },
@@ -60,6 +67,8 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     path: `${PATH}/uploadKeys`,
     inContract: false,
     summary: 'Add keys to a segment in an environment, or replace all of them',
+    answer: answer('SegmentDefinition'),
+    query: UPLOAD_QUERY,
     body: KEYS_OBJECT_BODY,
     write: async (db, request, store) => upload(db, request, store, keysOf(request)),
   },
@@ -68,6 +77,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     path: `${PATH}/deleteKeys`,
     inContract: false,
     summary: 'Remove keys from a segment in an environment',
+    answer: answer('RemovedKeys'),
     body: KEYS_ARRAY_BODY,
     write: async (db, request, store) => remove(db, request, store, request.body as string[]),
   },

@@ -5,6 +5,7 @@ import type { ApiRequest, Endpoint } from '../endpoint.js';
 import {
   activationAt,
   checkMayChangeWorkspace,
+  checkNoApproval,
   checkWordsFor,
   environmentAt,
   environmentOfSegment,
@@ -20,6 +21,7 @@ import { usersOf } from '../store/definitions.js';
 import {
   deleteActivation,
   deleteSegment,
+  environmentsWithKeys,
   findActivation,
   findSegment,
   insertActivation,
@@ -31,6 +33,8 @@ import {
 } from '../store/segments.js';
 import type { Db } from '../store/tables.js';
 import { NAMED_OBJECT_BODY } from './body-schemas.js';
+import { answer, answerPage } from './answer-schemas.js';
+import { PAGE_QUERY } from './query-schemas.js';
 
 export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -38,6 +42,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/ws/:ws/trafficTypes/:trafficType',
     inContract: true,
     summary: 'Create a segment',
+    answer: answer('Segment'),
     body: NAMED_OBJECT_BODY,
     write: createSegment,
   },
@@ -46,6 +51,8 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/ws/:ws',
     inContract: true,
     summary: 'List segments',
+    answer: answerPage('Segment'),
+    query: PAGE_QUERY,
     read: readSegments,
   },
   {
@@ -53,6 +60,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/ws/:ws/:segment',
     inContract: true,
     summary: 'Delete a segment with its keys in all environments',
+    answer: answer('True'),
     write: removeSegment,
   },
   {
@@ -60,6 +68,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/:env/:segment',
     inContract: true,
     summary: 'Activate a segment in an environment',
+    answer: answer('SegmentInEnvironment'),
     takesText: true,
     write: activate,
   },
@@ -68,6 +77,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/ws/:ws/:segment',
     inContract: false,
     summary: 'Get a segment',
+    answer: answer('Segment'),
     read: async (db, request) => {
       const workspace = await workspaceAt(db, request);
       return wireSegment(await segmentAt(db, request, workspace.id));
@@ -78,6 +88,8 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/ws/:ws/environments/:env',
     inContract: false,
     summary: 'List the segments that are active in an environment',
+    answer: answerPage('SegmentInEnvironment'),
+    query: PAGE_QUERY,
     read: readActivations,
   },
   {
@@ -85,6 +97,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     path: '/segments/:env/:segment',
     inContract: false,
     summary: 'Deactivate an empty segment in an environment',
+    answer: answer('True'),
     write: deactivate,
   },
 ];
@@ -139,6 +152,8 @@ async function removeSegment(db: Db, request: ApiRequest): Promise<true> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
   const segment = await segmentAt(db, request, workspace.id);
+  for (const environment of await environmentsWithKeys(db, segment.id))
+    checkNoApproval(environment);
   await checkUnused(db, { name: segment.name, workspaceId: workspace.id });
   await deleteSegment(db, segment.id);
   await recordChange(db, request.caller, {

@@ -22,6 +22,7 @@ import {
 } from '../store/workspaces.js';
 import { NAMED_OBJECT_BODY, PATCH_BODY } from './body-schemas.js';
 import { wireTrafficType, wireWorkspace } from './workspaces.js';
+import { answer } from './answer-schemas.js';
 
 export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -29,6 +30,7 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/workspaces',
     inContract: false,
     summary: 'Create a workspace without environments',
+    answer: answer('Workspace'),
     body: WORKSPACE_SCHEMA,
     write: addWorkspace,
   },
@@ -37,6 +39,7 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/workspaces/:ws',
     inContract: false,
     summary: 'Change a workspace',
+    answer: answer('Workspace'),
     body: PATCH_BODY,
     write: patchWorkspace,
   },
@@ -45,6 +48,7 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/workspaces/:ws',
     inContract: false,
     summary: 'Delete a workspace that holds nothing any more',
+    answer: answer('True'),
     write: removeWorkspace,
   },
   {
@@ -52,6 +56,7 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/trafficTypes/ws/:ws',
     inContract: false,
     summary: 'Create a traffic type',
+    answer: answer('TrafficType'),
     body: NAMED_OBJECT_BODY,
     write: addTrafficType,
   },
@@ -60,6 +65,7 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     path: '/trafficTypes/:trafficType',
     inContract: false,
     summary: 'Delete a traffic type that nothing uses',
+    answer: answer('True'),
     write: removeTrafficType,
   },
 ];

@@ -18,6 +18,8 @@ import {
   pageOf,
   type WorkspaceFilter,
 } from '../store/workspaces.js';
+import { answerList, answerPage } from './answer-schemas.js';
+import { ROLLOUT_STATUS_QUERY, WORKSPACE_QUERY } from './query-schemas.js';
 
 export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -25,6 +27,8 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
     path: '/workspaces',
     inContract: true,
     summary: 'List workspaces',
+    answer: answerPage('Workspace'),
+    query: WORKSPACE_QUERY,
     read: readWorkspaces,
   },
   {
@@ -32,6 +36,7 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
     path: '/environments/ws/:ws',
     inContract: true,
     summary: 'List environments',
+    answer: answerList('Environment'),
     read: readEnvironments,
   },
   {
@@ -39,6 +44,8 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
     path: '/rolloutStatuses',
     inContract: true,
     summary: 'List rollout statuses',
+    answer: answerList('RolloutStatus'),
+    query: ROLLOUT_STATUS_QUERY,
     read: async (db, request) => {
       const { wsId } = request.query;
       if (typeof wsId !== 'string' || wsId === '') throw badRequest('wsId must name a workspace');
@@ -50,6 +57,7 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
     path: '/rolloutStatuses/ws/:ws',
     inContract: false,
     summary: 'List rollout statuses',
+    answer: answerList('RolloutStatus'),
     read: async (db, request) => readRolloutStatuses(db, await workspaceAt(db, request)),
   },
   {
@@ -57,6 +65,7 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
     path: '/trafficTypes/ws/:ws',
     inContract: false,
     summary: 'List traffic types',
+    answer: answerList('TrafficType'),
     read: readTrafficTypes,
   },
 ];

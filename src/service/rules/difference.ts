@@ -9,7 +9,7 @@ export interface MemberChange {
 
 /** What an audit row tells of a change to a list of keys: numbers, and the first of them. */
 export interface KeysChange {
-  readonly path: '/keys';
+  readonly path: string;
   readonly added: number;
   readonly removed: number;
   readonly sample: readonly string[];
@@ -41,11 +41,56 @@ function member<S extends 'before' | 'after'>(
   return result;
 }
 
-export function keysDifference(added: readonly string[], removed: readonly string[]): KeysChange {
+export function keysDifference(
+  added: readonly string[],
+  removed: readonly string[],
+  path = '/keys',
+): KeysChange {
   return {
-    path: '/keys',
+    path,
     added: added.length,
     removed: removed.length,
     sample: [...added, ...removed].slice(0, SAMPLE_SIZE),
   };
+}
+
+/** A definition, as far as its difference goes into its parts. */
+interface WithTreatments {
+  readonly treatments: readonly { readonly name: string; readonly keys?: readonly string[] }[];
+}
+
+/** The same, but for individual targets: by treatment, and told as keys are. */
+export function definitionDifference(
+  before: WithTreatments | null,
+  after: WithTreatments | null,
+): (MemberChange | KeysChange)[] {
+  return [
+    ...differenceOf(before && withoutTargets(before), after && withoutTargets(after)),
+    ...targetsDifference(targetsOf(before), targetsOf(after)),
+  ];
+}
+
+function withoutTargets(definition: WithTreatments): object {
+  const treatments = definition.treatments.map((treatment) =>
+    Object.fromEntries(Object.entries(treatment).filter(([name]) => name !== 'keys')),
+  );
+  return { ...definition, treatments };
+}
+
+type Targets = ReadonlyMap<string, ReadonlySet<string>>;
+
+function targetsOf(definition: WithTreatments | null): Targets {
+  return new Map(definition?.treatments.map(({ name, keys = [] }) => [name, new Set(keys)]));
+}
+
+function targetsDifference(before: Targets, after: Targets): KeysChange[] {
+  const none: ReadonlySet<string> = new Set();
+  return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((name) => {
+    const had = before.get(name) ?? none;
+    const has = after.get(name) ?? none;
+    const added = [...has].filter((key) => !had.has(key));
+    const removed = [...had].filter((key) => !has.has(key));
+    if (added.length === 0 && removed.length === 0) return [];
+    return [keysDifference(added, removed, `/targets/${name}`)];
+  });
 }

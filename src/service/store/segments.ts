@@ -6,7 +6,7 @@ import type {
 } from '../../api/wire.js';
 import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
-import type { Db, SegmentRow } from './tables.js';
+import type { Db, EnvironmentRow, SegmentRow } from './tables.js';
 
 export interface StoredSegment extends SegmentRow {
   readonly traffic_type_name: string;
@@ -94,6 +94,18 @@ export async function deleteSegment(db: Db, segmentId: string): Promise<void> {
   // One after the other: a transaction has one connection.
   for (const { id } of activations) await deleteActivation(db, id);
   await db.deleteFrom('segments').where('id', '=', segmentId).execute();
+}
+
+/** Environments in which the segment has keys. */
+export async function environmentsWithKeys(db: Db, segmentId: string): Promise<EnvironmentRow[]> {
+  return db
+    .selectFrom('activations')
+    .innerJoin('environments', 'environments.id', 'activations.environment_id')
+    .where('activations.segment_id', '=', segmentId)
+    .where('activations.key_count', '>', 0)
+    .selectAll('environments')
+    .orderBy('environments.sort_name')
+    .execute();
 }
 
 /** In the order of names. */

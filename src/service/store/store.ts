@@ -48,19 +48,38 @@ async function openMemory(): Promise<Store> {
 }
 
 async function openDirectory(path: string): Promise<Store> {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  const lock = takeLock(path);
   try {
-    // It often stands inside a checkout, and is no part of it.
-    writeFileSync(join(path, '.gitignore'), '*\n');
-    const database = openSqlite(join(path, 'service.sqlite'));
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    const lock = takeLock(path);
+    try {
+      // It often stands inside a checkout, and is no part of it.
+      writeFileSync(join(path, '.gitignore'), '*\n');
+      const dialect = sqliteDialect(openDurable(join(path, 'service.sqlite')));
+      return await storeOver(dialect, 'sqlite', () => lock.close());
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof FlaghoistError) throw error;
+    throw new FlaghoistError(
+      'STATE_UNREADABLE',
+      `cannot open the store in "${path}": ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+function openDurable(file: string): SqliteDatabase {
+  const database = openSqlite(file);
+  try {
     database.exec('pragma journal_mode = wal');
     // Every commit reaches the disk before it is answered: what was acknowledged survives a power cut.
     database.exec('pragma synchronous = full');
     database.exec('pragma foreign_keys = on');
-    return await storeOver(sqliteDialect(database), 'sqlite', () => lock.close());
+    return database;
   } catch (error) {
-    lock.close();
+    database.close();
     throw error;
   }
 }
@@ -119,6 +138,8 @@ async function openPostgres(url: string): Promise<Store> {
         oid === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(oid, format) as unknown),
     },
   });
+  // A connection that breaks while nobody uses it is replaced at the next use; unheard, this would end the process.
+  pool.on('error', () => undefined);
   return storeOver(new PostgresDialect({ pool }), 'postgres');
 }
 

@@ -7,7 +7,11 @@ import {
   isSameKey,
   keyFromHeaders,
 } from '../../../src/service/rules/admin-key.js';
-import { differenceOf, keysDifference } from '../../../src/service/rules/difference.js';
+import {
+  definitionDifference,
+  differenceOf,
+  keysDifference,
+} from '../../../src/service/rules/difference.js';
 import { readIdentity } from '../../../src/service/rules/identity.js';
 import { keysToAdd, keysToRemove, wantsReplacement } from '../../../src/service/rules/keys.js';
 import { checkFlagName, checkTreatmentName } from '../../../src/service/rules/names.js';
@@ -165,6 +169,26 @@ describe('differences', () => {
       { path: '/a', before: 1 },
       { path: '/b', before: [1], after: [2] },
       { path: '/d', after: null },
+    ]);
+  });
+
+  it('of definitions tell individual targets by treatment, as keys', () => {
+    const before = {
+      killed: false,
+      treatments: [{ name: 'on', keys: ['a', 'b'] }, { name: 'off' }],
+    };
+    const after = {
+      killed: true,
+      treatments: [
+        { name: 'on', keys: ['b'] },
+        { name: 'off', keys: ['a'] },
+      ],
+    };
+
+    expect(definitionDifference(before, after)).toEqual([
+      { path: '/killed', before: false, after: true },
+      { path: '/targets/off', added: 1, removed: 0, sample: ['a'] },
+      { path: '/targets/on', added: 0, removed: 1, sample: ['a'] },
     ]);
   });
 

@@ -1,0 +1,163 @@
+import { DEFINITION_SCHEMA } from '../rules/definition-schema.js';
+import type { Schema } from '../rules/matchers.js';
+
+/**
+ * Shapes of answers, for the description of the service. Answers may hold more members than stand here; those that
+ * stand under `required` are always there.
+ */
+
+const TEXT: Schema = { type: 'string' };
+const TIME: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+const TRUTH: Schema = { type: 'boolean' };
+const NULL: Schema = { type: 'null' };
+const orNull = (schema: Schema): Schema => ({ anyOf: [schema, NULL] });
+const listOf = (items: Schema): Schema => ({ type: 'array', items });
+
+function record(required: Record<string, Schema>, optional: Record<string, Schema> = {}): Schema {
+  return {
+    type: 'object',
+    required: Object.keys(required),
+    properties: { ...required, ...optional },
+  };
+}
+
+const REFERENCE = record({ id: TEXT, name: TEXT });
+const TAGS = orNull(listOf(record({ name: TEXT })));
+const PAGE = { offset: COUNT, limit: COUNT };
+
+/** By the name under which the description of the service has them. */
+export const ANSWER_SCHEMAS = {
+  Error: record({
+    code: { type: 'integer', description: 'Equal to the HTTP status.' },
+    message: TEXT,
+    details: orNull(TEXT),
+    transactionId: orNull(TEXT),
+  }),
+  True: { const: true },
+  Workspace: record({
+    id: TEXT,
+    name: TEXT,
+    type: { const: 'workspace' },
+    requiresTitleAndComments: TRUTH,
+  }),
+  Environment: record({ id: TEXT, name: TEXT, production: TRUTH }),
+  TrafficType: record({ id: TEXT, name: TEXT }, { displayAttributeId: orNull(TEXT) }),
+  RolloutStatus: record({ id: TEXT, name: TEXT, description: TEXT }),
+  Flag: record(
+    {
+      id: TEXT,
+      name: TEXT,
+      description: TEXT,
+      trafficType: REFERENCE,
+      creationTime: TIME,
+      rolloutStatus: REFERENCE,
+      rolloutStatusTimestamp: TIME,
+      tags: TAGS,
+    },
+    { owners: listOf(record({ id: TEXT, type: { enum: ['User', 'Team'] } })) },
+  ),
+  Tag: record({ name: TEXT, objectType: { const: 'Split' }, objectName: TEXT }),
+  Definition: {
+    ...record({
+      id: TEXT,
+      name: TEXT,
+      environment: REFERENCE,
+      trafficType: REFERENCE,
+      ...DEFINITION_SCHEMA.properties,
+      creationTime: TIME,
+      lastUpdateTime: TIME,
+    }),
+    required: [
+      'id',
+      'name',
+      'environment',
+      'trafficType',
+      'killed',
+      'treatments',
+      'defaultTreatment',
+      'baselineTreatment',
+      'trafficAllocation',
+      'rules',
+      'defaultRule',
+      'creationTime',
+      'lastUpdateTime',
+    ],
+  },
+  Segment: record({
+    name: TEXT,
+    description: TEXT,
+    trafficType: REFERENCE,
+    creationTime: TIME,
+    tags: TAGS,
+  }),
+  SegmentInEnvironment: record({
+    name: TEXT,
+    environment: REFERENCE,
+    trafficType: REFERENCE,
+    creationTime: TIME,
+  }),
+  SegmentDefinition: record({
+    environmentURN: record({ type: { const: 'Environment' }, id: TEXT, name: TEXT }),
+    name: TEXT,
+    description: TEXT,
+    status: { const: 'ACTIVE' },
+    creationTime: TIME,
+    lastUpdateTime: TIME,
+    type: { const: 'Segment' },
+  }),
+  SegmentKeys: record({
+    keys: listOf(record({ key: TEXT })),
+    openChangeRequestId: orNull(TEXT),
+    count: { ...COUNT, description: 'Keys in the whole segment.' },
+    ...PAGE,
+  }),
+  RemovedKeys: record({ code: { const: 200 }, message: TEXT, details: NULL, transactionId: NULL }),
+  Identity: record({
+    key: TEXT,
+    values: { type: 'object', additionalProperties: { type: 'string' } },
+  }),
+  SavedIdentities: record({
+    objects: listOf({ $ref: '#/components/schemas/Identity' }),
+    failed: listOf(record({ object: {}, status: COUNT, message: TEXT })),
+    metadata: NULL,
+    offset: NULL,
+    limit: NULL,
+    count: NULL,
+    total: NULL,
+  }),
+  AuditEntry: record({
+    id: COUNT,
+    time: TIME,
+    transactionId: TEXT,
+    workspaceId: orNull(TEXT),
+    environment: orNull(TEXT),
+    environmentId: orNull(TEXT),
+    kind: TEXT,
+    name: TEXT,
+    action: TEXT,
+    title: orNull(TEXT),
+    comment: orNull(TEXT),
+    keyName: orNull(TEXT),
+    difference: { type: 'array' },
+  }),
+  AdminKey: record(
+    {
+      id: TEXT,
+      name: TEXT,
+      apiKeyType: { const: 'admin' },
+      creationTime: TIME,
+      revocationTime: orNull(TIME),
+      workspaces: orNull(listOf(TEXT)),
+      environments: orNull(listOf(TEXT)),
+    },
+    { key: { ...TEXT, description: 'In the answer of its creation, and nowhere else.' } },
+  ),
+} as const satisfies Readonly<Record<string, Schema>>;
+
+export type AnswerName = keyof typeof ANSWER_SCHEMAS;
+
+export const answer = (name: AnswerName): Schema => ({ $ref: `#/components/schemas/${name}` });
+export const answerList = (name: AnswerName): Schema => listOf(answer(name));
+export const answerPage = (name: AnswerName): Schema =>
+  record({ objects: answerList(name), ...PAGE, totalCount: COUNT });

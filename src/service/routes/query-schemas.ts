@@ -1,0 +1,46 @@
+import type { Schema } from '../rules/matchers.js';
+
+/** Parameters of queries, for the description of the service; what they mean is read by the rules. */
+
+const text = (description: string): Schema => ({ type: 'string', description });
+
+export const PAGE_QUERY: Readonly<Record<string, Schema>> = {
+  offset: { type: 'integer', minimum: 0, default: 0, description: 'Skips so many objects.' },
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    description: 'Size of the page. One that is too large is cut, and the answer says to what.',
+  },
+};
+
+export const WORDS_QUERY: Readonly<Record<string, Schema>> = {
+  title: text('Title of the change, for the audit log.'),
+  comment: text('Comment on the change, for the audit log.'),
+};
+
+export const WORKSPACE_QUERY: Readonly<Record<string, Schema>> = {
+  ...PAGE_QUERY,
+  name: text('Of the workspaces.'),
+  nameOp: { enum: ['IS', 'STARTS_WITH', 'CONTAINS'], default: 'IS' },
+};
+
+export const FLAG_QUERY: Readonly<Record<string, Schema>> = {
+  ...PAGE_QUERY,
+  name: text('Part of the name, in any case.'),
+  tag: text('May be repeated: flags that have all of them.'),
+  rolloutStatus: text('Id of a rollout status.'),
+};
+
+export const AUDIT_QUERY: Readonly<Record<string, Schema>> = {
+  ...PAGE_QUERY,
+  object: text('`KIND/NAME`, or a name.'),
+  environment: text('Id or name.'),
+};
+
+export const ROLLOUT_STATUS_QUERY: Readonly<Record<string, Schema>> = {
+  wsId: text('Id or name of a workspace. Required.'),
+};
+
+export const UPLOAD_QUERY: Readonly<Record<string, Schema>> = {
+  replace: text('`true` or empty: keys that are not sent are removed.'),
+};

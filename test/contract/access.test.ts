@@ -1,0 +1,381 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { WireEnvironment, WirePage, WireWorkspace } from '../../src/api/wire.js';
+import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** Who may do what: keys, their restrictions, approvals, required words, and how often. */
+let service: TestService;
+let client: ServiceCalls;
+
+beforeAll(async () => {
+  service = await startTestService({
+    seed: {
+      workspaces: [
+        {
+          name: 'Default',
+          environments: [
+            { name: 'staging' },
+            { name: 'guarded', approvalsRequired: true },
+            { name: 'killable', approvalsRequired: true, allowKills: true },
+          ],
+          trafficTypes: ['user'],
+        },
+        {
+          name: 'Worded',
+          requiresTitleAndComments: true,
+          environments: [{ name: 'live' }],
+          trafficTypes: ['user'],
+        },
+      ],
+    },
+  });
+  client = callsOf(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const withKey = (key: string): ServiceCalls => callsOf({ origin: service.origin, key });
+const at = (flag: string, environment: string): string =>
+  `/splits/ws/Default/${flag}/environments/${environment}`;
+
+describe('Admin API keys', () => {
+  it('are made, listed without their secret, and revoked, by HTTP', async () => {
+    const made = await client.ok<{ id: string; key: string }>('POST', '/apiKeys', { name: 'ci' });
+    const mine = withKey(made.key);
+    const before = await mine.call('GET', '/workspaces');
+    const listed = await client.call('GET', '/apiKeys');
+
+    const revoked = await client.call('DELETE', `/apiKeys/${made.id}`);
+    const after = await mine.call('GET', '/workspaces');
+
+    expect([before.status, after.status]).toEqual([200, 401]);
+    expect(revoked.text).toBe('true');
+    expect(listed.text).toContain('"ci"');
+    expect(listed.text).not.toContain(made.key);
+    expect(listed.text).not.toContain('hash');
+  });
+
+  it('stand by their name in the audit log', async () => {
+    const mine = withKey(await service.createKey('deploy bot'));
+    await mine.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'by-bot' });
+
+    const [change] = await service.audit({ name: 'by-bot' });
+
+    expect(change?.keyName).toBe('deploy bot');
+  });
+
+  it('that look right but are none are refused alike', async () => {
+    const { key } = service;
+    const flipped = key.slice(0, -7) + (key.at(-7) === 'a' ? 'b' : 'a') + key.slice(-6);
+
+    for (const wrong of [flipped, `${key}x`, key.slice(0, -1), 'fha_', 'x', key.toUpperCase()]) {
+      expect((await withKey(wrong).call('GET', '/workspaces')).status).toBe(401);
+    }
+  });
+
+  it('are asked for before anything else is looked at', async () => {
+    const nobody = withKey('none');
+
+    const answers = [
+      await nobody.call('GET', '/nothing'),
+      await nobody.send('POST', '/workspaces', '{'),
+      await nobody.call('GET', '/workspaces?limit=x'),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+  });
+});
+
+describe('a key for one workspace', () => {
+  it('does not see the others', async () => {
+    const mine = withKey(await service.createKey('w', { workspaces: ['Worded'] }));
+
+    const { objects } = await mine.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
+
+    expect(objects.map(({ name }) => name)).toEqual(['Worded']);
+    expect((await mine.call('GET', '/environments/ws/Default')).status).toBe(404);
+    expect((await mine.call('GET', '/segments/staging/any/keys')).status).toBe(404);
+    expect((await mine.call('GET', '/splits/ws/Worded')).status).toBe(200);
+  });
+
+  it('may not make keys or workspaces, or read what others did', async () => {
+    const mine = withKey(await service.createKey('w', { workspaces: ['Worded'] }));
+
+    const answers = [
+      await mine.call('POST', '/apiKeys', { name: 'more' }),
+      await mine.call('GET', '/apiKeys'),
+      await mine.call('POST', '/workspaces', { name: 'More' }),
+      await mine.call('GET', '/auditLog'),
+      await mine.call('GET', '/auditLog/ws/Default'),
+      await mine.call('GET', '/auditLog/ws/Worded'),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 404, 200]);
+  });
+});
+
+describe('a key for one environment', () => {
+  it('works there, and changes nothing that all environments share', async () => {
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'scoped' });
+    const mine = withKey(await service.createKey('e', { environments: ['staging'] }));
+
+    const environments = await mine.ok<WireEnvironment[]>('GET', '/environments/ws/Default');
+    const here = await mine.call('POST', at('scoped', 'staging'), aDefinition());
+    const elsewhere = await mine.call('GET', at('scoped', 'guarded'));
+    const flag = await mine.call('DELETE', '/splits/ws/Default/scoped');
+
+    expect(environments.map(({ name }) => name)).toEqual(['staging']);
+    expect([here.status, elsewhere.status, flag.status]).toEqual([200, 404, 403]);
+    expect((await mine.call('GET', '/environments/ws/Worded')).status).toBe(404);
+  });
+});
+
+describe('an environment that requires approvals', () => {
+  it('refuses changes of definitions and keys, and says so', async () => {
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'approved' });
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'approved-too' });
+    await client.ok('POST', '/segments/guarded/approved-too');
+
+    const answers = [
+      await client.call('POST', at('approved', 'guarded'), aDefinition()),
+      await client.call('PATCH', at('approved', 'guarded'), []),
+      await client.call('DELETE', at('approved', 'guarded')),
+      await client.call('PUT', `${at('approved', 'guarded')}/kill`),
+      await client.call('PUT', '/segments/guarded/approved-too/upload', ['k']),
+      await client.call('PUT', '/segments/guarded/approved-too/removeKeys', { keys: ['k'] }),
+    ];
+
+    for (const answer of answers) {
+      expect(answer.body).toMatchObject({
+        code: 403,
+        message: expect.stringMatching(/^Approvals are required\. orgId=\S+ envId=\S+$/) as string,
+        details: '',
+      });
+    }
+  });
+
+  it('keeps a segment that has keys there', async () => {
+    await client.ok('PATCH', '/environments/ws/Default/guarded', [
+      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: false },
+    ]);
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'kept' });
+    await client.ok('POST', '/segments/guarded/kept');
+    await client.ok('PUT', '/segments/guarded/kept/upload', ['k']);
+    await client.ok('PATCH', '/environments/ws/Default/guarded', [
+      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
+    ]);
+
+    expect((await client.call('DELETE', '/segments/ws/Default/kept')).status).toBe(403);
+  });
+
+  it('lets kills through where its permissions say so', async () => {
+    await client.ok('PATCH', '/environments/ws/Default/killable', [
+      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: false },
+    ]);
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'killed' });
+    await client.ok('POST', at('killed', 'killable'), aDefinition());
+    await client.ok('PATCH', '/environments/ws/Default/killable', [
+      { op: 'replace', path: '/changePermissions/areApprovalsRequired', value: true },
+    ]);
+
+    const kill = await client.call('PUT', `${at('killed', 'killable')}/kill`);
+    const restore = await client.call('PUT', `${at('killed', 'killable')}/restore`);
+    const flag = await client.call('DELETE', '/splits/ws/Default/killed');
+
+    expect([kill.status, restore.status, flag.status]).toEqual([200, 403, 403]);
+  });
+});
+
+describe('a workspace that requires title and comment', () => {
+  const path = '/splits/ws/Worded/wordy/environments/live';
+
+  it('takes them from the body or the query of each change in an environment', async () => {
+    await client.ok('POST', '/splits/ws/Worded/trafficTypes/user', { name: 'wordy' });
+    await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: 'worded' });
+    const words = { title: 't', comment: 'c' };
+
+    await client.ok('POST', path, aDefinition(words));
+    await client.ok('PUT', `${path}?title=t&comment=c`, aDefinition());
+    await client.ok('PUT', `${path}/kill`, words);
+    await client.ok('POST', '/segments/live/worded?title=t&comment=c');
+    await client.ok('PUT', '/segments/live/worded/uploadKeys', { keys: ['k'], ...words });
+    await client.ok('PUT', '/segments/live/worded/upload?title=t&comment=c', ['k2']);
+    await client.ok('PUT', '/segments/live/worded/removeKeys', { keys: ['k'], comment: 'c' });
+    await client.ok('DELETE', `${path}?title=t&comment=c`);
+
+    for (const entry of await service.audit({ environment: 'live' })) {
+      expect(entry.comment).toBe('c');
+    }
+  });
+
+  it('refuses each without them', async () => {
+    await client.ok('POST', '/splits/ws/Worded/trafficTypes/user', { name: 'mute' });
+    await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: 'muted' });
+    const mute = '/splits/ws/Worded/mute/environments/live';
+
+    const answers = [
+      await client.call('POST', mute, aDefinition({ title: 't' })),
+      await client.call('PUT', mute, aDefinition()),
+      await client.call('PUT', `${mute}/kill`, { comment: 'c' }),
+      await client.call('DELETE', mute),
+      await client.call('POST', '/segments/live/muted'),
+      await client.call('PUT', '/segments/live/muted/upload', ['k']),
+      await client.call('PUT', '/segments/live/muted/removeKeys', { keys: ['k'] }),
+    ];
+
+    for (const answer of answers) {
+      expect(answer.body).toMatchObject({
+        code: 400,
+        message: 'Comment/title combination invalid for workspace',
+        details: '',
+      });
+    }
+  });
+
+  it('does not ask for them at the level of the workspace', async () => {
+    await client.ok('POST', '/splits/ws/Worded/trafficTypes/user', { name: 'free' });
+    await client.ok('PATCH', '/splits/ws/Worded/free', [
+      { op: 'replace', path: '/description', value: 'd' },
+    ]);
+
+    expect((await client.call('DELETE', '/splits/ws/Worded/free')).status).toBe(200);
+  });
+});
+
+describe('the audit log', () => {
+  it('tells what each change was, with its words and its difference, the newest first', async () => {
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user?title=t1&comment=c1', {
+      name: 'told',
+    });
+    await client.ok('POST', at('told', 'staging'), aDefinition({ title: 't2', comment: 'c2' }));
+    await client.ok('PATCH', `${at('told', 'staging')}?title=t3&comment=c3`, [
+      { op: 'replace', path: '/trafficAllocation', value: 50 },
+    ]);
+    await client.ok('DELETE', `${at('told', 'staging')}?title=t4`);
+
+    const page = await client.ok<WirePage<object>>(
+      'GET',
+      '/auditLog/ws/Default?object=flag/told&limit=3',
+    );
+
+    expect(page).toMatchObject({ offset: 0, limit: 3, totalCount: 4 });
+    expect(page.objects).toMatchObject([
+      { action: 'delete', environment: 'staging', title: 't4', comment: null },
+      {
+        action: 'update',
+        title: 't3',
+        comment: 'c3',
+        kind: 'flag',
+        name: 'told',
+        keyName: 'test',
+        transactionId: expect.any(String) as string,
+        difference: [
+          { path: '/lastUpdateTime' },
+          { path: '/trafficAllocation', before: 100, after: 50 },
+        ],
+      },
+      { action: 'create', title: 't2', comment: 'c2' },
+    ]);
+  });
+
+  it('records nothing of what was refused or changed nothing', async () => {
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'quiet' });
+    await client.ok('POST', at('quiet', 'staging'), aDefinition());
+    await client.ok('PUT', `${at('quiet', 'staging')}/restore`);
+    await client.call('PATCH', at('quiet', 'staging'), [{ op: 'remove', path: '/none' }]);
+    await client.call(
+      'PUT',
+      at('quiet', 'staging'),
+      aDefinition({ rules: [ruleOn({ type: 'IN_SEGMENT', string: 'none' })] }),
+    );
+
+    const entries = await service.audit({ kind: 'flag', name: 'quiet' });
+
+    expect(entries.map(({ action }) => action)).toEqual(['create', 'create']);
+  });
+
+  it('tells keys of a segment by number and a sample', async () => {
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'counted' });
+    await client.ok('POST', '/segments/staging/counted');
+    await client.ok('PUT', '/segments/staging/counted/upload', ['a', 'b']);
+
+    const [change] = await service.audit({ kind: 'segment', name: 'counted' });
+
+    expect(change).toMatchObject({
+      action: 'add-keys',
+      difference: [{ path: '/keys', added: 2, removed: 0, sample: ['a', 'b'] }],
+    });
+  });
+});
+
+describe('a rate limit', () => {
+  let limited: TestService | undefined;
+
+  afterEach(async () => {
+    await limited?.stop();
+  });
+
+  it('answers 429 with the time to wait, and lets through again afterwards', async () => {
+    let now = 1_000_000;
+    limited = await startTestService({
+      rateLimit: { requests: 2, perSeconds: 10 },
+      clock: () => now,
+    });
+    const other = callsOf(limited);
+
+    const first = await other.call('GET', '/workspaces');
+    const second = await other.call('GET', '/workspaces');
+    now += 4_000;
+    const third = await other.call('GET', '/workspaces');
+    now += 6_000;
+    const fourth = await other.call('GET', '/workspaces');
+
+    expect([first.status, second.status, third.status, fourth.status]).toEqual([
+      200, 200, 429, 200,
+    ]);
+    expect(first.headers.get('x-ratelimit-remaining-org')).toBe('1');
+    expect(third.body).toMatchObject({ code: 429, details: '' });
+    for (const name of [
+      'retry-after',
+      'x-ratelimit-reset-seconds-org',
+      'x-ratelimit-reset-seconds-ip',
+    ]) {
+      expect(third.headers.get(name)).toBe('6');
+    }
+  });
+});
+
+describe('the access log', () => {
+  it('tells method, path, status and key name, and never the key or the query', async () => {
+    const lines: string[] = [];
+    const logged = await startTestService({
+      log: {
+        info: (fields, message) => lines.push(JSON.stringify({ ...fields, message })),
+        error: (fields, message) => lines.push(JSON.stringify({ ...fields, message })),
+      },
+    });
+
+    await callsOf(logged).call('GET', '/workspaces?limit=3');
+    await logged.stop();
+
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      message: 'request',
+      method: 'GET',
+      path: '/internal/api/v2/workspaces',
+      status: 200,
+      key: 'test',
+    });
+    expect(lines.join('')).not.toContain(logged.key);
+  });
+});
+
+describe('the health endpoint', () => {
+  it('answers without a key', async () => {
+    const response = await fetch(`${service.origin}/health`);
+
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ status: 'ok' });
+  });
+});

@@ -1,0 +1,341 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type {
+  WireDefinition,
+  WireEnvironment,
+  WireFlag,
+  WirePage,
+  WireSegmentInEnvironment,
+  WireTrafficType,
+  WireWorkspace,
+} from '../../src/api/wire.js';
+import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** What the contract leaves open, as public documentation and clients of such services have it. */
+let service: TestService;
+let client: ServiceCalls;
+
+beforeAll(async () => {
+  service = await startTestService();
+  client = callsOf(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const at = (flag: string): string => `/splits/ws/Default/${flag}/environments/staging`;
+const createFlag = async (name: string, more: object = {}): Promise<WireFlag> =>
+  client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name, ...more });
+
+describe('lists of flags and definitions', () => {
+  it('are in the order of names, whatever their case, in pages of twenty and at most fifty', async () => {
+    await client.ok('POST', '/workspaces', { name: 'Lists' });
+    const path = '/splits/ws/Lists';
+    await client.ok('POST', '/environments/ws/Lists', { name: 'dev' });
+    await client.ok('POST', '/trafficTypes/ws/Lists', { name: 'user' });
+    for (const name of ['beta', 'Alpha', 'gamma', 'alpha2', 'Beta2']) {
+      await client.ok('POST', `${path}/trafficTypes/user`, { name });
+      await client.ok('POST', `${path}/${name}/environments/dev`, aDefinition());
+    }
+
+    const flags = await client.ok<WirePage<WireFlag>>('GET', path);
+    const definitions = await client.ok<WirePage<WireDefinition>>(
+      'GET',
+      `${path}/environments/dev?limit=500&offset=1`,
+    );
+
+    const names = ['Alpha', 'alpha2', 'beta', 'Beta2', 'gamma'];
+    expect(flags.objects.map(({ name }) => name)).toEqual(names);
+    expect(flags).toMatchObject({ offset: 0, limit: 20, totalCount: 5 });
+    expect(definitions.objects.map(({ name }) => name)).toEqual(names.slice(1));
+    expect(definitions).toMatchObject({ offset: 1, limit: 50, totalCount: 5 });
+    expect(definitions.objects[0]).toEqual(
+      await client.ok('GET', `${path}/alpha2/environments/dev`),
+    );
+  });
+
+  it('can be narrowed by part of the name, tag and rollout status', async () => {
+    await createFlag('narrow_one', { tags: [{ name: '50%' }, { name: 'web' }] });
+    await createFlag('narrow-two', { tags: [{ name: 'web' }] });
+    const names = async (query: string): Promise<string[]> => {
+      const page = await client.ok<WirePage<WireFlag>>('GET', `/splits/ws/Default?${query}`);
+      expect(page.totalCount).toBe(page.objects.length);
+      return page.objects.map(({ name }) => name);
+    };
+
+    expect(await names('name=NARROW')).toEqual(['narrow-two', 'narrow_one']);
+    expect(await names('name=w_o')).toEqual(['narrow_one']);
+    expect(await names('tag=web&tag=50%25')).toEqual(['narrow_one']);
+    expect(await names('rolloutStatus=unknown')).toEqual([]);
+  });
+
+  it('shows one flag by name or id', async () => {
+    const flag = await createFlag('single');
+
+    expect(await client.ok('GET', '/splits/ws/Default/single')).toEqual(flag);
+    expect(await client.ok('GET', `/splits/ws/Default/${flag.id}`)).toEqual(flag);
+    expect((await client.call('GET', '/splits/ws/Default/none')).status).toBe(404);
+  });
+});
+
+describe('a kill', () => {
+  it.each(['PUT', 'POST'])(
+    'and a restore by %s answer true and change nothing else',
+    async (method) => {
+      const name = `kill-${method}`;
+      await createFlag(name);
+      const before = await client.ok<WireDefinition>('POST', at(name), aDefinition());
+
+      const killed = await client.call(method, `${at(name)}/kill`, { comment: 'c' });
+      const again = await client.call(method, `${at(name)}/kill`);
+      const during = await client.ok<WireDefinition>('GET', at(name));
+      const restored = await client.call(method, `${at(name)}/restore`);
+      const after = await client.ok<WireDefinition>('GET', at(name));
+
+      expect([killed.text, again.text, restored.text]).toEqual(['true', 'true', 'true']);
+      expect(during).toEqual({ ...before, killed: true, lastUpdateTime: during.lastUpdateTime });
+      expect(after).toEqual({ ...before, lastUpdateTime: after.lastUpdateTime });
+    },
+  );
+
+  it('by PATCH is recorded as what it is', async () => {
+    await createFlag('kill-patch');
+    await client.ok('POST', at('kill-patch'), aDefinition());
+
+    await client.ok('PATCH', `${at('kill-patch')}?title=t&comment=c`, [
+      { op: 'replace', path: '/killed', value: true },
+    ]);
+
+    const [change] = await service.audit({ kind: 'flag', name: 'kill-patch' });
+    expect(change).toMatchObject({ action: 'kill', title: 't', comment: 'c' });
+  });
+
+  it('needs a definition', async () => {
+    await createFlag('kill-none');
+
+    expect((await client.call('PUT', `${at('kill-none')}/kill`)).status).toBe(404);
+  });
+});
+
+describe('PUT of a definition', () => {
+  it('replaces everything but the kill, which it leaves unless it speaks of it', async () => {
+    await createFlag('put');
+    await client.ok('POST', at('put'), aDefinition({ killed: true, trafficAllocation: 5 }));
+    const { treatments, defaultTreatment, defaultRule } = aDefinition() as WireDefinition;
+
+    const after = await client.ok<WireDefinition>('PUT', at('put'), {
+      treatments,
+      defaultTreatment,
+      defaultRule,
+    });
+
+    expect(after).toMatchObject({ killed: true, trafficAllocation: 100 });
+  });
+
+  it('makes no definition where there is none', async () => {
+    await createFlag('put-none');
+
+    expect((await client.call('PUT', at('put-none'), aDefinition())).status).toBe(404);
+  });
+});
+
+describe('tags, owners and description', () => {
+  it('are set with a new flag and changed by PATCH', async () => {
+    const owners = [{ id: 'u1', type: 'User' }];
+    const flag = await createFlag('owned', { tags: [{ name: 'a' }], owners });
+
+    expect(flag).toMatchObject({ tags: [{ name: 'a' }], owners });
+    const none = await client.ok<WireFlag>('PATCH', '/splits/ws/Default/owned', [
+      { op: 'remove', path: '/tags/0' },
+      { op: 'replace', path: '/owners', value: [] },
+    ]);
+    expect(none.tags).toBeNull();
+    expect(none).not.toHaveProperty('owners');
+  });
+
+  it('replaces all tags at once', async () => {
+    await createFlag('tagged', { tags: [{ name: 'old' }] });
+
+    const answer = await client.ok('POST', '/tags/ws/Default/object/tagged/objecttype/Split', [
+      'a',
+      'b',
+    ]);
+
+    expect(answer).toEqual({
+      objects: [
+        { name: 'a', objectType: 'Split', objectName: 'tagged' },
+        { name: 'b', objectType: 'Split', objectName: 'tagged' },
+      ],
+      offset: 0,
+      limit: 20,
+      totalCount: 2,
+    });
+    expect(await client.ok('GET', '/splits/ws/Default/tagged')).toMatchObject({
+      tags: [{ name: 'a' }, { name: 'b' }],
+    });
+  });
+
+  it.each([
+    ['JSON text', '"new text"', 'new text'],
+    ['plain text', 'new text', 'new text'],
+    ['a bare word', 'true', 'true'],
+    ['a number as it was written', '1.0', '1.0'],
+  ])('takes a description as %s', async (_, sent, expected) => {
+    await client.call('POST', '/splits/ws/Default/trafficTypes/user', { name: 'described' });
+
+    const answer = await client.send('PUT', '/splits/ws/Default/described/updateDescription', sent);
+
+    expect(answer.body).toMatchObject({ description: expected });
+  });
+});
+
+describe('segments', () => {
+  it('are shown one by one and by environment', async () => {
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/account', {
+      name: 'shown',
+      description: 'd',
+    });
+    const before = await client.ok<WirePage<WireSegmentInEnvironment>>(
+      'GET',
+      '/segments/ws/Default/environments/production',
+    );
+
+    const active = await client.ok('POST', '/segments/production/shown');
+    const again = await client.ok('POST', '/segments/production/shown');
+    const after = await client.ok<WirePage<WireSegmentInEnvironment>>(
+      'GET',
+      '/segments/ws/Default/environments/production',
+    );
+
+    expect(await client.ok('GET', '/segments/ws/Default/shown')).toMatchObject({
+      name: 'shown',
+      description: 'd',
+      trafficType: { name: 'account' },
+    });
+    expect(again).toEqual(active);
+    expect(before.totalCount).toBe(0);
+    expect(after).toEqual({ objects: [active], offset: 0, limit: 20, totalCount: 1 });
+  });
+});
+
+describe('workspaces, environments and traffic types', () => {
+  it('are created, changed and deleted', async () => {
+    const workspace = await client.ok<WireWorkspace>('POST', '/workspaces', {
+      name: 'Second',
+      requiresTitleAndComments: true,
+    });
+    const environment = await client.ok<WireEnvironment>('POST', '/environments/ws/Second', {
+      name: 'dev',
+      production: false,
+    });
+    const trafficType = await client.ok<WireTrafficType>('POST', '/trafficTypes/ws/Second', {
+      name: 'device',
+    });
+
+    await client.ok('PATCH', `/workspaces/${workspace.id}`, [
+      { op: 'replace', path: '/name', value: 'Renamed' },
+      { op: 'replace', path: '/requiresTitleAndComments', value: false },
+    ]);
+    await client.ok('PATCH', '/environments/ws/Renamed/dev', [
+      { op: 'replace', path: '/name', value: 'live' },
+      { op: 'replace', path: '/production', value: 'true' },
+    ]);
+
+    expect(await client.ok('GET', '/environments/ws/Renamed')).toEqual([
+      { id: environment.id, name: 'live', production: true },
+    ]);
+    expect(await client.ok('GET', '/workspaces?name=Renamed')).toMatchObject({
+      objects: [{ id: workspace.id, name: 'Renamed', requiresTitleAndComments: false }],
+      totalCount: 1,
+    });
+    expect((await client.call('DELETE', `/workspaces/${workspace.id}`)).status).toBe(409);
+    expect((await client.call('DELETE', '/environments/ws/Renamed/live')).text).toBe('true');
+    expect((await client.call('DELETE', `/trafficTypes/${trafficType.id}`)).text).toBe('true');
+    expect((await client.call('DELETE', `/workspaces/${workspace.id}`)).text).toBe('true');
+    expect((await client.call('GET', '/environments/ws/Renamed')).status).toBe(404);
+  });
+
+  it('keep their names for themselves', async () => {
+    expect((await client.call('POST', '/workspaces', { name: 'Default' })).status).toBe(409);
+    const environment = await client.call('POST', '/environments/ws/Default', { name: 'staging' });
+    expect(environment.status).toBe(409);
+    const trafficType = await client.call('POST', '/trafficTypes/ws/Default', { name: 'user' });
+    expect(trafficType.status).toBe(409);
+  });
+
+  it('are not deleted while something is in them', async () => {
+    await createFlag('resident');
+    await client.ok('POST', at('resident'), aDefinition());
+    const [user] = (await client.ok<WireTrafficType[]>('GET', '/trafficTypes/ws/Default')).filter(
+      ({ name }) => name === 'user',
+    );
+
+    expect((await client.call('DELETE', '/environments/ws/Default/staging')).status).toBe(409);
+    expect((await client.call('DELETE', `/trafficTypes/${user?.id ?? ''}`)).status).toBe(409);
+  });
+
+  it('are found by the start or a part of their name', async () => {
+    const names = async (query: string): Promise<string[]> =>
+      (await client.ok<WirePage<WireWorkspace>>('GET', `/workspaces?${query}`)).objects.map(
+        ({ name }) => name,
+      );
+
+    expect(await names('name=Def')).toEqual([]);
+    expect(await names('name=Def&nameOp=STARTS_WITH')).toEqual(['Default']);
+    expect(await names('name=faul&nameOp=CONTAINS')).toEqual(['Default']);
+    expect((await client.call('GET', '/workspaces?name=x&nameOp=LIKE')).status).toBe(400);
+  });
+
+  it('have rollout statuses of their own', async () => {
+    await client.ok('POST', '/workspaces', { name: 'Third' });
+
+    const own = await client.ok<{ id: string }[]>('GET', '/rolloutStatuses/ws/Third');
+    const other = await client.ok<{ id: string }[]>('GET', '/rolloutStatuses?wsId=Default');
+
+    expect(own).toHaveLength(9);
+    expect(own.map(({ id }) => id)).not.toEqual(other.map(({ id }) => id));
+  });
+});
+
+describe('single identities', () => {
+  const path = '/trafficTypes/user/environments/staging/identities/some%20key';
+
+  it('are replaced by PUT, merged by PATCH, and deleted', async () => {
+    await client.ok('PUT', path, { values: { a: 1, b: 2 } });
+    const merged = await client.ok('PATCH', path, { key: 'ignored', values: { b: 3 } });
+    const replaced = await client.ok('PUT', path, { values: { c: 4 } });
+    const deleted = await client.call('DELETE', path);
+
+    expect(merged).toMatchObject({ key: 'some key', values: { a: '1', b: '3' } });
+    expect(replaced).toMatchObject({ values: { c: '4' } });
+    expect((replaced as { values: object }).values).not.toHaveProperty('a');
+    expect(deleted.text).toBe('true');
+    expect((await client.call('DELETE', path)).status).toBe(404);
+  });
+});
+
+describe('an environment name that several workspaces have', () => {
+  it('means the one whose workspace has the segment', async () => {
+    await client.ok('POST', '/workspaces', { name: 'Twin' });
+    await client.ok('POST', '/environments/ws/Twin', { name: 'staging' });
+    await client.ok('POST', '/trafficTypes/ws/Twin', { name: 'user' });
+    await client.ok('POST', '/segments/ws/Twin/trafficTypes/user', { name: 'only-here' });
+
+    const active = await client.ok<WireSegmentInEnvironment>('POST', '/segments/staging/only-here');
+
+    const [twin] = await client.ok<WireEnvironment[]>('GET', '/environments/ws/Twin');
+    expect(active.environment.id).toBe(twin?.id);
+  });
+
+  it('is refused where it could mean either', async () => {
+    await client.ok('POST', '/workspaces', { name: 'Other twin' });
+    await client.ok('POST', '/environments/ws/Other%20twin', { name: 'staging' });
+    await client.ok('POST', '/trafficTypes/ws/Other%20twin', { name: 'user' });
+    for (const workspace of ['Other%20twin', 'Default']) {
+      await client.ok('POST', `/segments/ws/${workspace}/trafficTypes/user`, { name: 'both' });
+    }
+
+    expect((await client.call('POST', '/segments/staging/both')).status).toBe(400);
+  });
+});

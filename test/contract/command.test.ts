@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  runService,
+  runServiceAudit,
+  runServiceKeys,
+  type ServiceCommandOptions,
+} from '../../src/commands/service.js';
+import { callsOf } from '../support/service-calls.js';
+
+let directory: string;
+let output: string[];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'service-command-'));
+  output = [];
+});
+
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const write = (text: string): void => {
+  output.push(text);
+};
+
+/** Runs the command until `work` is done with it. */
+async function whileServing(
+  options: ServiceCommandOptions,
+  work: (service: { origin: string; key: string }) => Promise<void>,
+): Promise<void> {
+  const controller = new AbortController();
+  const log = { info: () => undefined, error: () => undefined };
+  const served = runService(
+    { directory, port: 0, ...options },
+    {
+      write,
+      log,
+      signal: controller.signal,
+    },
+  );
+  try {
+    while (!output.some((line) => line.startsWith('listening'))) {
+      await Promise.race([served, new Promise((resolve) => setTimeout(resolve, 5))]);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const origin = /listening on (\S+)\n/.exec(output.join(''))?.[1] ?? '';
+    const key = /(fha_\w+)\n/.exec(output.join(''))?.[1] ?? '';
+    await work({ origin, key });
+  } finally {
+    controller.abort();
+    await served;
+  }
+}
+
+describe('the service command', () => {
+  it('says where it listens and shows the first key once', async () => {
+    await whileServing({}, async (service) => {
+      expect((await callsOf(service).call('GET', '/workspaces')).status).toBe(200);
+    });
+    const first = output.join('');
+    output = [];
+    await whileServing({}, async () => Promise.resolve());
+
+    expect(first).toMatch(
+      /^listening on http:\/\/127\.0\.0\.1:\d+\nAdmin API key, shown this once: fha_\w{48}\n$/,
+    );
+    expect(output.join('')).not.toContain('fha_');
+  });
+
+  it('plants the seed that a file names', async () => {
+    const seed = join(directory, 'seed.json');
+    writeFileSync(
+      seed,
+      JSON.stringify({
+        workspaces: [{ name: 'Mine', environments: [{ name: 'dev' }], trafficTypes: ['user'] }],
+      }),
+    );
+
+    await whileServing({ memory: true, seed }, async (service) => {
+      expect(await callsOf(service).ok('GET', '/workspaces')).toMatchObject({
+        objects: [{ name: 'Mine' }],
+      });
+    });
+  });
+
+  it.each([
+    ['{"workspaces": [{}]}', /workspaces\/0 must have required property/],
+    ['{', /cannot read the seed/],
+  ])('refuses the seed %s', async (text, message) => {
+    const seed = join(directory, 'seed.json');
+    writeFileSync(seed, text);
+
+    const failure = whileServing({ seed }, async () => Promise.resolve());
+
+    await expect(failure).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(failure).rejects.toThrow(message);
+  });
+
+  it.each(['20', '0/10', '20/0', 'x/y'])('refuses the rate limit %s', async (rateLimit) => {
+    await expect(whileServing({ rateLimit }, async () => Promise.resolve())).rejects.toMatchObject({
+      code: 'USAGE',
+    });
+  });
+});
+
+describe('the key command', () => {
+  it('creates, lists and revokes while no service has the store open', async () => {
+    await whileServing({}, async () => Promise.resolve());
+    output = [];
+
+    await runServiceKeys(
+      { directory },
+      { action: 'create', name: 'ci\u001b[2J', environments: ['staging'] },
+      { write },
+    );
+    await runServiceKeys({ directory }, { action: 'list' }, { write });
+    const key = output[0]?.trim() ?? '';
+    const id = /^(\w+) {2}valid {4}ci/m.exec(output.join(''))?.[1] ?? '';
+    await runServiceKeys({ directory }, { action: 'revoke', id }, { write });
+    output = output.slice(0, 0);
+    await runServiceKeys({ directory }, { action: 'list' }, { write });
+
+    expect(key).toMatch(/^fha_/);
+    expect(output.join('')).toContain(`${id}  revoked  ci\uFFFD[2J\n`);
+    await whileServing({}, async ({ origin }) => {
+      expect((await callsOf({ origin, key }).call('GET', '/workspaces')).status).toBe(401);
+    });
+  });
+
+  it('says in words what it cannot do', async () => {
+    await whileServing({}, async () => {
+      await expect(
+        runServiceKeys({ directory }, { action: 'list' }, { write }),
+      ).rejects.toMatchObject({ code: 'IN_USE' });
+    });
+    await expect(
+      runServiceKeys(
+        { directory },
+        { action: 'create', name: 'x', workspaces: ['none'] },
+        { write },
+      ),
+    ).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});
+
+describe('the audit command', () => {
+  it('prints one line for each change, the newest first, or all of it as JSON', async () => {
+    await whileServing({}, async (service) => {
+      const client = callsOf(service);
+      const path = '/splits/ws/Default/trafficTypes/user';
+      await client.ok('POST', `${path}?title=First%0aline`, { name: 'a' });
+      await client.ok('POST', path, { name: 'b' });
+    });
+    output = [];
+
+    await runServiceAudit({ directory }, { object: 'flag/a', format: 'text' }, { write });
+    await runServiceAudit({ directory }, { object: 'flag', format: 'json' }, { write });
+
+    expect(output[0]).toMatch(/^\d{4}-\S+Z {2}create {2}flag\/a {2}by first {2}First\uFFFDline\n$/);
+    expect(JSON.parse(output[1] ?? '')).toMatchObject([{ name: 'b' }, { name: 'a' }]);
+  });
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceDescription } from '../support/service-description.js';
+import { descriptionOf } from '../support/service-description.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** What the service says of itself. That its answers are so is checked at every call of the other tests. */
+let service: TestService;
+let strict: TestService;
+
+beforeAll(async () => {
+  [service, strict] = await Promise.all([startTestService(), startTestService({ strict: true })]);
+});
+
+afterAll(async () => {
+  await Promise.all([service.stop(), strict.stop()]);
+});
+
+/** The tables of the contract, word for word but for the names of parameters. */
+const CONTRACT = [
+  'get /workspaces',
+  'get /environments/ws/{ws}',
+  'get /rolloutStatuses',
+  'post /splits/ws/{ws}/trafficTypes/{trafficType}',
+  'get /splits/ws/{ws}/{flag}/environments/{env}',
+  'post /splits/ws/{ws}/{flag}/environments/{env}',
+  'patch /splits/ws/{ws}/{flag}/environments/{env}',
+  'patch /splits/ws/{ws}/{flag}',
+  'delete /splits/ws/{ws}/{flag}/environments/{env}',
+  'delete /splits/ws/{ws}/{flag}',
+  'post /segments/ws/{ws}/trafficTypes/{trafficType}',
+  'get /segments/ws/{ws}',
+  'post /trafficTypes/{trafficType}/environments/{env}/identities',
+  'post /segments/{env}/{segment}',
+  'put /segments/{env}/{segment}/upload',
+  'get /segments/{env}/{segment}/keys',
+  'put /segments/{env}/{segment}/removeKeys',
+  'delete /segments/ws/{ws}/{segment}',
+];
+
+function operationsOf({ paths }: ServiceDescription): string[] {
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method} ${path.replace('/internal/api/v2', '')}`),
+  );
+}
+
+describe('a strict service', () => {
+  it('describes the operations of the contract and no other', async () => {
+    const description = await descriptionOf(strict.origin);
+
+    expect(operationsOf(description).sort()).toEqual([...CONTRACT].sort());
+  });
+
+  it('answers no other', async () => {
+    const described = new Set(operationsOf(await descriptionOf(strict.origin)));
+    const others = operationsOf(await descriptionOf(service.origin)).filter(
+      (operation) => !described.has(operation),
+    );
+
+    const statuses = await Promise.all(
+      others.map(async (operation) => {
+        const [method = '', path = ''] = operation.split(' ');
+        const response = await fetch(
+          `${strict.origin}/internal/api/v2${path.replaceAll(/[{}]/g, '')}`,
+          { method: method.toUpperCase(), headers: { authorization: `Bearer ${strict.key}` } },
+        );
+        return `${operation} ${response.status}`;
+      }),
+    );
+
+    expect(others.length).toBeGreaterThan(20);
+    expect(statuses).toEqual(others.map((operation) => `${operation} 404`));
+  });
+});
+
+describe('the description', () => {
+  it('is OpenAPI 3.1, without a key, and has an id of its own for each operation', async () => {
+    const response = await fetch(`${service.origin}/openapi.json`);
+    const document = (await response.json()) as {
+      readonly openapi: string;
+      readonly paths: Record<string, Record<string, { operationId: string }>>;
+    };
+
+    const ids = Object.values(document.paths).flatMap((operations) =>
+      Object.values(operations).map(({ operationId }) => operationId),
+    );
+    expect(response.status).toBe(200);
+    expect(document.openapi).toBe('3.1.0');
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});

@@ -1,0 +1,307 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WireDefinition, WireSegmentKeys } from '../../src/api/wire.js';
+import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** Rules that keep the data whole, whoever writes and in whatever order. */
+let service: TestService;
+let client: ServiceCalls;
+
+beforeAll(async () => {
+  service = await startTestService();
+  client = callsOf(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const at = (flag: string, environment = 'staging'): string =>
+  `/splits/ws/Default/${flag}/environments/${environment}`;
+
+async function flagWith(name: string, definition?: object, environment = 'staging') {
+  await client.call('POST', '/splits/ws/Default/trafficTypes/user', { name });
+  if (definition) await client.ok('POST', at(name, environment), definition);
+}
+
+async function segmentIn(name: string, ...environments: string[]): Promise<void> {
+  await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name });
+  for (const environment of environments) {
+    await client.ok('POST', `/segments/${environment}/${name}`);
+  }
+}
+
+const inSegment = (name: string): object =>
+  aDefinition({ rules: [ruleOn({ type: 'IN_SEGMENT', string: name })] });
+const dependsOn = (name: string): object =>
+  aDefinition({
+    rules: [ruleOn({ type: 'IN_SPLIT', depends: { splitName: name, treatments: ['on'] } })],
+  });
+
+describe('a patch', () => {
+  it('is run whole or not at all', async () => {
+    await flagWith('whole', aDefinition());
+    const before = await client.ok('GET', at('whole'));
+
+    const missing = await client.call('PATCH', at('whole'), [
+      { op: 'replace', path: '/trafficAllocation', value: 1 },
+      { op: 'remove', path: '/nowhere' },
+    ]);
+    const invalid = await client.call('PATCH', at('whole'), [
+      { op: 'replace', path: '/trafficAllocation', value: 1 },
+      { op: 'replace', path: '/defaultRule/0/size', value: 99 },
+    ]);
+
+    expect([missing.status, invalid.status]).toEqual([400, 400]);
+    expect(await client.ok('GET', at('whole'))).toEqual(before);
+  });
+
+  it('may pass through states that would be refused', async () => {
+    await flagWith('through', aDefinition());
+
+    const after = await client.ok<WireDefinition>('PATCH', at('through'), [
+      { op: 'replace', path: '/defaultRule/0/size', value: 40 },
+      { op: 'add', path: '/defaultRule/-', value: { treatment: 'on', size: 60 } },
+    ]);
+
+    expect(after.defaultRule).toEqual([
+      { treatment: 'off', size: 40 },
+      { treatment: 'on', size: 60 },
+    ]);
+  });
+
+  it.each(['/id', '/name', '/environment/id', '/trafficType/name', '/creationTime', '/new'])(
+    'cannot set %s of a definition',
+    async (path) => {
+      await flagWith('fixed', undefined);
+      await client.call('POST', at('fixed'), aDefinition());
+
+      const answer = await client.call('PATCH', at('fixed'), [{ op: 'add', path, value: 'x' }]);
+
+      expect(answer.status).toBe(400);
+    },
+  );
+
+  it.each(['/name', '/id', '/trafficType/id', '/creationTime', '/rolloutStatusTimestamp'])(
+    'cannot set %s of a flag',
+    async (path) => {
+      await flagWith('fixed-too');
+
+      const answer = await client.call('PATCH', '/splits/ws/Default/fixed-too', [
+        { op: 'replace', path, value: 'x' },
+      ]);
+
+      expect(answer.status).toBe(400);
+    },
+  );
+
+  it('cannot move a flag to a rollout status that is not one of its workspace', async () => {
+    await flagWith('unmoved');
+
+    const answer = await client.call('PATCH', '/splits/ws/Default/unmoved', [
+      { op: 'replace', path: '/rolloutStatus/id', value: 'unknown' },
+    ]);
+
+    expect(answer.status).toBe(400);
+  });
+
+  it('that changes nothing leaves the times alone', async () => {
+    await flagWith('same', aDefinition());
+    const before = await client.ok<WireDefinition>('GET', at('same'));
+
+    const after = await client.ok('PATCH', at('same'), [
+      { op: 'replace', path: '/trafficAllocation', value: 100 },
+    ]);
+
+    expect(after).toEqual(before);
+  });
+
+  it('adds a first target key as a list, as there is none to add to', async () => {
+    await flagWith('targeted', aDefinition());
+
+    const toNone = await client.call('PATCH', at('targeted'), [
+      { op: 'add', path: '/treatments/0/keys/-', value: 'k' },
+    ]);
+    const asList = await client.ok<WireDefinition>('PATCH', at('targeted'), [
+      { op: 'add', path: '/treatments/0/keys', value: ['k'] },
+    ]);
+
+    expect(toNone.status).toBe(400);
+    expect(asList.treatments[0]?.keys).toEqual(['k']);
+  });
+});
+
+describe('a segment that a definition names', () => {
+  it('must be active in that environment', async () => {
+    await segmentIn('elsewhere', 'production');
+    await flagWith('needs-segment');
+
+    const inactive = await client.call('POST', at('needs-segment'), inSegment('elsewhere'));
+    const unknown = await client.call('POST', at('needs-segment'), inSegment('unknown'));
+    const active = await client.call(
+      'POST',
+      at('needs-segment', 'production'),
+      inSegment('elsewhere'),
+    );
+
+    expect([inactive.status, unknown.status, active.status]).toEqual([400, 400, 200]);
+  });
+
+  it('is looked for in treatments as well', async () => {
+    await flagWith('targets-segment');
+
+    const answer = await client.call(
+      'POST',
+      at('targets-segment'),
+      aDefinition({ treatments: [{ name: 'on', segments: ['unknown'] }, { name: 'off' }] }),
+    );
+
+    expect(answer.status).toBe(400);
+  });
+
+  it('can be neither deleted nor deactivated until no definition names it', async () => {
+    await segmentIn('held', 'staging');
+    await flagWith('holds', inSegment('held'));
+
+    const deleted = await client.call('DELETE', '/segments/ws/Default/held');
+    const deactivated = await client.call('DELETE', '/segments/staging/held');
+    await client.ok('PATCH', at('holds'), [{ op: 'replace', path: '/rules', value: [] }]);
+    const released = await client.call('DELETE', '/segments/staging/held');
+
+    expect([deleted.status, deactivated.status, released.status]).toEqual([409, 409, 200]);
+    expect(deleted.body).toMatchObject({
+      message: 'Segment held is used by feature flag holds in the environment staging',
+    });
+  });
+
+  it('is free again when the definition or its flag is deleted', async () => {
+    await segmentIn('freed', 'staging');
+    await flagWith('frees', inSegment('freed'));
+    await client.ok('DELETE', '/splits/ws/Default/frees');
+
+    expect((await client.call('DELETE', '/segments/ws/Default/freed')).status).toBe(200);
+  });
+});
+
+describe('deactivation', () => {
+  it('waits until the segment is empty', async () => {
+    await segmentIn('emptied', 'staging');
+    await client.ok('PUT', '/segments/staging/emptied/upload', ['k']);
+
+    const full = await client.call('DELETE', '/segments/staging/emptied');
+    await client.ok('PUT', '/segments/staging/emptied/removeKeys', { keys: ['k'] });
+    const empty = await client.call('DELETE', '/segments/staging/emptied');
+
+    expect(full.status).toBe(409);
+    expect(empty).toMatchObject({ status: 200, text: 'true' });
+    expect((await client.call('GET', '/segments/staging/emptied/keys')).status).toBe(404);
+    expect((await client.call('GET', '/segments/ws/Default/emptied')).status).toBe(200);
+  });
+});
+
+describe('a flag that a definition depends on', () => {
+  it('must exist, and cannot go while it is needed', async () => {
+    await flagWith('needed');
+    await flagWith('needy');
+
+    const unknown = await client.call('POST', at('needy'), dependsOn('unknown'));
+    const known = await client.call('POST', at('needy'), dependsOn('needed'));
+    const deleted = await client.call('DELETE', '/splits/ws/Default/needed');
+
+    expect([unknown.status, known.status, deleted.status]).toEqual([400, 200, 409]);
+  });
+
+  it('cannot depend on it in turn', async () => {
+    for (const name of ['ring-a', 'ring-b', 'ring-c']) await flagWith(name, aDefinition());
+    await client.ok('PUT', at('ring-a'), dependsOn('ring-b'));
+    await client.ok('PUT', at('ring-b'), dependsOn('ring-c'));
+
+    const closed = await client.call('PUT', at('ring-c'), dependsOn('ring-a'));
+    const self = await client.call('PUT', at('ring-c'), dependsOn('ring-c'));
+
+    expect([closed.status, self.status]).toEqual([400, 400]);
+  });
+
+  it('keeps its definition in the environment where it is needed', async () => {
+    await flagWith('base', aDefinition());
+    await client.ok('POST', at('base', 'production'), aDefinition());
+    await flagWith('upon', dependsOn('base'));
+
+    const needed = await client.call('DELETE', at('base'));
+    const elsewhere = await client.call('DELETE', at('base', 'production'));
+
+    expect([needed.status, elsewhere.status]).toEqual([409, 200]);
+  });
+});
+
+describe('an upload that is refused', () => {
+  it('changes nothing', async () => {
+    await segmentIn('untouched', 'staging');
+    await client.ok('PUT', '/segments/staging/untouched/upload', ['a']);
+
+    const answer = await client.call('PUT', '/segments/staging/untouched/upload', ['b', '']);
+
+    expect(answer.status).toBe(400);
+    const { keys } = await client.ok<WireSegmentKeys>('GET', '/segments/staging/untouched/keys');
+    expect(keys).toEqual([{ key: 'a' }]);
+  });
+
+  it('as a replacement keeps what was there, beyond the limit too', async () => {
+    await segmentIn('replaced', 'staging');
+    await client.ok('PUT', '/segments/staging/replaced/upload', ['a', 'b']);
+
+    const answer = await client.ok('PUT', '/segments/staging/replaced/uploadKeys?replace=true', {
+      keys: ['b', 'c'],
+    });
+    const page = await client.ok<WireSegmentKeys>('GET', '/segments/staging/replaced/keys');
+
+    expect(answer).toMatchObject({ status: 'ACTIVE' });
+    expect(page).toMatchObject({ count: 2, keys: [{ key: 'b' }, { key: 'c' }] });
+  });
+});
+
+describe('writers at the same time', () => {
+  it('all leave their mark', async () => {
+    await segmentIn('shared', 'staging');
+    const keys = Array.from({ length: 40 }, (_, index) => `k${index}`);
+
+    await Promise.all(
+      keys.map(async (key) => client.ok('PUT', '/segments/staging/shared/upload', [key])),
+    );
+
+    const page = await client.ok<WireSegmentKeys>('GET', '/segments/staging/shared/keys');
+    expect(page.count).toBe(40);
+    expect(page.keys).toHaveLength(40);
+  });
+
+  it('create one flag of a name', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, async () =>
+        client.call('POST', '/splits/ws/Default/trafficTypes/user', { name: 'once' }),
+      ),
+    );
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([
+      200,
+      ...Array<number>(9).fill(409),
+    ]);
+  });
+
+  it('add to one list without losing each other', async () => {
+    await flagWith(
+      'crowded',
+      aDefinition({ treatments: [{ name: 'on', keys: ['k'] }, { name: 'off' }] }),
+    );
+
+    await Promise.all(
+      Array.from({ length: 20 }, async (_, index) =>
+        client.ok('PATCH', at('crowded'), [
+          { op: 'add', path: '/treatments/0/keys/-', value: `k${index}` },
+        ]),
+      ),
+    );
+
+    const { treatments } = await client.ok<WireDefinition>('GET', at('crowded'));
+    expect(treatments[0]?.keys).toHaveLength(21);
+  });
+});

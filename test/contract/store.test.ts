@@ -1,0 +1,238 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { WirePage, WireSegmentKeys, WireWorkspace } from '../../src/api/wire.js';
+import { openSqlite } from '../../src/sqlite.js';
+import { administer } from '../../src/service/administration.js';
+import { aDefinition, callsOf } from '../support/service-calls.js';
+import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+
+let directory: string;
+const running: TestService[] = [];
+const processes: ChildProcess[] = [];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'service-store-'));
+});
+
+afterEach(async () => {
+  for (const child of processes.splice(0)) child.kill('SIGKILL');
+  for (const service of running.splice(0)) await service.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function start(path = directory): Promise<TestService> {
+  const service = await startTestService({ store: { kind: 'directory', path } });
+  running.push(service);
+  return service;
+}
+
+describe('a store in a directory', () => {
+  it('keeps everything when the service stops and starts again', async () => {
+    const first = await start();
+    const client = callsOf(first);
+    const workspaces = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
+    const path = '/splits/ws/Default/kept/environments/staging';
+    const flag = await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'kept' });
+    const definition = await client.ok('POST', path, aDefinition());
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
+    await client.ok('POST', '/segments/staging/seg');
+    await client.ok('PUT', '/segments/staging/seg/upload', ['a', 'b']);
+    await first.stop();
+
+    const second = await start();
+    const again = callsOf({ origin: second.origin, key: first.key });
+
+    expect(await again.ok('GET', '/workspaces')).toEqual(workspaces);
+    expect(await again.ok('GET', '/splits/ws/Default/kept')).toEqual(flag);
+    expect(await again.ok('GET', path)).toEqual(definition);
+    expect(await again.ok('GET', '/segments/staging/seg/keys')).toMatchObject({ count: 2 });
+    expect(await second.audit({ name: 'kept' })).toHaveLength(2);
+  });
+
+  it('is made where there is none, and is no part of a checkout', async () => {
+    await start(join(directory, 'deep', 'below'));
+
+    expect(readFileSync(join(directory, 'deep', 'below', '.gitignore'), 'utf8')).toBe('*\n');
+  });
+
+  it('is open in one service at a time', async () => {
+    const first = await start();
+
+    await expect(start()).rejects.toMatchObject({ code: 'IN_USE' });
+    await first.stop();
+    await expect(start()).resolves.toBeDefined();
+  });
+
+  it('holds no key in any of its files', async () => {
+    const service = await start();
+    const { key } = service;
+    await callsOf(service).ok('GET', '/workspaces');
+
+    for (const name of ['service.sqlite', 'service.sqlite-wal']) {
+      const file = join(directory, name);
+      if (existsSync(file)) expect(readFileSync(file).includes(key)).toBe(false);
+    }
+    expect(existsSync(join(directory, 'service.sqlite'))).toBe(true);
+  });
+
+  it('that is no store stops the start in words', async () => {
+    writeFileSync(join(directory, 'service.sqlite'), 'this is no database, but it is long enough');
+    writeFileSync(join(directory, 'file'), '');
+
+    await expect(start()).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    await expect(start(join(directory, 'file'))).rejects.toMatchObject({
+      code: 'STATE_UNREADABLE',
+    });
+  });
+
+  it('of a newer version is left alone', async () => {
+    await (await start()).stop();
+    const database = openSqlite(join(directory, 'service.sqlite'));
+    database.exec(
+      "insert into kysely_migration (name, timestamp) values ('9999-later', '2030-01-01T00:00:00Z')",
+    );
+    database.close();
+
+    await expect(start()).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+  });
+
+  it('can be administered while no service has it open', async () => {
+    const location = { kind: 'directory', path: directory } as const;
+    await (await start()).stop();
+
+    const key = await administer(location, async (administration) =>
+      administration.createKey('offline'),
+    );
+    const service = await start();
+
+    expect((await callsOf({ ...service, key }).call('GET', '/workspaces')).status).toBe(200);
+    await expect(administer(location, async () => Promise.resolve())).rejects.toMatchObject({
+      code: 'IN_USE',
+    });
+  });
+});
+
+describe('a service that is killed', () => {
+  async function spawnService(): Promise<{ child: ChildProcess; origin: string; key: string }> {
+    const child = spawn(
+      process.execPath,
+      ['--import', 'tsx', 'test/support/service-process.ts', directory],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    processes.push(child);
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const [origin = '', key = ''] = line.split(' ');
+    return { child, origin, key };
+  }
+
+  it('has kept all that it answered for, gives its lock back, and is whole', async () => {
+    const { child, origin, key } = await spawnService();
+    const client = callsOf({ origin, key });
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
+    await client.ok('POST', '/segments/staging/seg');
+    const answered: string[] = [];
+    const writers = Array.from({ length: 4 }, async (_, writer) => {
+      for (let index = 0; ; index += 1) {
+        const sent = `k${writer}-${index}`;
+        await client.ok('PUT', '/segments/staging/seg/upload', [sent]);
+        answered.push(sent);
+      }
+    });
+    const ended = Promise.allSettled(writers);
+    while (answered.length < 60) await new Promise((resolve) => setTimeout(resolve, 5));
+
+    child.kill('SIGKILL');
+    await Promise.all([ended, child.exitCode === null ? once(child, 'exit') : undefined]);
+
+    const service = await start();
+    const page = await callsOf(service).ok<WireSegmentKeys>(
+      'GET',
+      '/segments/staging/seg/keys?limit=100',
+    );
+    const kept = new Set(page.keys.map((each) => each.key));
+    for (let offset = 100; offset < page.count; offset += 100) {
+      const next = await callsOf(service).ok<WireSegmentKeys>(
+        'GET',
+        `/segments/staging/seg/keys?limit=100&offset=${offset}`,
+      );
+      for (const each of next.keys) kept.add(each.key);
+    }
+    expect(answered.filter((each) => !kept.has(each))).toEqual([]);
+    expect(kept.size).toBe(page.count);
+  });
+});
+
+describe('a seed', () => {
+  it('adds what is missing and leaves what is there as it is', async () => {
+    const first = await start();
+    const before = await callsOf(first).ok<object[]>('GET', '/environments/ws/Default');
+    await first.stop();
+
+    const second = await startTestService({
+      store: { kind: 'directory', path: directory },
+      seed: {
+        workspaces: [
+          {
+            name: 'Default',
+            requiresTitleAndComments: true,
+            environments: [{ name: 'staging', production: true }, { name: 'qa' }],
+            trafficTypes: ['user', 'device'],
+          },
+          ...TEST_SEED.workspaces.map((each) => ({ ...each, name: 'New' })),
+        ],
+      },
+    });
+    running.push(second);
+    const client = callsOf(second);
+
+    expect(await client.ok('GET', '/environments/ws/Default')).toEqual([
+      ...before,
+      { id: expect.any(String) as string, name: 'qa', production: false },
+    ]);
+    expect(await client.ok('GET', '/workspaces')).toMatchObject({
+      objects: [{ name: 'Default', requiresTitleAndComments: false }, { name: 'New' }],
+    });
+    expect(await client.ok('GET', '/trafficTypes/ws/Default')).toMatchObject([
+      { name: 'account' },
+      { name: 'device' },
+      { name: 'user' },
+    ]);
+  });
+
+  it('that names what the rules refuse stops the start', async () => {
+    const seed = { workspaces: [{ name: 'Default', environments: [], trafficTypes: ['no name'] }] };
+
+    await expect(startTestService({ seed })).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});
+
+describe('a port that is taken', () => {
+  it('stops the start', async () => {
+    const service = await startTestService();
+    running.push(service);
+    const port = Number(new URL(service.origin).port);
+
+    await expect(startTestService({ port })).rejects.toMatchObject({ code: 'IN_USE' });
+  });
+});
+
+describe('stopping', () => {
+  it('answers what is under way first, and may be asked for twice', async () => {
+    const service = await startTestService();
+    const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}`);
+    const client = callsOf(service);
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
+    await client.ok('POST', '/segments/staging/seg');
+    const upload = client.call('PUT', '/segments/staging/seg/upload', keys);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+
+    await Promise.all([service.stop(), service.stop()]);
+
+    expect((await upload).status).toBe(200);
+  });
+});
