@@ -6,7 +6,7 @@
  * Behaviour hangs on `code`, never on the text.
  */
 
-/** Exit codes of the command, as `docs/exit-codes.md` explains them. */
+/** Exit codes of the command; the README says what each means. */
 export const EXIT = {
   ok: 0,
   failed: 1,

@@ -107,10 +107,7 @@ function reported(
   const report = reportOf(result, run);
   const showKeys = flags.showKeys === true;
   const text = planText(report, { color: screen.color, width: screen.width, showKeys });
-  const unverified =
-    'unverified' in result && result.unverified !== undefined
-      ? `Not verified: ${result.unverified}\n`
-      : '';
+  const unverified = 'unverified' in result ? `Not verified: ${result.unverified}\n` : '';
   return {
     directory,
     exitCode: exitCodeOf(result, flags, terminal),

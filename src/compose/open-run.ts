@@ -3,6 +3,7 @@ import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
 import { openStateHome } from '../git/state-home.js';
 import type { RunContext } from '../reconcile.js';
+import type { RunOptions } from '../stages/policy.js';
 import { openSource } from '../stages/source.js';
 import { Closers } from './closers.js';
 import { openService, type ServiceAccess } from './service-access.js';
@@ -70,14 +71,7 @@ export async function openRun(
   const { checkout } = source;
   const context: RunContext = {
     source,
-    options: {
-      environments: flags.environment,
-      only: flags.only,
-      prune: flags.prune === true,
-      adopt: flags.adopt === true,
-      revertDrift: flags.revertDrift === true,
-      allowOlder: flags.allowOlder === true,
-    },
+    options: runOptions(flags),
     openReader: async (desired) => {
       const { embeddedDir: storeDirectory } = flags;
       const embedded =
@@ -111,5 +105,16 @@ export async function openRun(
     openWriter: () => service().openWriter(),
     originName: () => service().name,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
+  };
+}
+
+function runOptions(flags: RunFlags): RunOptions {
+  return {
+    environments: flags.environment,
+    only: flags.only,
+    prune: flags.prune === true,
+    adopt: flags.adopt === true,
+    revertDrift: flags.revertDrift === true,
+    allowOlder: flags.allowOlder === true,
   };
 }

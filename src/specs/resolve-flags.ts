@@ -106,16 +106,7 @@ function overlayBlocks(
 ): (BlockSource & { environment: string })[] {
   return overlays
     .filter(({ spec }) => spec.flag === flag)
-<<<<<<< HEAD
-    .map(({ file, spec: { flag: _flag, environment, ...block } }) => ({
-      environment,
-      file,
-      path: [],
-      block: block,
-    }));
-=======
     .map(({ file, spec }) => ({ environment: spec.environment, file, path: [], block: spec }));
->>>>>>> specs
 }
 
 function flagBlock(spec: FlagSpec): EnvironmentSpec {
