@@ -81,7 +81,8 @@ export class FlaghoistError extends Error {
 /**
  * The service answered one request with an error status.
  *
- * `status` 401 and 403 with the key refused have code `UNAUTHORISED`; every other is `REJECTED`.
+ * A write has code `UNAUTHORISED` for 401 and `REJECTED` for every other status; from 500 on it is unknown whether it
+ * was made. A read has `UNAUTHORISED` for 401 and 403, and `UNREADABLE` for every other status.
  */
 export class RejectedError extends FlaghoistError {
   readonly status: number;
@@ -92,9 +93,10 @@ export class RejectedError extends FlaghoistError {
   constructor(
     message: string,
     answer: { status: number; serviceMessage: string; transactionId: string | null },
-    options: { cause?: unknown } = {},
+    options: { cause?: unknown; code?: 'UNAUTHORISED' | 'UNREADABLE' | 'REJECTED' } = {},
   ) {
-    super(answer.status === 401 ? 'UNAUTHORISED' : 'REJECTED', message, options);
+    const { code = answer.status === 401 ? 'UNAUTHORISED' : 'REJECTED', ...rest } = options;
+    super(code, message, rest);
     this.name = 'RejectedError';
     this.status = answer.status;
     this.serviceMessage = answer.serviceMessage;
