@@ -42,8 +42,8 @@ export interface ReadRequest {
   readonly query?: Readonly<Record<string, string>>;
   /** What fails when it fails: `read flags`. */
   readonly what: string;
-  /** Whether an error status is an answer here. */
-  readonly accepts?: (status: number) => boolean;
+  /** Whether an error status is an answer here; `isOwn`: its body is the service's own, not some proxy's page. */
+  readonly accepts?: (status: number, isOwn: boolean) => boolean;
 }
 
 export interface WriteRequest extends ReadRequest {
@@ -156,9 +156,9 @@ export class AdminClient implements GetOnly {
       this.#notePace(answer);
       return judge(answer, {
         kind: request.kind,
-        accepts: (status) =>
-          (request.accepts?.(status) ?? false) ||
-          (request.kind === 'delete' && uncertain && status === 404),
+        accepts: (status, isOwn) =>
+          (request.accepts?.(status, isOwn) ?? false) ||
+          (request.kind === 'delete' && uncertain && status === 404 && isOwn),
         now: this.#time.now(),
         clean: (text) => this.#clean(text),
       });

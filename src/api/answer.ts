@@ -10,8 +10,8 @@ export interface ServiceAnswer {
 
 export interface Expected {
   readonly kind: RequestKind;
-  /** Whether this error status is an answer here; only asked of one whose body is the service's own. */
-  readonly accepts: (status: number) => boolean;
+  /** Whether this error status is an answer here; `isOwn`: its body is the service's own, not some proxy's page. */
+  readonly accepts: (status: number, isOwn: boolean) => boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** Makes untrusted text fit to be shown. */
@@ -29,9 +29,9 @@ export function judge(answer: Answer, expected: Expected): Try<ServiceAnswer> {
   if (status < 400) return failed('permanent', answer, expected, redirectText(answer, expected));
 
   const body = errorBody(answer);
-  // A page that says 404 is some proxy's opinion; an absence is what the service itself says.
-  const isOwn = body !== undefined || status === 405;
-  if (isOwn && expected.accepts(status)) return { ok: true, answer: { status, json: body } };
+  if (expected.accepts(status, body !== undefined)) {
+    return { ok: true, answer: { status, json: body } };
+  }
   const why = `the service answered ${status}`;
   return {
     ...failed(failureOf(status, body !== undefined, expected.kind), answer, expected, why),
