@@ -94,7 +94,7 @@ function prettyLine(json: string, hasColour: boolean): string {
   const word = String(level).padEnd(5);
   const shown = hasColour ? `\u001b[${COLOURS[String(level)] ?? '0'}m${word}\u001b[0m` : word;
   const facts = Object.entries(fields).map(([name, value]) => `${name}=${valueText(value)}`);
-  const text = [String(msg ?? ''), ...facts]
+  const text = [typeof msg === 'string' ? msg : '', ...facts]
     .join('  ')
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ');
   return `${String(time).slice(11, 19)} ${shown} ${text}\n`;
