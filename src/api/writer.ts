@@ -12,8 +12,8 @@ import type {
  * Every write to the administration service, one request each.
  *
  * `words` go into the query of every write, and into the body too where the service takes them there. A refusal is a
- * `RejectedError` with the service's status and words; `UNREACHABLE` means that it is unknown whether the write was
- * made. Nothing in here is sent a second time unless `api/retry.ts` says that this kind of request bears it.
+ * `RejectedError` with the service's status and words; below 500 the write was not made. From 500 on, and after
+ * `UNREACHABLE` and `UNREADABLE`, it is unknown whether it was made. Nothing in here is sent a second time unless `api/retry.ts` says that this kind of request bears it.
  */
 export interface AdminWriter {
   createFlag(

@@ -1,0 +1,92 @@
+import { FlaghoistError } from '../errors.js';
+import type { Location } from '../model/diagnostic.js';
+
+/** Where a URL of the service may come from, strongest first. */
+export interface OriginChoice {
+  /** URL of the service that runs in this process. */
+  readonly embedded?: string | undefined;
+  /** `--url`. */
+  readonly cliUrl?: string | undefined;
+  /** `FLAGHOIST_URL`. */
+  readonly envUrl?: string | undefined;
+  /** `FLAGHOIST_ORIGINS`, see `parseOrigins`. */
+  readonly allowedOrigins: readonly string[];
+  /** `service.url` of the repository: a proposal, because whoever may push could name any host. */
+  readonly proposedUrl?: string | undefined;
+  readonly proposedLocation?: Location | undefined;
+}
+
+/**
+ * Decides where the key goes.
+ *
+ * @returns URL without a slash at the end; it may have a path, the prefix of every request.
+ * @throws FlaghoistError ORIGIN_NOT_ALLOWED, with the line to set. No request was made.
+ */
+export function decideOrigin(choice: OriginChoice): { url: string } {
+  if (choice.embedded !== undefined) return accept(choice.embedded, 'the embedded service');
+  if (choice.cliUrl !== undefined) return accept(choice.cliUrl, '--url');
+  if (choice.envUrl !== undefined) return accept(choice.envUrl, 'FLAGHOIST_URL');
+  if (choice.proposedUrl === undefined) {
+    throw notAllowed(
+      'cannot reach the service: no URL was given (set --url, FLAGHOIST_URL, or service.url in flaghoist.yaml)',
+    );
+  }
+  const source = sourceOf(choice.proposedLocation);
+  const accepted = accept(choice.proposedUrl, source);
+  const origin = originOf(accepted.url);
+  if (isLoopback(accepted.url) || choice.allowedOrigins.includes(origin)) return accepted;
+  const line = `FLAGHOIST_ORIGINS=${[...choice.allowedOrigins, origin].join(',')}`;
+  throw notAllowed(
+    `cannot send the key to ${origin}: ${source} proposes it and the operator did not allow it (set ${line})`,
+  );
+}
+
+/**
+ * Splits `FLAGHOIST_ORIGINS`: URLs parted by commas or white space, of which scheme, host and port count.
+ *
+ * @throws FlaghoistError ORIGIN_NOT_ALLOWED: an entry is no URL, or one that a key can never be sent to.
+ */
+export function parseOrigins(text: string): readonly string[] {
+  const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
+  return entries.map((entry) => originOf(accept(entry, 'FLAGHOIST_ORIGINS').url));
+}
+
+/** Scheme, host and port, without a slash at the end. The URL must be valid. */
+export function originOf(url: string): string {
+  return new URL(url).origin;
+}
+
+/** Whether the host of a valid URL is this machine, by its name or address alone; nothing is resolved. */
+export function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+function accept(text: string, source: string): { url: string } {
+  if (!URL.canParse(text)) throw notAllowed(`cannot use the URL of ${source}: it is not a URL`);
+  const url = new URL(text);
+  // Only the host is named from here on: the rest of the URL may hold a password.
+  const refuse = (why: string) =>
+    notAllowed(`cannot use the URL of ${source} (${url.protocol}//${url.host}): ${why}`);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw refuse('only https, and http on loopback, are known');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw refuse('it holds credentials (set FLAGHOIST_API_KEY instead)');
+  }
+  if (url.hash !== '' || text.includes('#')) throw refuse('it holds a fragment');
+  if (url.search !== '' || text.includes('?')) throw refuse('it holds a query');
+  if (url.protocol === 'http:' && !isLoopback(url.href)) {
+    throw refuse('beyond loopback the key is sent over https only');
+  }
+  return { url: url.origin + url.pathname.replace(/\/+$/, '') };
+}
+
+function sourceOf(location: Location | undefined): string {
+  if (location === undefined) return 'service.url';
+  return `${location.file}:${location.line}:${location.column}`;
+}
+
+function notAllowed(message: string): FlaghoistError {
+  return new FlaghoistError('ORIGIN_NOT_ALLOWED', message);
+}

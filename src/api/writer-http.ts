@@ -1,0 +1,318 @@
+import { FlaghoistError, RejectedError, messageOf } from '../errors.js';
+import { sameJson } from '../kinds/json.js';
+import type { Words } from '../model/run.js';
+import type { AdminClient, WriteRequest } from './admin-client.js';
+import { holds } from './holds.js';
+import type { AdminReader } from './reader.js';
+import * as shapes from './shapes.js';
+import {
+  MAX_KEYS_PER_REQUEST,
+  type WireDefinition,
+  type WireDefinitionBody,
+  type WireFlag,
+  type WirePatchOperation,
+  type WireSegment,
+  type WireSegmentInEnvironment,
+} from './wire.js';
+import type { AdminWriter, DefinitionPlace } from './writer.js';
+
+interface NewObject {
+  readonly name: string;
+  readonly trafficType: string;
+  readonly description: string;
+}
+
+/** Writes over HTTP. The reader is for looking up what a request of unknown fate has made. */
+export class HttpAdminWriter implements AdminWriter {
+  readonly #client: Pick<AdminClient, 'origin' | 'write'>;
+  readonly #reader: AdminReader;
+  #hasDeactivation = true;
+
+  constructor(client: Pick<AdminClient, 'origin' | 'write'>, reader: AdminReader) {
+    this.#client = client;
+    this.#reader = reader;
+  }
+
+  async createFlag(workspaceId: string, flag: NewObject, words: Words): Promise<WireFlag> {
+    const { name, trafficType, description } = flag;
+    return this.#create(
+      {
+        path: ['splits', 'ws', workspaceId, 'trafficTypes', trafficType],
+        query: { ...words },
+        body: { name, description },
+        what: `create flag ${JSON.stringify(name)}`,
+        lookUp: async () => this.#findFlag(workspaceId, flag, words),
+      },
+      shapes.flag,
+    );
+  }
+
+  async patchFlag(
+    workspaceId: string,
+    flag: string,
+    operations: readonly WirePatchOperation[],
+    words: Words,
+  ): Promise<WireFlag> {
+    const request: WriteRequest = {
+      kind: 'patch',
+      method: 'PATCH',
+      path: ['splits', 'ws', workspaceId, flag],
+      query: { ...words },
+      body: operations,
+      what: `patch flag ${JSON.stringify(flag)}`,
+    };
+    return this.#checked(request, (await this.#client.write(request)).json, shapes.flag);
+  }
+
+  async deleteFlag(workspaceId: string, flag: string, words: Words): Promise<void> {
+    await this.#delete(
+      ['splits', 'ws', workspaceId, flag],
+      words,
+      `delete flag ${JSON.stringify(flag)}`,
+    );
+  }
+
+  async createDefinition(
+    place: DefinitionPlace,
+    body: WireDefinitionBody,
+    words: Words,
+  ): Promise<WireDefinition> {
+    const { workspaceId, environmentId, flag } = place;
+    return this.#create(
+      {
+        path: definitionPath(place),
+        query: { ...words },
+        body: { ...body, ...words },
+        what: `create the definition of flag ${JSON.stringify(flag)}`,
+        lookUp: async () => {
+          const found = await this.#reader.getDefinition(workspaceId, environmentId, {
+            name: flag,
+          });
+          return found !== undefined && holds(found, body) ? found : undefined;
+        },
+      },
+      shapes.definition,
+    );
+  }
+
+  async patchDefinition(
+    place: DefinitionPlace,
+    operations: readonly WirePatchOperation[],
+    words: Words,
+  ): Promise<WireDefinition | null> {
+    const isKill = sameJson(operations, [{ op: 'replace', path: '/killed', value: true }]);
+    const { json } = await this.#client.write({
+      // Killing twice is killing once; every other patch could undo what somebody did in between.
+      kind: isKill ? 'write' : 'patch',
+      lane: isKill ? 'kill' : 'normal',
+      method: 'PATCH',
+      path: definitionPath(place),
+      query: { ...words },
+      body: operations,
+      what: `patch the definition of flag ${JSON.stringify(place.flag)}`,
+    });
+    return asDefinition(json, place);
+  }
+
+  async deleteDefinition(place: DefinitionPlace, words: Words): Promise<void> {
+    const what = `delete the definition of flag ${JSON.stringify(place.flag)}`;
+    await this.#delete(definitionPath(place), words, what);
+  }
+
+  async createSegment(workspaceId: string, segment: NewObject, words: Words): Promise<WireSegment> {
+    const { name, trafficType, description } = segment;
+    return this.#create(
+      {
+        path: ['segments', 'ws', workspaceId, 'trafficTypes', trafficType],
+        query: { ...words },
+        body: { name, description },
+        what: `create segment ${JSON.stringify(name)}`,
+        lookUp: async () => {
+          const segments = await this.#reader.listSegments(workspaceId);
+          return segments.find((found) => isSameObject(found, segment));
+        },
+      },
+      shapes.segment,
+    );
+  }
+
+  async activateSegment(
+    environmentId: string,
+    segment: string,
+    words: Words,
+  ): Promise<WireSegmentInEnvironment> {
+    return this.#create(
+      {
+        path: ['segments', environmentId, segment],
+        query: { ...words },
+        what: `activate segment ${JSON.stringify(segment)}`,
+        lookUp: async () => {
+          // A list of keys is there exactly where the segment is active; the rest of the answer nobody needs.
+          const found = await this.#reader.countKeys(environmentId, segment);
+          return found === undefined ? undefined : activation(environmentId, segment);
+        },
+      },
+      shapes.segmentInEnvironment,
+    );
+  }
+
+  async uploadKeys(
+    environmentId: string,
+    segment: string,
+    keys: readonly string[],
+    words: Words,
+  ): Promise<void> {
+    await this.#putKeys(keys, {
+      path: ['segments', environmentId, segment, 'upload'],
+      query: { ...words },
+      // A bare list: the contract has no place for words in this body.
+      body: keys,
+      what: `upload keys to segment ${JSON.stringify(segment)}`,
+    });
+  }
+
+  async removeKeys(
+    environmentId: string,
+    segment: string,
+    keys: readonly string[],
+    words: Words,
+  ): Promise<void> {
+    await this.#putKeys(keys, {
+      path: ['segments', environmentId, segment, 'removeKeys'],
+      query: { ...words },
+      body: { keys, ...words },
+      what: `remove keys from segment ${JSON.stringify(segment)}`,
+    });
+  }
+
+  async deactivateSegment(
+    environmentId: string,
+    segment: string,
+    words: Words,
+  ): Promise<true | null> {
+    if (!this.#hasDeactivation) return null;
+    const request: WriteRequest = {
+      kind: 'delete',
+      method: 'DELETE',
+      path: ['segments', environmentId, segment],
+      query: { ...words },
+      what: `deactivate segment ${JSON.stringify(segment)}`,
+      accepts: (status) => status === 404 || status === 405,
+    };
+    const { status, json } = await this.#client.write(request);
+    if (status < 400) {
+      this.#assertDeleted(request, json);
+      return true;
+    }
+    // 404 is said of an endpoint that is not there, and of a segment that is not active: the keys tell which.
+    const isActive = (await this.#reader.countKeys(environmentId, segment)) !== undefined;
+    if (status === 404 && !isActive) return true;
+    this.#hasDeactivation = false;
+    return null;
+  }
+
+  async deleteSegment(workspaceId: string, segment: string, words: Words): Promise<void> {
+    const what = `delete segment ${JSON.stringify(segment)}`;
+    await this.#delete(['segments', 'ws', workspaceId, segment], words, what);
+  }
+
+  async #findFlag(workspaceId: string, flag: NewObject, words: Words): Promise<unknown> {
+    const flags = await this.#reader.listFlags(workspaceId);
+    if (flags !== null) return flags.find((found) => isSameObject(found, flag));
+    // A service that cannot show a flag answers it to a patch; this one repeats what the creation said.
+    const operations: WirePatchOperation[] = [
+      { op: 'replace', path: '/description', value: flag.description },
+    ];
+    try {
+      const found = await this.patchFlag(workspaceId, flag.name, operations, words);
+      return isSameObject(found, flag) ? found : undefined;
+    } catch (error) {
+      if (error instanceof RejectedError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async #create<T>(
+    request: Omit<WriteRequest, 'kind' | 'method'>,
+    check: shapes.Check<T>,
+  ): Promise<T> {
+    const full: WriteRequest = { ...request, kind: 'create', method: 'POST' };
+    return this.#checked(full, (await this.#client.write(full)).json, check);
+  }
+
+  async #delete(path: readonly string[], words: Words, what: string): Promise<void> {
+    const request: WriteRequest = {
+      kind: 'delete',
+      method: 'DELETE',
+      path,
+      query: { ...words },
+      what,
+    };
+    const { status, json } = await this.#client.write(request);
+    if (status < 400) this.#assertDeleted(request, json);
+  }
+
+  async #putKeys(
+    keys: readonly string[],
+    request: Omit<WriteRequest, 'kind' | 'method'>,
+  ): Promise<void> {
+    if (keys.length > MAX_KEYS_PER_REQUEST) {
+      throw new Error(`bug: ${keys.length} keys in one request`);
+    }
+    await this.#client.write({ ...request, kind: 'write', method: 'PUT' });
+  }
+
+  #assertDeleted(request: WriteRequest, json: unknown): void {
+    if (json === true || json === undefined) return;
+    throw this.#unreadable(request, `expected true, got ${JSON.stringify(json).slice(0, 80)}`);
+  }
+
+  #checked<T>(request: WriteRequest, json: unknown, check: shapes.Check<T>): T {
+    try {
+      return check(json, '');
+    } catch (cause) {
+      throw this.#unreadable(request, messageOf(cause), cause);
+    }
+  }
+
+  #unreadable(request: WriteRequest, why: string, cause?: unknown): FlaghoistError {
+    return new FlaghoistError(
+      'UNREADABLE',
+      `cannot ${request.what} on ${this.#client.origin}: ${why}; it is unknown whether it was done`,
+      { cause },
+    );
+  }
+}
+
+function definitionPath({ workspaceId, environmentId, flag }: DefinitionPlace): string[] {
+  return ['splits', 'ws', workspaceId, flag, 'environments', environmentId];
+}
+
+/** The contract does not show what a patch answers: a definition of the same place is taken, all else is not. */
+function asDefinition(json: unknown, place: DefinitionPlace): WireDefinition | null {
+  try {
+    const found = shapes.definition(json, '');
+    const isSamePlace = found.environment.id === place.environmentId && found.name === place.flag;
+    return isSamePlace ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+function isSameObject(found: WireFlag | WireSegment, wanted: NewObject): boolean {
+  return (
+    found.name === wanted.name &&
+    (found.description ?? '') === wanted.description &&
+    [found.trafficType.name, found.trafficType.id].includes(wanted.trafficType)
+  );
+}
+
+function activation(environmentId: string, segment: string): WireSegmentInEnvironment {
+  const unknown = { id: '', name: '' };
+  return {
+    name: segment,
+    environment: { id: environmentId, name: environmentId },
+    trafficType: unknown,
+    creationTime: 0,
+  };
+}

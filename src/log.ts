@@ -1,0 +1,109 @@
+import { createRequire } from 'node:module';
+import type { Logger, pino as Pino } from 'pino';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** Facts of a line: plain values, never a whole answer or a list of keys. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Messages are static; what varies stands in the fields. */
+export interface Log {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+  /** A log whose every line carries these fields too. */
+  child(fields: LogFields): Log;
+}
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  readonly format: 'pretty' | 'json';
+  /** Standard error, as a rule: results alone go to standard output. */
+  readonly stream: { write(text: string): unknown; readonly isTTY?: boolean | undefined };
+  /** Colours for `pretty`. Default: where the stream is a terminal. */
+  readonly colour?: boolean | undefined;
+  /** Further texts that no line may show, such as a key without the prefix. Asked for every line. */
+  readonly secrets?: (() => readonly string[]) | undefined;
+}
+
+/** The library is loaded by the first line that is written, because most commands write none. */
+export function createLog(options: LogOptions): Log {
+  let root: Logger | undefined;
+  return logOver(() => (root ??= createPino(options)));
+}
+
+type Level = Exclude<LogLevel, 'silent'>;
+
+function logOver(logger: () => Logger): Log {
+  const at = (level: Level) => (fields: LogFields, message: string) => {
+    logger()[level](fields, message);
+  };
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => {
+      let child: Logger | undefined;
+      return logOver(() => (child ??= logger().child(fields)));
+    },
+  };
+}
+
+function createPino({ level, format, stream, colour, secrets }: LogOptions): Logger {
+  const { pino } = createRequire(import.meta.url)('pino') as { pino: typeof Pino };
+  const hasColour = colour ?? stream.isTTY === true;
+  const write = (json: string): void => {
+    const line = redact(json, secrets?.() ?? []);
+    stream.write(format === 'json' ? line : prettyLine(line, hasColour));
+  };
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: pino.stdSerializers.errWithCause },
+    },
+    { write },
+  );
+}
+
+/** Works on the finished line, so that no field, message or stack is forgotten. */
+function redact(json: string, secrets: readonly string[]): string {
+  const withoutShapes = json
+    .replace(/("(?:proxy-)?authorization"\s*:\s*)"(?:[^"\\]|\\.)*"/gi, '$1"[redacted]"')
+    .replace(/\bBearer\s+[^\s"\\,]+/gi, 'Bearer [redacted]')
+    .replace(/fha_[\w-]+/g, '[redacted]');
+  return secrets
+    .filter((secret) => secret !== '')
+    .reduce((line, secret) => line.replaceAll(secret, '[redacted]'), withoutShapes);
+}
+
+const COLOURS: Readonly<Record<string, string>> = {
+  debug: '2',
+  info: '36',
+  warn: '33',
+  error: '31',
+};
+
+/** `14:03:07 warn  message  field=value`: one line whatever the values hold, JSON being the escape. */
+function prettyLine(json: string, hasColour: boolean): string {
+  const { time, level, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
+  const word = String(level).padEnd(5);
+  const shown = hasColour ? `\u001b[${COLOURS[String(level)] ?? '0'}m${word}\u001b[0m` : word;
+  const facts = Object.entries(fields).map(([name, value]) => `${name}=${valueText(value)}`);
+  const text = [typeof msg === 'string' ? msg : '', ...facts]
+    .join('  ')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ');
+  return `${String(time).slice(11, 19)} ${shown} ${text}\n`;
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'stack' in value && 'message' in value) {
+    return JSON.stringify(value.message);
+  }
+  if (typeof value === 'string' && /^[\w./:@+-]+$/.test(value)) return value;
+  return JSON.stringify(value);
+}
