@@ -5,6 +5,8 @@ import type { Outcome, OutcomeError, Outcomes } from '../model/run.js';
 import type { Step, StepId } from '../model/step.js';
 import { ChangedMeanwhileError, executors, type ApplyContext } from './executors.js';
 
+const INTERRUPTED = 'the run was interrupted';
+
 export interface ApplyProgress {
   /** Called before each request. */
   onStep?(step: Step, done: number, total: number): void;
@@ -48,7 +50,7 @@ function reasonToSkip(
   changeOf: ReadonlyMap<StepId, ObjectId>,
   signal: AbortSignal,
 ): string | undefined {
-  if (signal.aborted) return 'the run was interrupted';
+  if (signal.aborted) return INTERRUPTED;
   for (const need of step.needs) {
     const result = results.get(need);
     if (result?.status === 'succeeded') continue;
@@ -66,6 +68,9 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
   } catch (error) {
     if (isApprovalNeeded(error)) {
       return { status: 'skipped', why: 'the service wants an approval for it first' };
+    }
+    if (error instanceof FlaghoistError && error.code === 'INTERRUPTED') {
+      return { status: 'skipped', why: INTERRUPTED };
     }
     return { status: 'failed', error };
   }

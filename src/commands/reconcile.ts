@@ -154,8 +154,12 @@ function exitCodeOf(
     const differs = result.plan.changes.length + pendingWithheld(result.plan).length > 0;
     return flags.detailedExitcode === true && differs ? EXIT.changes : EXIT.ok;
   }
-  if (signal.aborted) return signal.reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
+  if (signal.aborted) return exitCodeOfSignal(signal);
   return result.converged ? EXIT.ok : EXIT.notConverged;
+}
+
+function exitCodeOfSignal({ reason }: AbortSignal): ExitCode {
+  return reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
 }
 
 /** Diagnostics are a result; why the run came to nothing is said on standard error, in every format. */
@@ -170,7 +174,7 @@ function refused(
     diagnostics === undefined ? '' : diagnosticsText(diagnostics, { color: screen.color });
   return {
     directory,
-    exitCode: error.exitCode,
+    exitCode: terminal.signal.aborted ? exitCodeOfSignal(terminal.signal) : error.exitCode,
     text: found,
     document: {
       formatVersion: 1,

@@ -81,7 +81,7 @@ export async function openRun(
       const { url, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, concurrency } = flags;
       opened.service = await openService(
         desired,
-        { settings, url, embedded, timeoutMs, concurrency, note },
+        { settings, url, embedded, timeoutMs, concurrency, signal, note },
         closers,
       );
       return opened.service.reader;

@@ -1,11 +1,7 @@
-import { AdminClient } from '../api/client.js';
-import { RequestLimiter } from '../api/limiter.js';
+import { AdminClient } from '../api/admin-client.js';
 import { decideOrigin, originOf, parseOrigins } from '../api/origin.js';
 import type { AdminReader } from '../api/reader.js';
 import { HttpAdminReader } from '../api/reader-http.js';
-import { Silence } from '../api/retry.js';
-import { realTime } from '../api/time.js';
-import { HttpTransport } from '../api/transport.js';
 import type { AdminWriter } from '../api/writer.js';
 import { HttpAdminWriter } from '../api/writer-http.js';
 import type { OperatorSettings } from '../config.js';
@@ -22,14 +18,16 @@ export interface AccessOptions {
   /** Milliseconds after which a silent network counts as dead. */
   readonly timeoutMs: number;
   readonly concurrency?: number | undefined;
+  /** Ends waits and reads; a write under way is finished. */
+  readonly signal: AbortSignal;
   readonly note: (text: string) => void;
 }
 
 /** How plans and the state call the embedded service: its port is another one at every run. */
 const EMBEDDED = 'embedded';
 
-/** Pauses that are worth a line. */
-const LONG_PAUSE_MS = 2_000;
+/** Waits that are worth a line. */
+const LONG_WAIT_MS = 2_000;
 
 /** An open way to one service. */
 export interface ServiceAccess {
@@ -50,25 +48,21 @@ export async function openService(
   closers: Closers,
 ): Promise<ServiceAccess> {
   const { url, key, name } = await locate(desired, options, closers);
-  const time = realTime;
-  const transport = new HttpTransport({ url, key, version: packageVersion() });
-  closers.add(async () => transport.close());
-  const limiter = new RequestLimiter({
-    time,
-    ...(options.concurrency !== undefined && { maxConcurrent: options.concurrency }),
-    onPause: ({ waitMs, waiting }) => {
-      if (waitMs < LONG_PAUSE_MS) return;
-      const seconds = Math.ceil(waitMs / 1_000);
-      options.note(`the service limits requests: waiting ${seconds} s (${waiting} requests wait)`);
+  const client = new AdminClient({
+    url,
+    key,
+    version: packageVersion(),
+    timeoutMs: options.timeoutMs,
+    concurrency: options.concurrency,
+    signal: options.signal,
+    onWait: ({ waitMs, why, what }) => {
+      if (waitMs < LONG_WAIT_MS) return;
+      options.note(`waiting ${Math.ceil(waitMs / 1_000)} s to ${what}: ${why}`);
     },
   });
-  const client = new AdminClient({
-    transport,
-    limiter,
-    time,
-    silence: new Silence(options.timeoutMs, time),
-  });
-  const reader = new HttpAdminReader(client);
+  closers.add(async () => client.close());
+  // The half that cannot write is all that a reader gets.
+  const reader = new HttpAdminReader(client.reads());
   return { reader, name, openWriter: () => new HttpAdminWriter(client, reader) };
 }
 
