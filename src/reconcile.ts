@@ -60,6 +60,8 @@ export interface Planned {
   readonly at: Connection;
   readonly reader: AdminReader;
   readonly home: StateHome | null;
+  /** HEAD of the last apply, as the state remembers it. */
+  readonly appliedHead: string | null;
 }
 
 export interface Applied extends Planned {
@@ -108,6 +110,7 @@ export async function plan(context: RunContext): Promise<Planned> {
     at,
     reader,
     home,
+    appliedHead,
   };
 }
 
@@ -141,7 +144,11 @@ export async function reconcile(
   if (planned.guardFindings.length > 0 && planned.planHash !== options.approvedHash) return planned;
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(planned.input, planned.plan.changes, head);
-  await planned.home?.write(begun, { head, message: messageFor('Begin', planned, head) });
+  // Only the second write says that this HEAD was applied.
+  await planned.home?.write(begun, {
+    head: planned.appliedHead,
+    message: messageFor('Begin', planned, head),
+  });
   const { reader, at } = planned;
   const words = overridden(planned.words, options.words);
   const writing = {

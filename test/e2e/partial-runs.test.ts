@@ -97,4 +97,75 @@ describe('a run that does not reach everything', () => {
       'flag/alpha@production commit',
     ]);
   });
+
+  it('killed after its first creation, it leaves a half-made object that is known as its own', async () => {
+    const guarded = CONFIG.replace('protected: false', 'protected: true').replace(
+      'staging: {}',
+      'staging: { protected: true }',
+    );
+    repository.write({ 'flaghoist.yaml': guarded, 'flags/gamma.yaml': flag('gamma', 30) });
+    repository.commit('Add gamma');
+    const half = { method: 'POST', path: /\/gamma\/environments\// };
+    service.failNext(half, 'hang');
+
+    const killed = await flaghoist(
+      ['reconcile', '--only', 'flag/gamma', '--url', service.origin, repository.directory],
+      {
+        env: { FLAGHOIST_API_KEY: service.key },
+        killAfter: async () => {
+          while (
+            !(await service.audit({ name: 'gamma' })).some(({ action }) => action === 'create')
+          )
+            await tick();
+        },
+      },
+    );
+
+    expect(killed.code).toBeNull();
+    expect(await plannedReasons()).toEqual(
+      expect.arrayContaining(['flag/gamma@staging commit', 'flag/gamma@production commit']),
+    );
+    expect(await reconcile('--only', 'flag/gamma')).toMatchObject({ code: 0 });
+  });
+
+  it('over an object that somebody else made, it waits to be told in a protected environment', async () => {
+    repository.write({
+      'flaghoist.yaml': CONFIG.replace('protected: false', 'protected: true'),
+      'flags/delta.yaml': flag('delta', 30),
+    });
+    repository.commit('Add delta');
+    const { key, origin } = service;
+    const api = `${origin}/internal/api/v2`;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const post = async (path: string, body: unknown): Promise<number> =>
+      (await fetch(api + path, { method: 'POST', headers, body: JSON.stringify(body) })).status;
+    const workspaces = (await (await fetch(`${api}/workspaces`, { headers })).json()) as {
+      objects: { id: string }[];
+    };
+    const ws = workspaces.objects[0]?.id ?? '';
+    const theirs = {
+      treatments: [{ name: 'on' }, { name: 'off' }],
+      defaultTreatment: 'off',
+      defaultRule: [{ treatment: 'on', size: 100 }],
+    };
+    expect(await post(`/splits/ws/${ws}/trafficTypes/user`, { name: 'delta' })).toBe(200);
+    expect(await post(`/splits/ws/${ws}/delta/environments/production`, theirs)).toBe(200);
+
+    const run = await reconcile('--only', 'flag/delta', '--format', 'json');
+
+    const withheld = (JSON.parse(run.stdout) as { withheld: { id: string; why: string }[] })
+      .withheld;
+    expect(run.code).toBe(0);
+    expect(withheld.map(({ id, why }) => `${id} ${why}`)).toEqual([
+      'flag/delta@production adopt-needed',
+    ]);
+    expect(await reconcile('--only', 'flag/delta', '--adopt')).toMatchObject({ code: 0 });
+    expect(
+      await reconcile('--only', 'flag/delta', '--dry-run', '--detailed-exitcode'),
+    ).toMatchObject({ code: 0 });
+  });
 });
+
+async function tick(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}

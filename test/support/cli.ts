@@ -13,8 +13,8 @@ export interface CliOptions {
   readonly cwd?: string;
   /** On top of a bare environment: nothing of the developer's own settings comes through. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Sent once this text was seen on standard error. */
-  readonly interruptOn?: { readonly text: string; readonly signal: NodeJS.Signals };
+  /** Kills the program, as a crash would, once this has happened. */
+  readonly killAfter?: () => Promise<void>;
 }
 
 /** Runs the built program to its end. */
@@ -34,10 +34,8 @@ export async function flaghoist(
   });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
-    if (options.interruptOn && stderr.includes(options.interruptOn.text)) {
-      child.kill(options.interruptOn.signal);
-    }
   });
+  void options.killAfter?.().then(() => child.kill('SIGKILL'));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
