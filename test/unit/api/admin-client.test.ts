@@ -153,6 +153,22 @@ describe('a read', () => {
     expect(time.sleeps[0]).toBeGreaterThanOrEqual(40_000);
   });
 
+  it('says that it waits when the service has no requests left to grant', async () => {
+    const headers = { 'x-ratelimit-remaining-org': '0', 'x-ratelimit-reset-seconds-org': '8' };
+    const waits: string[] = [];
+    const { client, time } = await fixture(() => ({ status: 200, body: {}, headers }), {
+      onWait: ({ waitMs, why, what }) => waits.push(`${waitMs} ms to ${what}: ${why}`),
+    });
+
+    await client.get(READ);
+    await client.get(READ);
+
+    expect(time.sleeps).toEqual([8_000]);
+    expect(waits).toEqual([
+      '8000 ms to send what is waiting (1): the service limits the number of requests',
+    ]);
+  });
+
   it('gives a dead network up after 30 s, and says how often it tried', async () => {
     const { client, server } = await fixture(() => OK);
     await server.close();
