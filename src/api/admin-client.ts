@@ -31,7 +31,7 @@ export interface AdminClientOptions extends TransportOptions {
   /** Ends waits and reads; a write under way is finished. */
   readonly signal?: AbortSignal | undefined;
   readonly time?: Time | undefined;
-  /** Told of every wait before a request is repeated. */
+  /** Told of every wait before a request is repeated, and of every pause of the limiter if it is the client's own. */
   readonly onWait?: ((wait: { waitMs: number; why: string; what: string }) => void) | undefined;
 }
 
@@ -83,7 +83,12 @@ export class AdminClient implements GetOnly {
     this.#time = options.time ?? realTime;
     this.#limiter =
       options.limiter ??
-      new RequestLimiter({ time: this.#time, maxConcurrent: options.concurrency ?? 8 });
+      new RequestLimiter({
+        time: this.#time,
+        maxConcurrent: options.concurrency ?? 8,
+        onPause: ({ waitMs, waiting }) =>
+          options.onWait?.({ waitMs, why: PACE, what: `send what is waiting (${waiting})` }),
+      });
     this.#silence = new Silence(options.timeoutMs ?? 30_000, this.#time);
     this.#options = options;
   }
@@ -221,6 +226,8 @@ export class AdminClient implements GetOnly {
       .slice(0, 500);
   }
 }
+
+const PACE = 'the service limits the number of requests';
 
 const FAILURE_OF: Readonly<Record<Fault, Failure>> = {
   'not-sent': 'not-sent',

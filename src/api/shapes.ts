@@ -34,8 +34,8 @@ const text: Check<string> = (value, path) => {
 
 /** Text that names something: never empty. */
 const name: Check<string> = (value, path) => {
-  if (text(value, path) === '') throw new ShapeError(path, 'a name', value);
-  return value as string;
+  if (typeof value !== 'string' || value === '') throw new ShapeError(path, 'a name', value);
+  return value;
 };
 
 const bool: Check<boolean> = (value, path) => {

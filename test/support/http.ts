@@ -34,7 +34,7 @@ export interface ScriptedServer {
   readonly seen: readonly SeenRequest[];
   /** `METHOD path` of every request, without query. */
   lines(): string[];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** A real HTTP server on loopback that answers by script; `nth` counts the requests of one method and path from 0. */
