@@ -18,6 +18,7 @@ import { planChanges, touchedKeys } from './plan/plan.js';
 import { planHash } from './plan/plan-hash.js';
 import type { PlanInput } from './plan/plan-input.js';
 import { readSpecs } from './specs/read-specs.js';
+import { guardingConfig } from './stages/guarding.js';
 import { look } from './stages/look.js';
 import { checkNamesOnService, resolvePolicy, type RunOptions } from './stages/policy.js';
 import type { Source } from './stages/source.js';
@@ -98,6 +99,8 @@ export async function plan(context: RunContext): Promise<Planned> {
   const head = source.revision.commit;
   const input = await look(reader, at, { desired, state, policy, checkout: source.checkout, head });
   const changes = planChanges(input);
+  const commits = { head, applied: appliedHead };
+  const guarding = await guardingConfig(source.checkout, desired.config, commits);
   return {
     plan: changes,
     planHash: planHash(changes, {
@@ -105,7 +108,7 @@ export async function plan(context: RunContext): Promise<Planned> {
       workspaceId: at.workspace.id,
     }),
     words: await wordsFor(changes, input, source.checkout, head),
-    guardFindings: guardFindings(changes, { ...input, config: desired.config }),
+    guardFindings: guardFindings(changes, input, guarding),
     input,
     at,
     reader,

@@ -98,11 +98,24 @@ export interface Plan {
   readonly unmanaged: { readonly flags: number; readonly segments: number } | null;
 }
 
+/** What a guard counts. */
+export type GuardName =
+  | 'maxDeletes'
+  | 'maxDeletePercent'
+  | 'maxKeyRemovals'
+  | 'maxKeyRemovalPercent'
+  /** A protected environment in which everybody whom no rule matches would get another treatment, in per cent. */
+  | 'fullFlip'
+  /** Specs without a single flag or segment, over an inventory that is not empty. */
+  | 'emptyRepository';
+
 /** A guard that a plan runs into. */
 export interface GuardFinding {
-  readonly guard: 'maxDeletes' | 'maxDeletePercent' | 'maxKeyRemovals' | 'maxKeyRemovalPercent';
+  readonly guard: GuardName;
   /** Null: the workspace level. */
   readonly environment: string | null;
+  /** The object that it is about, where it is about one. */
+  readonly id?: ObjectId;
   /** In the guard's own unit: objects, keys, or per cent. */
   readonly found: number;
   readonly limit: number;

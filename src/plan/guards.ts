@@ -1,7 +1,9 @@
+import type { Bucket } from '../kinds/flag.js';
 import type { Config, Guards } from '../model/desired.js';
 import type { Change, GuardFinding, Plan } from '../model/plan.js';
 import type { State } from '../model/state.js';
-import type { PlanPolicy } from './policy.js';
+import type { PlanInput } from './plan-input.js';
+import type { PlannedEnvironment } from './policy.js';
 
 /** What holds where the config says nothing. */
 export const DEFAULT_GUARDS: Required<Guards> = {
@@ -13,60 +15,99 @@ export const DEFAULT_GUARDS: Required<Guards> = {
 
 /** Of fewer objects or keys than this, a share says nothing. */
 const FEW = 10;
+/** Per cent of the traffic that a change in a protected environment may move at once: all but everybody. */
+const MAX_FLIP = 99;
 
 /**
  * The guards that a plan runs into, each with its figure: for every environment, and for the workspace level
- * (`environment` null). Empty: nothing stands against the plan.
+ * (`environment` null). Empty: nothing stands against the plan. Kills are never held up by a guard.
+ *
+ * @param config that whose guards hold, see `strictestGuards`.
  */
-export function guardFindings(
-  plan: Plan,
-  { config, policy, state }: { config: Config; policy: PlanPolicy; state: State },
-): GuardFinding[] {
-  const places = [
-    { environment: null, id: null, guards: config.guards },
-    ...policy.environments.map(({ configName, name, id }) => ({
-      environment: name,
-      id,
-      guards: {
-        ...config.guards,
-        ...config.environments.find((each) => each.name === configName)?.guards,
-      },
-    })),
-  ];
-  return places.flatMap(({ environment, id, guards }) => {
-    const changes = plan.changes.filter(({ ref }) => ref.environment === environment);
-    const limits = { ...DEFAULT_GUARDS, ...guards };
+export function guardFindings(plan: Plan, input: PlanInput, config: Config): GuardFinding[] {
+  const { policy, state } = input;
+  const workspace = findingsAt(
+    plan,
+    { environment: null, id: null, limits: limitsOf(config) },
+    state,
+  );
+  const places = policy.environments.flatMap((environment) => {
+    const { name, id } = environment;
+    const limits = limitsOf(config, environment);
     return [
-      ...deletionFindings(changes, inventorySize(state, id), limits),
-      ...changes.flatMap((change) => keyFindings(change, keysBefore(change, id, state), limits)),
-    ].map((finding) => ({ ...finding, environment }));
+      ...findingsAt(plan, { environment: name, id, limits }, state),
+      ...(environment.protected ? flips(plan, environment) : []),
+    ];
   });
+  return [...emptyRepository(input), ...workspace, ...places];
+}
+
+function limitsOf(config: Config, environment?: PlannedEnvironment): Required<Guards> {
+  const own = config.environments.find((each) => each.name === environment?.configName)?.guards;
+  return { ...DEFAULT_GUARDS, ...config.guards, ...own };
+}
+
+interface Place {
+  readonly environment: string | null;
+  readonly id: string | null;
+  readonly limits: Required<Guards>;
+}
+
+function findingsAt(plan: Plan, { environment, id, limits }: Place, state: State): GuardFinding[] {
+  const changes = plan.changes.filter(({ ref }) => ref.environment === environment);
+  const deletes = changes.filter(({ action }) => action === 'delete' || action === 'deactivate');
+  return [
+    ...exceeded('maxDeletes', deletes.length, limits),
+    ...exceeded('maxDeletePercent', share(deletes.length, inventorySize(state, id)), limits),
+    ...changes.flatMap((change) => keyFindings(change, keysBefore(change, id, state), limits)),
+  ].map((finding) => ({ ...finding, environment }));
 }
 
 type Finding = Omit<GuardFinding, 'environment'>;
 
-function deletionFindings(
-  changes: readonly Change[],
-  inventory: number,
-  limits: Required<Guards>,
-): Finding[] {
-  const deletes = changes.filter(
-    ({ action }) => action === 'delete' || action === 'deactivate',
-  ).length;
-  const percent = inventory < FEW ? 0 : Math.floor((deletes * 100) / inventory);
-  return over('maxDeletes', deletes, limits).concat(over('maxDeletePercent', percent, limits));
-}
-
-function keyFindings({ keys }: Change, before: number, limits: Required<Guards>): Finding[] {
+function keyFindings({ id, keys }: Change, before: number, limits: Required<Guards>): Finding[] {
   const removed = keys?.removed.length ?? 0;
-  const percent = before < FEW ? 0 : Math.floor((removed * 100) / before);
-  return over('maxKeyRemovals', removed, limits).concat(
-    over('maxKeyRemovalPercent', percent, limits),
-  );
+  return [
+    ...exceeded('maxKeyRemovals', removed, limits),
+    ...exceeded('maxKeyRemovalPercent', share(removed, before), limits),
+  ].map((finding) => ({ ...finding, id }));
 }
 
-function over(guard: keyof Guards, found: number, limits: Required<Guards>): Finding[] {
+/** Rounded up: what is a little over the limit is over it. */
+function share(part: number, whole: number): number {
+  return whole < FEW ? 0 : Math.ceil((part * 100) / whole);
+}
+
+function exceeded(guard: keyof Guards, found: number, limits: Required<Guards>): Finding[] {
   return found > limits[guard] ? [{ guard, found, limit: limits[guard] }] : [];
+}
+
+function emptyRepository({ desired, state }: PlanInput): GuardFinding[] {
+  if (desired.flags.size + desired.segments.size > 0 || state.size === 0) return [];
+  return [{ guard: 'emptyRepository', environment: null, found: state.size, limit: 0 }];
+}
+
+function flips(plan: Plan, { name }: PlannedEnvironment): GuardFinding[] {
+  return plan.changes.flatMap(({ id, ref, fields }) => {
+    const field = ref.environment === name && fields.find(({ path }) => path === '/defaultRule');
+    if (!field || field.before === undefined || field.after === undefined) return [];
+    const found = movedShare(field.before as Bucket[], field.after as Bucket[]);
+    const finding = { guard: 'fullFlip' as const, environment: name, id, found, limit: MAX_FLIP };
+    return found > MAX_FLIP ? [finding] : [];
+  });
+}
+
+/**
+ * Per cent of keys that get another treatment. Buckets are laid end to end over 100 places, and a key keeps its place
+ * when they change: that is how the service splits traffic, so the share is exact without knowing who is where.
+ */
+export function movedShare(before: readonly Bucket[], after: readonly Bucket[]): number {
+  const [old, now] = [placesOf(before), placesOf(after)];
+  return old.filter((treatment, place) => treatment !== now[place]).length;
+}
+
+function placesOf(buckets: readonly Bucket[]): string[] {
+  return buckets.flatMap(({ treatment, size }) => Array.from({ length: size }, () => treatment));
 }
 
 /** Objects of ours in one environment, or at workspace level. */
@@ -80,9 +121,37 @@ function inventorySize(state: State, environmentId: string | null): number {
 
 function keysBefore({ ref, keys }: Change, environmentId: string | null, state: State): number {
   const entry = state.get(`${ref.kind}/${ref.name}`);
-  const base =
-    entry?.kind === 'segment' && environmentId !== null
-      ? entry.environments[environmentId]
-      : undefined;
-  return base?.spec?.keys?.count ?? keys?.removed.length ?? 0;
+  if (entry?.kind !== 'segment' || environmentId === null) return keys?.removed.length ?? 0;
+  return entry.environments[environmentId]?.spec?.keys?.count ?? keys?.removed.length ?? 0;
+}
+
+/**
+ * The config with the stricter of its own guards and those of the config that was applied last, so that no change can
+ * loosen the guard that stands against it. An environment that was not there before brings its own.
+ */
+export function strictestGuards(config: Config, before: Config | null): Config {
+  if (!before) return config;
+  return {
+    ...config,
+    guards: stricter(config.guards, before.guards),
+    environments: config.environments.map((environment) => {
+      const old = before.environments.find(({ name }) => name === environment.name);
+      if (!old) return environment;
+      const now = { ...config.guards, ...environment.guards };
+      return { ...environment, guards: stricter(now, { ...before.guards, ...old.guards }) };
+    }),
+  };
+}
+
+function stricter(a: Guards, b: Guards): Required<Guards> {
+  const [one, other] = [
+    { ...DEFAULT_GUARDS, ...a },
+    { ...DEFAULT_GUARDS, ...b },
+  ];
+  return {
+    maxDeletes: Math.min(one.maxDeletes, other.maxDeletes),
+    maxDeletePercent: Math.min(one.maxDeletePercent, other.maxDeletePercent),
+    maxKeyRemovals: Math.min(one.maxKeyRemovals, other.maxKeyRemovals),
+    maxKeyRemovalPercent: Math.min(one.maxKeyRemovalPercent, other.maxKeyRemovalPercent),
+  };
 }

@@ -1,6 +1,14 @@
 import type { Json } from '../kinds/json.js';
 import type { Kind, ObjectId } from '../model/object-id.js';
-import type { Action, Change, FieldChange, Plan, Reason, WithheldWhy } from '../model/plan.js';
+import type {
+  Action,
+  Change,
+  FieldChange,
+  Plan,
+  Reason,
+  WithheldWhy,
+  GuardFinding,
+} from '../model/plan.js';
 import type { Outcome, OutcomeError, Revision } from '../model/run.js';
 import { ordered } from './json-text.js';
 import { keyCounts, maskKeys, type KeyCounts } from './listed-keys.js';
@@ -20,6 +28,8 @@ export interface PlanDocument {
   readonly changes: readonly ChangeDocument[];
   readonly withheld: readonly WithheldDocument[];
   readonly observed: Plan['observed'];
+  /** Only where a guard stands against the plan. */
+  readonly guards?: readonly GuardFinding[];
   readonly unmanaged: Plan['unmanaged'];
 }
 
@@ -98,6 +108,7 @@ export function planDocument(
       why: withheld.why,
       wayOut: withheld.wayOut,
     })),
+    ...(report.guardFindings?.length ? { guards: report.guardFindings } : {}),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
       flags: plan.unmanaged.flags,

@@ -170,9 +170,10 @@ describe('a plan', () => {
     expect(text(report)).toContain(
       [
         'Refused by a guard, nothing is sent',
-        '  ✗ maxDeletes in production: 12, the limit is 5',
-        '  ✗ maxKeyRemovalPercent: 41 %, the limit is 20 %',
-        '      → once reviewed, this plan passes with --approve and its planHash',
+        '  ✗ production: 12 deletions, the limit is 5 (maxDeletes)',
+        '  ✗ 41 % of the keys would be removed, the limit is 20 % (maxKeyRemovalPercent)',
+        '      → once reviewed, this plan and no other passes with --approve',
+        `          ${report.planHash}`,
       ].join('\n'),
     );
   });
