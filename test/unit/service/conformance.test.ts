@@ -15,7 +15,8 @@ function textOf(file: string): string {
 const rows = readFileSync(join(ROOT, 'docs/service.md'), 'utf8')
   .split('\n')
   .flatMap((line) => {
-    const [, statement, file, title] = /^\| (.+?) +\| `(\S+\.test\.ts)`: (.+?) +\|$/.exec(line) ?? [];
+    const [, statement, file, title] =
+      /^\| (.+?) +\| `(\S+\.test\.ts)`: (.+?) +\|$/.exec(line) ?? [];
     return statement === undefined || file === undefined || title === undefined
       ? []
       : [{ statement, file, title }];
