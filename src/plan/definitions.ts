@@ -13,8 +13,8 @@ import type { FieldChange } from '../model/plan.js';
 import type { FlagEntry } from '../model/state.js';
 import { draft, partFields, withheld, type Drafted, type DraftSubject } from './draft.js';
 import { definitionFields, targetPath } from './fields.js';
-import { plannedKill } from './kills.js';
-import { withoutBase, type PlanInput } from './plan-input.js';
+import { effectiveFields, plannedKill } from './kills.js';
+import { creationReason, withoutBase, type PlanInput } from './plan-input.js';
 import { environmentRules, heldBack, type PlannedEnvironment } from './policy.js';
 import { createdFields, threeWay } from './three-way.js';
 import { usesOf } from './uses.js';
@@ -42,8 +42,10 @@ export function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted
   if (live === undefined) throw new Error(`bug: ${id} was not observed`);
   if (live === null) {
     const creation = canonicalDefinition(definition.creation) as Required<Definition>;
-    const fields = createdFields(definitionFields(creation, []));
-    const held = heldBack({ reason: 'commit' }, rules);
+    const wanted = effectiveFields(of, input.desired);
+    const reason = creationReason(of.entry?.environments[environment.id], wanted);
+    const fields = createdFields(definitionFields(creation, []), reason);
+    const held = heldBack({ reason }, rules);
     if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
     const body = definitionBody(creation);
     return {
@@ -90,7 +92,7 @@ function definitionDifferences(of: DefinitionSubject, { policy }: PlanInput): Fi
     base: base && definitionFields(base, names),
     desired: definitionFields(canonicalDefinition(definition.fields), names),
     actual: definitionFields(definitionFromWire(live), names),
-    withoutBase: withoutBase(policy),
+    withoutBase: withoutBase(policy, entry?.environments[environment.id]),
   });
 }
 
