@@ -154,7 +154,7 @@ function keysToChange(
   { keys, mode }: DesiredActivation,
   live: ActualActivation,
 ): KeyChange | undefined {
-  if (!keys || mode === 'external') return undefined;
+  if (!keys || mode === 'external' || live.assumedKeys) return undefined;
   const held = live.active ? live.keys : NO_KEYS;
   if (!held) throw new Error('bug: the keys of a segment were not listed');
   const { added, removed } = keyDifference(keys.keys, held.keys);
