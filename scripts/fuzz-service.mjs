@@ -102,4 +102,7 @@ for (const operation of Object.values(description.paths).flatMap((each) => Objec
   }
   if (operation.requestBody) operation.requestBody = prepared(operation.requestBody);
 }
+// The contract has one refusal without a body, where title and comment are missing: no description of bodies says that.
+delete description.paths[`${PREFIX}/splits/ws/{ws}/{flag}/environments/{env}`].patch.responses[400]
+  .content;
 process.stdout.write(JSON.stringify(description));
