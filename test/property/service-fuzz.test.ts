@@ -184,31 +184,29 @@ function pathLike(template: string): fc.Arbitrary<string> {
 /** Everything that can be read, the audit log with it. */
 async function observed(): Promise<unknown> {
   const workspaces = await get<{ objects: readonly { id: string }[] }>('/workspaces');
-  return Promise.all([
-    workspaces,
-    get('/apiKeys'),
-    ...workspaces.objects.map(async ({ id }) => observedIn(id)),
-  ]);
+  const inside = workspaces.objects.map(async ({ id }) => observedIn(id));
+  return [workspaces, await Promise.all([get('/apiKeys'), ...inside])];
 }
 
 async function observedIn(ws: string): Promise<unknown> {
   const environments = await get<readonly { id: string }[]>(`/environments/ws/${ws}`);
-  const lists = ['splits', 'segments', 'trafficTypes', 'auditLog'];
-  return Promise.all([
-    environments,
-    ...lists.map(async (list) => get(`/${list}/ws/${ws}`)),
-    ...environments.map(async ({ id }) => get(`/splits/ws/${ws}/environments/${id}`)),
-    ...environments.map(async ({ id }) => observedSegments(ws, id)),
+  const lists = ['splits', 'segments', 'trafficTypes', 'auditLog'].map(async (list) =>
+    get(`/${list}/ws/${ws}`),
+  );
+  const inside = environments.flatMap(({ id }) => [
+    get(`/splits/ws/${ws}/environments/${id}`),
+    observedSegments(ws, id),
   ]);
+  return [environments, await Promise.all([...lists, ...inside])];
 }
 
 async function observedSegments(ws: string, environment: string): Promise<unknown> {
   const path = `/segments/ws/${ws}/environments/${environment}`;
   const active = await get<{ objects: readonly { name: string }[] }>(path);
-  return Promise.all([
-    active,
-    ...active.objects.map(async ({ name }) => get(`/segments/${environment}/${name}/keys`)),
-  ]);
+  const inside = active.objects.map(async ({ name }) =>
+    get(`/segments/${environment}/${name}/keys`),
+  );
+  return [active, await Promise.all(inside)];
 }
 
 /** Without a look at the description, which each answer of the fuzz itself gets. */
