@@ -11,6 +11,7 @@ import { JsonText, type Endpoint, type Scope } from './endpoint.js';
 import { openApiOf } from './openapi.js';
 import { badRequest, Problem, unauthorised } from './problem.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
+import { holdsNull, isTooDeep, MAX_JSON_DEPTH } from './rules/json-text.js';
 import { RequestCounter, type RateLimit } from './rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from './rules/shape.js';
 import type { Schema } from './rules/matchers.js';
@@ -106,6 +107,11 @@ function takeAnyBody(app: FastifyInstance): void {
       done(null, undefined);
       return;
     }
+    const problem = problemOfText(body);
+    if (problem !== undefined) {
+      done(problem);
+      return;
+    }
     void parseJson(request, body, (error, value) => {
       const takesText = request.routeOptions.config.takesText === true;
       const isJson = error === null && !(takesText && isBareWord(value));
@@ -114,6 +120,12 @@ function takeAnyBody(app: FastifyInstance): void {
       else done(badRequest('Body is no JSON text'));
     });
   });
+}
+
+function problemOfText(body: string): Problem | undefined {
+  if (holdsNull(body)) return badRequest('Body must not hold a null character');
+  if (!isTooDeep(body)) return undefined;
+  return badRequest(`Body is nested more than ${MAX_JSON_DEPTH} levels deep`);
 }
 
 /** Where text is taken, `true` and `12.0` are words of it. */
@@ -181,6 +193,9 @@ function apiRequestOf(request: FastifyRequest, now: number) {
   const { adminKey } = request;
   if (adminKey === null) throw unauthorised();
   const query = request.query as Record<string, unknown>;
+  if (JSON.stringify([request.params, query]).includes('\\u0000')) {
+    throw badRequest('Paths and queries must not hold a null character');
+  }
   return {
     params: request.params as Record<string, string>,
     query,

@@ -1,3 +1,4 @@
+import { isStorable } from './keys.js';
 import type { Schema } from './matchers.js';
 
 const MAX_VALUE_LENGTH = 10_000;
@@ -26,7 +27,7 @@ export type ReadIdentity =
 /** Values are sent as text, numbers or truth values, and kept as text. */
 export function readIdentity({ key, values }: GivenIdentity): ReadIdentity {
   if (key === '') return { failure: 'The key is empty' };
-  if (key.length > 1_000 || key.includes('\0')) return { failure: 'The key cannot be stored' };
+  if (key.length > 1_000 || !isStorable(key)) return { failure: 'The key cannot be stored' };
   const texts: [string, string][] = [];
   for (const [attribute, value] of Object.entries(values ?? {})) {
     const text = textOf(value);

@@ -11,7 +11,7 @@ export function keysToAdd(given: readonly string[]): string[] {
     if (key.length > MAX_KEY_LENGTH) {
       throw badRequest(`Keys have at most ${MAX_KEY_LENGTH} characters`);
     }
-    if (key.includes('\0')) throw badRequest('Keys must not hold a null character');
+    if (!isStorable(key)) throw badRequest('Keys must be text that UTF-8 can write');
   }
   return [...new Set(given)];
 }
@@ -19,7 +19,12 @@ export function keysToAdd(given: readonly string[]): string[] {
 /** Clients are known to send empty keys beside the real ones: they are in no segment and remove nothing. */
 export function keysToRemove(given: readonly string[]): string[] {
   checkRequestSize(given.length);
-  return [...new Set(given)].filter((key) => key !== '' && !key.includes('\0'));
+  return [...new Set(given)].filter((key) => key !== '' && isStorable(key));
+}
+
+/** Halves of surrogate pairs have no bytes of their own: what is kept would be another key. */
+export function isStorable(key: string): boolean {
+  return !/[\0\p{Surrogate}]/u.test(key);
 }
 
 function checkRequestSize(count: number): void {

@@ -44,7 +44,9 @@ export async function openStore(location: StoreLocation): Promise<Store> {
 }
 
 async function openMemory(): Promise<Store> {
-  return storeOver(sqliteDialect(openSqlite(':memory:')), 'sqlite');
+  const database = openSqlite(':memory:');
+  database.exec('pragma foreign_keys = on');
+  return storeOver(sqliteDialect(database), 'sqlite');
 }
 
 async function openDirectory(path: string): Promise<Store> {

@@ -13,6 +13,7 @@ import {
   keysDifference,
 } from '../../../src/service/rules/difference.js';
 import { readIdentity } from '../../../src/service/rules/identity.js';
+import { holdsNull, isTooDeep } from '../../../src/service/rules/json-text.js';
 import { keysToAdd, keysToRemove, wantsReplacement } from '../../../src/service/rules/keys.js';
 import { checkFlagName, checkTreatmentName } from '../../../src/service/rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../../../src/service/rules/paging.js';
@@ -136,6 +137,12 @@ describe('keys of a request', () => {
     expect(keysToRemove(['', 'a', ''])).toEqual(['a']);
   });
 
+  it('are text that can be kept as it is', () => {
+    expect(keysToAdd(['\u{1F600}', 'ä'])).toEqual(['\u{1F600}', 'ä']);
+    expect(() => keysToAdd(['\ud83d'])).toThrow(Problem);
+    expect(keysToRemove(['\ud83d', 'a'])).toEqual(['a']);
+  });
+
   it.each<[unknown, boolean]>([
     [undefined, false],
     ['', true],
@@ -199,6 +206,29 @@ describe('differences', () => {
 
     expect(difference).toMatchObject({ added: 500, removed: 1 });
     expect(difference.sample).toHaveLength(20);
+  });
+});
+
+describe('the depth of JSON text', () => {
+  it('counts lists and objects, and not what stands in text', () => {
+    const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+    expect(isTooDeep(deep(64))).toBe(false);
+    expect(isTooDeep(deep(65))).toBe(true);
+    expect(isTooDeep(JSON.stringify({ a: `"\\${'['.repeat(100)}` }))).toBe(false);
+    expect(isTooDeep(JSON.stringify(Array.from({ length: 100 }, () => [{}])))).toBe(false);
+  });
+});
+
+describe('a null character', () => {
+  it.each([
+    ['\0', true],
+    ['"a\\u0000"', true],
+    ['"\\\\\\u0000"', true],
+    ['"\\\\u0000"', false],
+    ['"u0000"', false],
+  ])('is found in %j: %j', (text, expected) => {
+    expect(holdsNull(text)).toBe(expected);
   });
 });
 

@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { WireDefinition } from '../../src/api/wire.js';
+import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** Whatever is sent, the service answers by its own rules, and what it keeps obeys them. */
+let service: TestService;
+let client: ServiceCalls;
+const failures: unknown[] = [];
+
+beforeAll(async () => {
+  service = await startTestService({
+    log: { info: () => undefined, error: (fields) => failures.push(fields) },
+  });
+  client = callsOf(service);
+  await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'f' });
+});
+
+beforeEach(() => {
+  failures.length = 0;
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const PATH = '/splits/ws/Default/f/environments/staging';
+const treatment = fc.constantFrom('on', 'off', 'third', '');
+const bucket = fc.record({ treatment, size: fc.constantFrom(0, 50, 100, -1, 0.5) });
+const anything = fc.jsonValue({ maxDepth: 3 });
+const value = fc.oneof(anything, fc.array(bucket, { maxLength: 3 }), treatment, fc.integer());
+const path = fc.oneof(
+  fc.constantFrom(
+    ...['', '/', '/killed', '/treatments', '/treatments/0', '/treatments/-', '/treatments/0/name'],
+    ...['/treatments/0/keys', '/treatments/0/keys/-', '/defaultRule', '/defaultRule/0/size'],
+    ...['/defaultRule/-', '/rules', '/rules/-', '/rules/0/condition/matchers/0', '/id', '/name'],
+    ...['/trafficAllocation', '/baselineTreatment', '/defaultTreatment', '/flagSets', '/__proto__'],
+  ),
+  fc.string().map((text) => `/${text}`),
+);
+const operation = fc.record(
+  {
+    op: fc.constantFrom('add', 'replace', 'remove', 'move', 'copy', 'test'),
+    path,
+    from: path,
+    value,
+  },
+  { requiredKeys: ['op', 'path'] },
+);
+
+function checkInvariants(definition: WireDefinition): void {
+  const names = new Set(definition.treatments.map(({ name }) => name));
+  expect(names.size).toBe(definition.treatments.length);
+  expect(names).toContain(definition.defaultTreatment);
+  expect(names).toContain(definition.baselineTreatment);
+  for (const buckets of [definition.defaultRule, ...definition.rules.map((rule) => rule.buckets)]) {
+    expect(buckets.reduce((sum, { size }) => sum + size, 0)).toBe(100);
+    for (const each of buckets) expect(names).toContain(each.treatment);
+  }
+  for (const { keys } of definition.treatments) expect(keys?.length).not.toBe(0);
+}
+
+describe('any patch of a definition', () => {
+  it('is taken or refused, and leaves a definition that is whole', async () => {
+    await client.call('DELETE', PATH);
+    await client.ok(
+      'POST',
+      PATH,
+      aDefinition({ treatments: [{ name: 'on', keys: ['a'] }, { name: 'off' }] }),
+    );
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 4 }), async (operations) => {
+        const before = await client.ok('GET', PATH);
+        const answer = await client.call('PATCH', PATH, operations);
+        const after = await client.ok<WireDefinition>('GET', PATH);
+
+        expect([200, 400]).toContain(answer.status);
+        checkInvariants(after);
+        expect(after).toEqual(answer.status === 200 ? answer.body : before);
+      }),
+      { numRuns: 300 },
+    );
+    expect(failures).toEqual([]);
+  });
+});
+
+describe('any body of a definition', () => {
+  it('is taken or refused', async () => {
+    const members = fc.record(
+      {
+        treatments: fc.oneof(anything, fc.constant([{ name: 'on' }, { name: 'off' }])),
+        defaultTreatment: fc.oneof(anything, treatment),
+        baselineTreatment: fc.oneof(anything, treatment),
+        trafficAllocation: fc.oneof(anything, fc.integer({ min: 0, max: 100 })),
+        killed: anything,
+        rules: anything,
+        defaultRule: fc.oneof(anything, fc.constant([{ treatment: 'on', size: 100 }])),
+        title: anything,
+      },
+      { requiredKeys: ['treatments', 'defaultTreatment', 'defaultRule'] },
+    );
+    await client.call('DELETE', PATH);
+
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(members, anything), async (body) => {
+        const answer = await client.call('POST', PATH, body);
+        if (answer.status === 200) {
+          checkInvariants(answer.body as WireDefinition);
+          await client.ok('DELETE', PATH);
+        } else expect(answer.status).toBe(400);
+      }),
+      { numRuns: 300 },
+    );
+    expect(failures).toEqual([]);
+  });
+});
+
+describe('any text for a body', () => {
+  it('is taken or refused by every endpoint that takes one', async () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.json(),
+      fc.constantFrom('[', '{"keys":', '\u0000', '"\\ud800"', '['.repeat(100_000), '[["\\u0000"]]'),
+    );
+    const place = fc.constantFrom(
+      'POST /splits/ws/Default/trafficTypes/user',
+      'PATCH /splits/ws/Default/f',
+      'PUT /splits/ws/Default/f/updateDescription',
+      'POST /tags/ws/Default/object/f/objecttype/Split',
+      'POST /segments/ws/Default/trafficTypes/user',
+      'PUT /segments/staging/none/upload',
+      'POST /trafficTypes/user/environments/staging/identities',
+      'PUT /trafficTypes/user/environments/staging/identities/k',
+      'POST /workspaces',
+      'POST /environments/ws/Default',
+      'POST /apiKeys',
+    );
+
+    await fc.assert(
+      fc.asyncProperty(place, text, async (where, body) => {
+        const [method = '', to = ''] = where.split(' ');
+        const answer = await client.send(method, to, body);
+
+        expect([200, 400, 404, 409]).toContain(answer.status);
+      }),
+      { numRuns: 400 },
+    );
+    expect(failures).toEqual([]);
+  });
+});
+
+describe('any name in a path', () => {
+  it('is found or not', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), async (name) => {
+        fc.pre(name !== '.' && name !== '..');
+        const encoded = encodeURIComponent(name);
+        const answers = [
+          await client.call('GET', `/splits/ws/${encoded}`),
+          await client.call('GET', `/splits/ws/Default/${encoded}/environments/staging`),
+          await client.call('GET', `/segments/${encoded}/${encoded}/keys`),
+        ];
+
+        const expected = name.includes('\0') ? [400] : [200, 404];
+        for (const { status } of answers) expect(expected).toContain(status);
+      }),
+      { numRuns: 200 },
+    );
+    expect(failures).toEqual([]);
+  });
+});
