@@ -29,6 +29,8 @@ export interface Store {
    * returned, its changes outlive the process.
    */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** Another number after every write, before it returns. Null: other processes write too. */
+  version(): number | null;
   close(): Promise<void>;
 }
 
@@ -157,19 +159,26 @@ async function storeOver(
     await db.destroy();
     throw error;
   }
+  let version = 0;
   return {
     dialect,
+    version: () => (dialect === 'postgres' ? null : version),
     read: async (work) => {
       const transaction = db.transaction();
       return (
         dialect === 'postgres' ? transaction.setIsolationLevel('repeatable read') : transaction
       ).execute(work);
     },
-    write: async (work) =>
-      db.transaction().execute(async (transaction) => {
-        if (dialect === 'postgres') await waitForOtherWriters(transaction);
-        return work(transaction);
-      }),
+    write: async (work) => {
+      try {
+        return await db.transaction().execute(async (transaction) => {
+          if (dialect === 'postgres') await waitForOtherWriters(transaction);
+          return work(transaction);
+        });
+      } finally {
+        version += 1;
+      }
+    },
     close: async () => {
       await db.destroy();
       closed();
