@@ -190,21 +190,20 @@ function addEndpoint(
     },
     config: { takesText: endpoint.takesText ?? false },
     handler: async (request, reply) => {
-      const apiRequest = apiRequestOf(request, clock());
-      const text =
-        'read' in endpoint
-          ? // Keys see different things: what is remembered is so for one of them.
-            await answers.recall(`${request.adminKey?.id ?? ''} ${request.url}`, async () =>
-              textOf(await store.read(async (db) => endpoint.read(db, apiRequest))),
-            )
-          : textOf(await store.write(async (db) => endpoint.write(db, apiRequest, store)));
+      const run = async (): Promise<string> => {
+        const apiRequest = apiRequestOf(request, clock());
+        const answer =
+          'read' in endpoint
+            ? await store.read(async (db) => endpoint.read(db, apiRequest))
+            : await store.write(async (db) => endpoint.write(db, apiRequest, store));
+        return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
+      };
+      // Keys see different things: what is remembered is so for one of them.
+      const question = `${request.adminKey?.id ?? ''} ${request.url}`;
+      const text = await ('read' in endpoint ? answers.recall(question, run) : run());
       return reply.type('application/json; charset=utf-8').send(text);
     },
   });
-}
-
-function textOf(answer: unknown): string {
-  return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
 }
 
 function apiRequestOf(request: FastifyRequest, now: number) {
