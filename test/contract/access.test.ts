@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createAdminKey } from '../../src/service/rules/admin-key.js';
 import type { WireEnvironment, WirePage, WireWorkspace } from '../../src/api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -75,6 +77,20 @@ describe('Admin API keys', () => {
     }
   });
 
+  it('with the right id and another secret are refused', async () => {
+    const { key } = service;
+    const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+    const idBytes = Array.from(key.slice(4, 16), (character) => alphabet.indexOf(character));
+    let calls = 0;
+    const forged = createAdminKey((count) => {
+      calls += 1;
+      return calls === 1 ? Uint8Array.from(idBytes) : randomBytes(count);
+    });
+
+    expect(forged.key.slice(0, 16)).toBe(key.slice(0, 16));
+    expect((await withKey(forged.key).call('GET', '/workspaces')).status).toBe(401);
+  });
+
   it('are asked for before anything else is looked at', async () => {
     const nobody = withKey('none');
 
@@ -91,12 +107,14 @@ describe('Admin API keys', () => {
 describe('a key for one workspace', () => {
   it('does not see the others', async () => {
     const mine = withKey(await service.createKey('w', { workspaces: ['Worded'] }));
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'unseen' });
+    await client.ok('POST', '/segments/staging/unseen');
 
     const { objects } = await mine.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
 
     expect(objects.map(({ name }) => name)).toEqual(['Worded']);
     expect((await mine.call('GET', '/environments/ws/Default')).status).toBe(404);
-    expect((await mine.call('GET', '/segments/staging/any/keys')).status).toBe(404);
+    expect((await mine.call('GET', '/segments/staging/unseen/keys')).status).toBe(404);
     expect((await mine.call('GET', '/splits/ws/Worded')).status).toBe(200);
   });
 
@@ -282,6 +300,9 @@ describe('the audit log', () => {
 
   it('records nothing of what was refused or changed nothing', async () => {
     await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'quiet' });
+    await client.ok('PATCH', '/splits/ws/Default/quiet', [
+      { op: 'replace', path: '/description', value: '' },
+    ]);
     await client.ok('POST', at('quiet', 'staging'), aDefinition());
     await client.ok('PUT', `${at('quiet', 'staging')}/restore`);
     await client.call('PATCH', at('quiet', 'staging'), [{ op: 'remove', path: '/none' }]);

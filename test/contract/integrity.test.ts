@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { WireDefinition, WireSegmentKeys } from '../../src/api/wire.js';
+import type { WireDefinition, WireFlag, WireSegmentKeys } from '../../src/api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 
@@ -128,6 +128,29 @@ describe('a patch', () => {
 
     expect(toNone.status).toBe(400);
     expect(asList.treatments[0]?.keys).toEqual(['k']);
+  });
+});
+
+describe('times', () => {
+  it('grow with each change, even when the clock stands still', async () => {
+    const still = await startTestService({ clock: () => 1_000 });
+    const calls = callsOf(still);
+    const flag = '/splits/ws/Default/f';
+    const path = `${flag}/environments/staging`;
+    await calls.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'f' });
+    const [, next] = await calls.ok<{ id: string }[]>('GET', '/rolloutStatuses?wsId=Default');
+    await calls.ok('POST', path, aDefinition());
+
+    const definition = await calls.ok<WireDefinition>('PATCH', path, [
+      { op: 'replace', path: '/trafficAllocation', value: 1 },
+    ]);
+    const moved = await calls.ok<WireFlag>('PATCH', flag, [
+      { op: 'replace', path: '/rolloutStatus/id', value: next?.id },
+    ]);
+    await still.stop();
+
+    expect(definition).toMatchObject({ creationTime: 1_000, lastUpdateTime: 1_001 });
+    expect(moved).toMatchObject({ creationTime: 1_000, rolloutStatusTimestamp: 1_001 });
   });
 });
 
