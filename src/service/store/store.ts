@@ -131,19 +131,27 @@ function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStateme
   };
 }
 
+/** Work in a transaction takes milliseconds. A process that froze gives up its turn as writer after this. */
+const MAX_IDLE_IN_TRANSACTION_MS = 10_000;
+
 async function openPostgres(url: string): Promise<Store> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
+    idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
     types: {
       // 64-bit integers are times and counts here, all far below 2^53; `pg` gives them as text.
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(oid, format) as unknown),
     },
   });
-  // A connection that breaks while nobody uses it is replaced at the next use; unheard, this would end the process.
+  // A connection that breaks is replaced at the next use, and who uses it now learns of it by the query that fails.
+  // Unheard, either would end the process.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
   return storeOver(new PostgresDialect({ pool }), 'postgres');
 }
 
