@@ -3,6 +3,7 @@ import { EMPTY_SEGMENT, flagName, FULL_SEGMENT } from './fill.js';
 
 export const JOB_NAMES = [
   'get-definition',
+  'get-definition-anew',
   'list-definitions',
   'patch-definition',
   'upload-keys',
@@ -33,6 +34,8 @@ interface JobKind {
   readonly method: LoadJob['method'];
   readonly count: number;
   readonly concurrency: number;
+  /** Something is changed before each round, and no request comes twice: nothing is remembered. */
+  readonly anew?: boolean;
 }
 
 export const JOBS: Readonly<Record<JobName, JobKind>> = {
@@ -41,6 +44,13 @@ export const JOBS: Readonly<Record<JobName, JobKind>> = {
     method: 'GET',
     count: 10_000,
     concurrency: 50,
+  },
+  'get-definition-anew': {
+    title: 'GET of one definition, each for the first time after a change',
+    method: 'GET',
+    count: 4_000,
+    concurrency: 50,
+    anew: true,
   },
   'list-definitions': {
     title: 'list of definitions, pages of 50',
@@ -78,6 +88,7 @@ export function requestOf(job: LoadJob, index: number): { path: string; body?: s
   const definition = `${job.prefix}/splits/ws/Default/${flag}/environments/production`;
   switch (job.name) {
     case 'get-definition':
+    case 'get-definition-anew':
       return { path: definition };
     case 'list-definitions': {
       const pages = Math.ceil(job.flags / PAGE_OF_DEFINITIONS);

@@ -167,6 +167,7 @@ async function storeOver(
     await db.destroy();
     throw error;
   }
+  const inTurn = turnstile();
   let version = 0;
   return {
     dialect,
@@ -179,10 +180,12 @@ async function storeOver(
     },
     write: async (work) => {
       try {
-        return await db.transaction().execute(async (transaction) => {
-          if (dialect === 'postgres') await waitForOtherWriters(transaction);
-          return work(transaction);
-        });
+        return await inTurn(async () =>
+          db.transaction().execute(async (transaction) => {
+            if (dialect === 'postgres') await waitForOtherWriters(transaction);
+            return work(transaction);
+          }),
+        );
       } finally {
         version += 1;
       }
@@ -191,6 +194,21 @@ async function storeOver(
       await db.destroy();
       closed();
     },
+  };
+}
+
+type Turnstile = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Lets one after the other through. The writers of a process queue here and not at the database, where each would hold
+ * a connection while it waits, until none is left for readers.
+ */
+function turnstile(): Turnstile {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (work) => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
   };
 }
 
