@@ -15,11 +15,12 @@ import { JOB_NAMES, JOBS, requestOf, SERVICE_PREFIX, type JobName, type LoadJob 
  * Measures the service against a bare server of the same stack that sends the same bytes, in turns, so that what else
  * the machine does meets both. Ratios matter; requests per second are those of this machine.
  *
- * Usage: `bench/service.ts [embedded|postgres]… [JOB]…`; default: all stores, all jobs. `BENCH_FLAGS` and
- * `BENCH_ROUNDS` make it smaller.
+ * Usage: `bench/service.ts [embedded|postgres]… [JOB]…`; default: all stores, all jobs. `BENCH_FLAGS`,
+ * `BENCH_ROUNDS` and `BENCH_SHARE` (of the requests) make it smaller.
  */
 const FLAGS = Number(process.env['BENCH_FLAGS'] ?? 10_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const SHARE = Number(process.env['BENCH_SHARE'] ?? 1);
 const TSX = ['--import', 'tsx'];
 
 type StoreName = 'embedded' | 'postgres';
@@ -85,7 +86,8 @@ function median(values: readonly number[]): number {
 }
 
 async function measure(name: JobName, service: Server, bare: Server): Promise<Measured> {
-  const { method, count, concurrency, anew = false } = JOBS[name];
+  const { method, concurrency, anew = false } = JOBS[name];
+  const count = Math.ceil(JOBS[name].count * SHARE);
   const common = { name, method, count, concurrency, flags: FLAGS, key: service.key };
   const ours = { ...common, origin: service.origin, prefix: SERVICE_PREFIX };
   await teach(bare, { ...ours, first: 0 });
