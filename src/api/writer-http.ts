@@ -6,6 +6,7 @@ import { holds } from './holds.js';
 import type { AdminReader } from './reader.js';
 import * as shapes from './shapes.js';
 import {
+  KILL,
   MAX_KEYS_PER_REQUEST,
   type WireDefinition,
   type WireDefinitionBody,
@@ -100,7 +101,7 @@ export class HttpAdminWriter implements AdminWriter {
     operations: readonly WirePatchOperation[],
     words: Words,
   ): Promise<WireDefinition | null> {
-    const isKill = sameJson(operations, [{ op: 'replace', path: '/killed', value: true }]);
+    const isKill = sameJson(operations, KILL);
     const { json } = await this.#client.write({
       // Killing twice is killing once; every other patch could undo what somebody did in between.
       kind: isKill ? 'write' : 'patch',

@@ -1,7 +1,9 @@
 import type { Desired } from '../model/desired.js';
 import type { FlagScope, Scope, SegmentScope } from '../model/scope.js';
 import type { State } from '../model/state.js';
-import type { PlanPolicy } from './policy.js';
+import { killOrders } from './kill-orders.js';
+import { isKillInReach } from './kills.js';
+import type { PlannedEnvironment, PlanPolicy } from './policy.js';
 
 /**
  * What has to be observed for a plan: every object that the specs declare, in the selected environments that they
@@ -41,7 +43,27 @@ export function scopeOf(
     segments.set(segment.name, { environments: new Map(environments) });
   }
   const removed = addRemoved({ flags, segments }, state, policy, allEnvironments, wanted);
+  addKills(flags, desired, policy);
   return { flags, segments, users: removed };
+}
+
+/** Definitions that are only looked at because git kills them, or takes that back: of any flag of the workspace. */
+function addKills(flags: Map<string, FlagScope>, desired: Desired, policy: PlanPolicy): void {
+  const add = (flag: string, place: PlannedEnvironment | undefined): void => {
+    if (!place || !isKillInReach(policy, place, flag)) return;
+    const scope = flags.get(flag) ?? { known: false, environments: new Set<string>() };
+    flags.set(flag, { ...scope, environments: new Set([...scope.environments, place.name]) });
+  };
+  for (const { flag, environment } of killOrders(desired))
+    add(
+      flag,
+      policy.environments.find(({ configName }) => configName === environment),
+    );
+  for (const { name, environment } of policy.restorable.values())
+    add(
+      name,
+      policy.environments.find((each) => each.name === environment),
+    );
 }
 
 function selectedNames(policy: PlanPolicy, named: (configName: string) => boolean): string[] {
