@@ -203,3 +203,8 @@ export interface WireError {
   details: string | null;
   transactionId: string | null;
 }
+
+/** The patch that kills a definition; what it does not name stays as it is. */
+export const KILL: readonly WirePatchOperation[] = [
+  { op: 'replace', path: '/killed', value: true },
+];

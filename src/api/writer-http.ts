@@ -4,9 +4,11 @@ import type { Words } from '../model/run.js';
 import type { AdminClient, WriteRequest } from './admin-client.js';
 import { holds } from './holds.js';
 import type { ServiceAnswer } from './answer.js';
+import { isNoEndpoint } from './reader-http.js';
 import type { AdminReader } from './reader.js';
 import * as shapes from './shapes.js';
 import {
+  KILL,
   MAX_KEYS_PER_REQUEST,
   type WireDefinition,
   type WireDefinitionBody,
@@ -16,8 +18,6 @@ import {
   type WireSegmentInEnvironment,
 } from './wire.js';
 import type { AdminWriter, DefinitionPlace } from './writer.js';
-
-const isNoEndpoint = (status: number): boolean => status === 404 || status === 405;
 
 interface NewObject {
   readonly name: string;
@@ -105,7 +105,7 @@ export class HttpAdminWriter implements AdminWriter {
     operations: readonly WirePatchOperation[],
     words: Words,
   ): Promise<WireDefinition | null> {
-    const isKill = sameJson(operations, [{ op: 'replace', path: '/killed', value: true }]);
+    const isKill = sameJson(operations, KILL);
     const { json } = await this.#client.write({
       // Killing twice is killing once; every other patch could undo what somebody did in between.
       kind: isKill ? 'write' : 'patch',
@@ -168,23 +168,16 @@ export class HttpAdminWriter implements AdminWriter {
     words: Words,
   ): Promise<void> {
     const what = `upload keys to segment ${JSON.stringify(segment)}`;
+    const place = ['segments', environmentId, segment];
     if (this.#hasAppend) {
-      const { status } = await this.#putKeys(keys, {
-        path: ['segments', environmentId, segment, 'uploadKeys'],
-        query: { replace: 'false', ...words },
-        body: { keys, ...words },
-        what,
-        accepts: isNoEndpoint,
-      });
-      if (status < 400) return;
+      const [path, query] = [[...place, 'uploadKeys'], { replace: 'false', ...words }];
+      const body = { keys, ...words };
+      const request = { path, query, body, what, accepts: isNoEndpoint };
+      if ((await this.#putKeys(keys, request)).status < 400) return;
     }
-    await this.#putKeys(keys, {
-      path: ['segments', environmentId, segment, 'upload'],
-      query: { ...words },
-      // A bare list: the contract has no place for words in this body.
-      body: keys,
-      what,
-    });
+    const path = [...place, 'upload'];
+    // A bare list: the contract has no place for words in this body.
+    await this.#putKeys(keys, { path, query: { ...words }, body: keys, what });
     // Only now is it certain that the 404 was about the endpoint and not about the segment.
     this.#hasAppend = false;
   }

@@ -1,6 +1,7 @@
 import type { Connection } from '../api/connect.js';
 import type { AdminReader } from '../api/reader.js';
 import type { AdminWriter, DefinitionPlace } from '../api/writer.js';
+import { KILL } from '../api/wire.js';
 import { RejectedError } from '../errors.js';
 import { definitionFromWire } from '../kinds/flag-wire.js';
 import { sameJson } from '../kinds/json.js';
@@ -21,6 +22,8 @@ export interface ApplyContext {
   readonly now: () => number;
   /** When what the plan was made from began to be read, by `now`. */
   readonly observedAtMs: number;
+  /** Changes whose kill went out before the plan was made; the others are sent in their turn. */
+  readonly killed: ReadonlySet<ObjectId>;
 }
 
 /** The definition is not what the plan was made from; nothing was written. */
@@ -53,6 +56,11 @@ export const executors: Executors = {
     );
   },
   'patch-definition': patchDefinition,
+  'kill-flag': async (step, context) => {
+    if (context.killed.has(step.change)) return;
+    const place = placeOf(step, context);
+    await context.writer.patchDefinition(place, KILL, wordsOf(step, context));
+  },
   'delete-definition': async (step, context) => {
     await context.writer.deleteDefinition(placeOf(step, context), wordsOf(step, context));
   },

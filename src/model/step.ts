@@ -50,6 +50,8 @@ export type StepRequest =
       /** The definition that the operations were computed against. */
       readonly expected: WireDefinition;
     }
+  /** Of any flag, also one that this repository does not declare. Killing twice is killing once. */
+  | { readonly action: 'kill-flag'; readonly flag: string; readonly environment: string }
   | { readonly action: 'delete-definition'; readonly flag: string; readonly environment: string }
   | {
       readonly action: 'create-segment';

@@ -4,6 +4,7 @@ import type { DesiredFlag, DesiredSegment } from '../model/desired.js';
 import { objectId, type ObjectId } from '../model/object-id.js';
 import type { Change } from '../model/plan.js';
 import type { Base, FlagEntry, SegmentEntry, State, StateEntry, FlagBase } from '../model/state.js';
+import { rememberingKills } from './kill-memory.js';
 import { effectiveFields } from './kills.js';
 import type { PlanInput } from './plan-input.js';
 import { baseSpec } from './segments.js';
@@ -147,10 +148,13 @@ function flagEntry(
   const environments = { ...entry?.environments };
   for (const environment of policy.environments) {
     const definition = flag.environments.get(environment.configName);
-    if (!definition || !equal.has(objectId({ kind: 'flag', name, environment: environment.name })))
-      continue;
+    const id = objectId({ kind: 'flag', name, environment: environment.name });
+    if (!definition || !environment.selected) continue;
+    const before = entry?.environments[environment.id];
     const spec = effectiveFields({ flag, definition, environment }, desired);
-    environments[environment.id] = baseOf(spec, entry?.environments[environment.id], head);
+    const base = equal.has(id) ? baseOf(spec, before, head) : before;
+    const place = { flag: name, environment, before, head };
+    if (base) environments[environment.id] = rememberingKills(base, place, input);
   }
   const isEqual = equal.has(objectId({ kind: 'flag', name, environment: null }));
   const workspace = isEqual ? baseOf(flagBase(flag), entry?.workspace, head) : entry?.workspace;

@@ -2,7 +2,9 @@ import { sameKeys } from '../kinds/key-list.js';
 import type { Desired, DesiredActivation } from '../model/desired.js';
 import type { FlagScope, KeysLook, Scope, SegmentScope } from '../model/scope.js';
 import type { ActivationBase, Base, State } from '../model/state.js';
-import type { PlanPolicy } from './policy.js';
+import { killOrders } from './kill-orders.js';
+import { isKillInReach } from './kills.js';
+import type { PlannedEnvironment, PlanPolicy } from './policy.js';
 
 export interface ScopeOptions {
   /** Names of all environments of the workspace. */
@@ -47,6 +49,7 @@ export function scopeOf(
     segments.set(segment.name, { environments: new Map(environments) });
   }
   const removed = addRemoved({ flags, segments }, state, policy, allEnvironments, wanted);
+  addKills(flags, desired, policy);
   return { flags, segments, users: removed };
 }
 
@@ -61,6 +64,25 @@ function keysLook(
   const isCountEnough =
     trustCounts && mode === 'exact' && remembered && sameKeys(remembered, keys.digest);
   return isCountEnough ? remembered : 'keys';
+}
+
+/** Definitions that are only looked at because git kills them, or takes that back: of any flag of the workspace. */
+function addKills(flags: Map<string, FlagScope>, desired: Desired, policy: PlanPolicy): void {
+  const add = (flag: string, place: PlannedEnvironment | undefined): void => {
+    if (!place || !isKillInReach(policy, place, flag)) return;
+    const scope = flags.get(flag) ?? { known: false, environments: new Set<string>() };
+    flags.set(flag, { ...scope, environments: new Set([...scope.environments, place.name]) });
+  };
+  for (const { flag, environment } of killOrders(desired))
+    add(
+      flag,
+      policy.environments.find(({ configName }) => configName === environment),
+    );
+  for (const { name, environment } of policy.restorable.values())
+    add(
+      name,
+      policy.environments.find((each) => each.name === environment),
+    );
 }
 
 function selectedNames(policy: PlanPolicy, named: (configName: string) => boolean): string[] {

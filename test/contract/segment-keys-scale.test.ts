@@ -58,6 +58,7 @@ describe('a segment of many keys', () => {
       writer: new HttpAdminWriter(client, reader()),
       at,
       words,
+      killed: new Set(),
       now: Date.now,
       observedAtMs: Date.now(),
     };
