@@ -8,6 +8,7 @@ import Fastify, {
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../api/wire.js';
 import { JsonText, type Endpoint, type Scope } from './endpoint.js';
+import type { LentKeys } from './lent-keys.js';
 import { openApiOf } from './openapi.js';
 import { badRequest, Problem, unauthorised } from './problem.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
@@ -30,6 +31,7 @@ export interface AppOptions {
   readonly store: Store;
   readonly endpoints: readonly Endpoint[];
   readonly clock: () => number;
+  readonly lentKeys: LentKeys;
   readonly log?: ServiceLog | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** Stands between the socket and the service and sees every request first. */
@@ -77,7 +79,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.decorateRequest('adminKey', null);
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isPublic === true) return;
-    request.adminKey = await adminKeyOf(request, options.store);
+    request.adminKey = await adminKeyOf(request, options);
   });
   limitRequests(app, options);
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
@@ -133,11 +135,14 @@ function isBareWord(value: unknown): boolean {
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
-async function adminKeyOf(request: FastifyRequest, store: Store): Promise<AdminKeyRow> {
+async function adminKeyOf(
+  request: FastifyRequest,
+  { store, lentKeys }: AppOptions,
+): Promise<AdminKeyRow> {
   const text = keyFromHeaders(request.headers);
   const id = text === undefined ? undefined : adminKeyId(text);
   if (text === undefined || id === undefined) throw unauthorised();
-  const key = await store.read(async (db) => findAdminKey(db, id));
+  const key = lentKeys.find(id) ?? (await store.read(async (db) => findAdminKey(db, id)));
   if (key?.revocation_time !== null || !isSameKey(text, key.hash)) throw unauthorised();
   return key;
 }
