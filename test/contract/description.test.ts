@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callsOf } from '../support/service-calls.js';
 import type { ServiceDescription } from '../support/service-description.js';
 import { descriptionOf } from '../support/service-description.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -8,7 +9,10 @@ let service: TestService;
 let strict: TestService;
 
 beforeAll(async () => {
-  [service, strict] = await Promise.all([startTestService(), startTestService({ strict: true })]);
+  [service, strict] = await Promise.all([
+    startTestService({ strict: false }),
+    startTestService({ strict: true }),
+  ]);
 });
 
 afterAll(async () => {
@@ -69,6 +73,16 @@ describe('a strict service', () => {
 
     expect(others.length).toBeGreaterThan(20);
     expect(statuses).toEqual(others.map((operation) => `${operation} 404`));
+  });
+
+  it('refuses what the contract does not show in the error shape', async () => {
+    const client = callsOf(strict);
+
+    for (const path of ['/splits/ws/Default', '/trafficTypes/ws/Default', '/nothing']) {
+      const answer = await client.call('GET', path);
+
+      expect(answer.body).toMatchObject({ code: 404, transactionId: expect.any(String) as string });
+    }
   });
 });
 
