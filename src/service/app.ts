@@ -7,9 +7,10 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../api/wire.js';
+import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type Endpoint, type Scope } from './endpoint.js';
 import type { LentKeys } from './lent-keys.js';
-import { openApiOf } from './openapi.js';
+import { API_TITLE, openApiOf } from './openapi.js';
 import { badRequest, Problem, unauthorised } from './problem.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
 import { holdsNull, isTooDeep, MAX_JSON_DEPTH } from './rules/json-text.js';
@@ -32,6 +33,8 @@ export interface AppOptions {
   readonly endpoints: readonly Endpoint[];
   readonly clock: () => number;
   readonly lentKeys: LentKeys;
+  /** Whether `/docs` shows the endpoints to people. */
+  readonly showsDocs: boolean;
   readonly log?: ServiceLog | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** Stands between the socket and the service and sees every request first. */
@@ -89,12 +92,24 @@ export function createApp(options: AppOptions): FastifyInstance {
     throw new Problem(404, `There is no ${request.method} ${request.url.split('?')[0] ?? ''}`);
   });
   logAnswers(app, options.log);
-  app.get('/openapi.json', { config: { isPublic: true } }, () =>
-    openApiOf(options.endpoints, VERSION),
-  );
-  app.get('/health', { config: { isPublic: true } }, () => ({ status: 'ok' }));
+  addPublicPages(app, options);
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options);
   return app;
+}
+
+/** What the service says of itself, to whoever asks. */
+function addPublicPages(app: FastifyInstance, { endpoints, showsDocs }: AppOptions): void {
+  const config = { isPublic: true };
+  app.get('/openapi.json', { config }, () => openApiOf(endpoints, VERSION));
+  app.get('/health', { config }, () => ({ status: 'ok' }));
+  if (!showsDocs) return;
+  const page = docsPageOf(endpoints, API_TITLE);
+  app.get('/docs', { config }, async (_, reply) =>
+    reply
+      .headers({ 'content-security-policy': DOCS_POLICY, 'x-content-type-options': 'nosniff' })
+      .type('text/html; charset=utf-8')
+      .send(page),
+  );
 }
 
 /**

@@ -84,6 +84,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       store,
       clock,
       lentKeys,
+      showsDocs: options.strict !== true,
       endpoints: ENDPOINTS.filter(({ inContract }) => inContract || options.strict !== true),
       log: options.log,
       rateLimit: options.rateLimit,

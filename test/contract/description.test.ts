@@ -41,7 +41,7 @@ const CONTRACT = [
   'delete /segments/ws/{ws}/{segment}',
 ];
 
-function operationsOf({ paths }: ServiceDescription): string[] {
+function operationsOf({ paths }: Pick<ServiceDescription, 'paths'>): string[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method} ${path.replace('/internal/api/v2', '')}`),
   );
@@ -100,5 +100,64 @@ describe('the description', () => {
     expect(response.status).toBe(200);
     expect(document.openapi).toBe('3.1.0');
     expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('the page for people', () => {
+  const page = async (): Promise<Response> => fetch(`${service.origin}/docs`);
+
+  it('shows every operation that the description has, with its parameters', async () => {
+    const text = await (await page()).text();
+    const sections = new Map(
+      [...text.matchAll(/<section>\s*<h3>(\w+) (\S+)<\/h3>([^]*?)<\/section>/g)].map(
+        ([, method = '', path = '', rest = '']) => [`${method.toLowerCase()} ${path}`, rest],
+      ),
+    );
+
+    const { paths } = await descriptionOf(service.origin);
+    expect([...sections.keys()].sort()).toEqual(operationsOf({ paths }).sort());
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const [method, operation] of Object.entries(operations)) {
+        const { parameters, summary } = operation as {
+          readonly parameters: readonly { readonly name: string }[];
+          readonly summary: string;
+        };
+        const section = sections.get(`${method} ${path.replace('/internal/api/v2', '')}`);
+        for (const { name } of parameters) expect(section).toContain(`<dt>${name}</dt>`);
+        expect(section).toContain(
+          `<p>${summary.replaceAll("'", '&#39;').replaceAll('"', '&quot;')}`,
+        );
+        expect(section).toContain('<h4>Answer</h4>');
+      }
+    }
+    expect(text).toContain('href="/openapi.json"');
+  });
+
+  it('says what the bodies and answers are', async () => {
+    const text = await (await page()).text();
+
+    expect(text).toContain('  keys: [string]\n');
+    expect(text).toContain('  baselineTreatment?: string | null\n');
+    expect(text).toContain('<pre>[Environment]</pre>');
+    expect(text).not.toMatch(/undefined|\[object Object/);
+  });
+
+  it('loads and runs nothing, and is open without a key', async () => {
+    const { status, headers } = await page();
+
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'unsafe-inline'",
+    );
+    expect(await (await page()).text()).not.toMatch(/<script|<img|<link|src=|https?:/);
+  });
+
+  it('is not there in a strict service', async () => {
+    const response = await fetch(`${strict.origin}/docs`, {
+      headers: { authorization: `Bearer ${strict.key}` },
+    });
+
+    expect(response.status).toBe(404);
   });
 });
