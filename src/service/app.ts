@@ -7,8 +7,10 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../api/wire.js';
+import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type Endpoint, type Scope } from './endpoint.js';
-import { openApiOf } from './openapi.js';
+import type { LentKeys } from './lent-keys.js';
+import { API_TITLE, openApiOf } from './openapi.js';
 import { badRequest, Problem, unauthorised } from './problem.js';
 import { ReadMemory } from './read-memory.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
@@ -31,6 +33,9 @@ export interface AppOptions {
   readonly store: Store;
   readonly endpoints: readonly Endpoint[];
   readonly clock: () => number;
+  readonly lentKeys: LentKeys;
+  /** Whether `/docs` shows the endpoints to people. */
+  readonly showsDocs: boolean;
   readonly log?: ServiceLog | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** Stands between the socket and the service and sees every request first. */
@@ -82,7 +87,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const answers = new ReadMemory<string>(options.store, (text) => text.length);
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isPublic === true) return;
-    request.adminKey = await adminKeyOf(request, options.store, keys);
+    request.adminKey = await adminKeyOf(request, options, keys);
   });
   limitRequests(app, options);
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
@@ -92,12 +97,24 @@ export function createApp(options: AppOptions): FastifyInstance {
     throw new Problem(404, `There is no ${request.method} ${request.url.split('?')[0] ?? ''}`);
   });
   logAnswers(app, options.log);
-  app.get('/openapi.json', { config: { isPublic: true } }, () =>
-    openApiOf(options.endpoints, VERSION),
-  );
-  app.get('/health', { config: { isPublic: true } }, () => ({ status: 'ok' }));
+  addPublicPages(app, options);
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, answers);
   return app;
+}
+
+/** What the service says of itself, to whoever asks. */
+function addPublicPages(app: FastifyInstance, { endpoints, showsDocs }: AppOptions): void {
+  const config = { isPublic: true };
+  app.get('/openapi.json', { config }, () => openApiOf(endpoints, VERSION));
+  app.get('/health', { config }, () => ({ status: 'ok' }));
+  if (!showsDocs) return;
+  const page = docsPageOf(endpoints, API_TITLE);
+  app.get('/docs', { config }, async (_, reply) =>
+    reply
+      .headers({ 'content-security-policy': DOCS_POLICY, 'x-content-type-options': 'nosniff' })
+      .type('text/html; charset=utf-8')
+      .send(page),
+  );
 }
 
 /**
@@ -140,15 +157,17 @@ function isBareWord(value: unknown): boolean {
 
 async function adminKeyOf(
   request: FastifyRequest,
-  store: Store,
+  { store, lentKeys }: AppOptions,
   keys: ReadMemory<AdminKeyRow | null>,
 ): Promise<AdminKeyRow> {
   const text = keyFromHeaders(request.headers);
   const id = text === undefined ? undefined : adminKeyId(text);
   if (text === undefined || id === undefined) throw unauthorised();
-  const key = await keys.recall(id, async () =>
-    store.read(async (db) => (await findAdminKey(db, id)) ?? null),
-  );
+  const key =
+    lentKeys.find(id) ??
+    (await keys.recall(id, async () =>
+      store.read(async (db) => (await findAdminKey(db, id)) ?? null),
+    ));
   if (key?.revocation_time !== null || !isSameKey(text, key.hash)) throw unauthorised();
   return key;
 }
