@@ -66,7 +66,13 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     .option('--prune', 'delete what the specs used to declare and no longer do')
     .option('--adopt', 'take over live objects that differ, also in protected environments')
     .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
+    .addOption(
+      new Option('--plan <file>', 'apply only what equals this plan, JSON of a dry run').conflicts(
+        'planHash',
+      ),
+    )
     .option('--plan-hash <hash>', 'apply only the plan with this hash')
+    .option('--since <revision>', 'plan only objects whose specs differ from this revision')
     .option('--approve <hash>', 'let the plan with this hash pass the guards')
     .option('--allow-older', 'apply a HEAD that is older than what was applied')
     .option('--allow-dirty', 'apply the working tree instead of HEAD')

@@ -16,10 +16,13 @@ import { guardFindings } from './plan/guards.js';
 import { stateAfterAnswers, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
 import { planChanges, touchedKeys } from './plan/plan.js';
 import { planHash } from './plan/plan-hash.js';
+import type { PlanPolicy } from './plan/policy.js';
 import type { PlanInput } from './plan/plan-input.js';
+import { differencesFrom, type ReviewedPlan } from './report/reviewed-plan.js';
 import { readSpecs } from './specs/read-specs.js';
 import { look } from './stages/look.js';
 import { checkNamesOnService, resolvePolicy, type RunOptions } from './stages/policy.js';
+import { objectsChangedSince } from './stages/since.js';
 import type { Source } from './stages/source.js';
 import { wordsFor } from './stages/words.js';
 
@@ -45,7 +48,7 @@ export interface ApplyOptions {
   /** Replace what the commits say. */
   readonly words: Partial<Words>;
   /** The reviewed plan: any other is refused. */
-  readonly planHash?: string | undefined;
+  readonly reviewed?: ReviewedPlan | undefined;
   /** The plan that may pass the guards. */
   readonly approvedHash?: string | undefined;
 }
@@ -58,6 +61,8 @@ export interface Planned {
   readonly guardFindings: readonly GuardFinding[];
   readonly input: PlanInput;
   readonly at: Connection;
+  /** What plans call the service. */
+  readonly originName: string;
   readonly reader: AdminReader;
   readonly home: StateHome | null;
   /** HEAD of the last apply, as the state remembers it. */
@@ -82,9 +87,24 @@ export class InvalidSpecsError extends FlaghoistError {
   }
 }
 
+/** The plan is not the reviewed one; nothing was written. */
+export class PlanDiffersError extends FlaghoistError {
+  readonly planned: Planned;
+
+  constructor(planned: Planned, reviewed: ReviewedPlan) {
+    const place = { origin: planned.originName, workspaceId: planned.at.workspace.id };
+    const how = differencesFrom(reviewed, planned.plan, place);
+    super(
+      'PLAN_DIFFERS',
+      `cannot apply: the plan is ${planned.planHash}, the reviewed one was ${reviewed.planHash}${how} (review the plan of now)`,
+    );
+    this.planned = planned;
+  }
+}
+
 /** Desired against actual: what would change, and why. Writes nothing. */
 export async function plan(context: RunContext): Promise<Planned> {
-  const { source, options } = context;
+  const { source } = context;
   const specs = await readSpecs(source.tree);
   if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics);
   const { desired } = specs;
@@ -94,16 +114,17 @@ export async function plan(context: RunContext): Promise<Planned> {
   const home = await context.openState(at);
   const { state, head: appliedHead } = (await home?.read()) ?? NOTHING_REMEMBERED;
   await refuseOlderHead(context, appliedHead);
-  const policy = resolvePolicy(desired.config, at, options, home === null);
+  const policy = await policyOf(context, desired, at, home === null);
   const head = source.revision.commit;
   const input = await look(reader, at, { desired, state, policy, checkout: source.checkout, head });
   const changes = planChanges(input);
+  const { reviewed } = policy;
+  const originName = context.originName();
+  const hashed = reviewed ? changes.changes.filter(({ id }) => reviewed.has(id)) : changes.changes;
   return {
     plan: changes,
-    planHash: planHash(changes, {
-      origin: context.originName(),
-      workspaceId: at.workspace.id,
-    }),
+    planHash: planHash({ changes: hashed }, { origin: originName, workspaceId: at.workspace.id }),
+    originName,
     words: await wordsFor(changes, input, source.checkout, head),
     guardFindings: guardFindings(changes, { ...input, config: desired.config }),
     input,
@@ -112,6 +133,18 @@ export async function plan(context: RunContext): Promise<Planned> {
     home,
     appliedHead,
   };
+}
+
+async function policyOf(
+  { source, options }: RunContext,
+  desired: Desired,
+  at: Connection,
+  stateless: boolean,
+): Promise<PlanPolicy> {
+  const policy = resolvePolicy(desired.config, at, options, stateless);
+  if (options.since === undefined) return policy;
+  const known = { desired, environments: policy.environments };
+  return { ...policy, reviewed: await objectsChangedSince(source.checkout, options.since, known) };
 }
 
 /** A HEAD that an earlier run has gone beyond would undo what that run applied. */
@@ -140,7 +173,7 @@ export async function reconcile(
 ): Promise<Planned | Applied> {
   const observedAtMs = options.now();
   const planned = await plan(context);
-  refuseUnreviewed(planned, options.planHash);
+  refuseUnreviewed(planned, options.reviewed);
   if (planned.guardFindings.length > 0 && planned.planHash !== options.approvedHash) return planned;
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(planned.input, planned.plan.changes, head);
@@ -197,12 +230,10 @@ async function verify(
   };
 }
 
-function refuseUnreviewed(planned: Planned, reviewed: string | undefined): void {
-  if (reviewed === undefined || reviewed === planned.planHash) return;
-  throw new FlaghoistError(
-    'PLAN_DIFFERS',
-    `cannot apply: the plan is ${planned.planHash}, the reviewed one was ${reviewed} (review the plan of now)`,
-  );
+/** @throws PlanDiffersError the plan is not the reviewed one. */
+export function refuseUnreviewed(planned: Planned, reviewed: ReviewedPlan | undefined): void {
+  if (reviewed === undefined || reviewed.planHash === planned.planHash) return;
+  throw new PlanDiffersError(planned, reviewed);
 }
 
 function overridden(

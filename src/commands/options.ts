@@ -27,7 +27,9 @@ export interface ReconcileFlags extends CommonFlags, ServiceFlags {
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
+  readonly plan?: string;
   readonly planHash?: string;
+  readonly since?: string;
   readonly approve?: string;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;

@@ -6,17 +6,21 @@ import { diagnosticsText } from '../report/diagnostics-text.js';
 import { planDocument, type PlanDocument } from '../report/plan-json.js';
 import type { PlanReport } from '../report/plan-report.js';
 import { planText } from '../report/plan-text.js';
+import type { ReviewedPlan } from '../report/reviewed-plan.js';
 import { errorText } from '../report/run-error.js';
 import {
   InvalidSpecsError,
+  PlanDiffersError,
   plan,
   reconcile,
+  refuseUnreviewed,
   type Applied,
   type ApplyOptions,
   type Planned,
 } from '../reconcile.js';
 import { combinedExitCode } from './exit-code.js';
 import type { ReconcileFlags, Terminal } from './options.js';
+import { readReviewed } from './reviewed.js';
 import { openScreen, type Screen } from './screen.js';
 
 /** Plans config repositories, and unless it is a dry run applies and verifies the plans. */
@@ -27,9 +31,12 @@ export async function runReconcile(
 ): Promise<ExitCode> {
   const screen = openScreen(flags, terminal);
   const results: DirectoryResult[] = [];
-  for (const directory of directories) {
+  const reviewed = await readReviewed(flags, directories);
+  for (const [index, directory] of directories.entries()) {
     // One after the other: they may share a service, a credential and a state.
-    results.push(await runDirectory(directory, flags, terminal, screen));
+    results.push(
+      await runDirectory(directory, flags, { terminal, screen, reviewed: reviewed?.[index] }),
+    );
   }
   if (flags.format === 'json') await printJson(results, screen);
   else await printText(results, screen);
@@ -53,8 +60,11 @@ interface ErrorDocument {
 async function runDirectory(
   directory: string,
   flags: ReconcileFlags,
-  terminal: Terminal,
-  screen: Screen,
+  {
+    terminal,
+    screen,
+    reviewed,
+  }: { terminal: Terminal; screen: Screen; reviewed: ReviewedPlan | undefined },
 ): Promise<DirectoryResult> {
   try {
     const settings = operatorSettings(terminal.environment);
@@ -68,26 +78,50 @@ async function runDirectory(
     run.context.source.warnings.forEach((warning) => {
       screen.note(`warning: ${warning}`);
     });
-    const result =
-      flags.dryRun === true
-        ? await plan(run.context)
-        : await reconcile(run.context, applyOptions(run, flags, terminal));
-    return reported(directory, result, { run, flags, terminal, screen });
+    const reporting = { run, flags, terminal, screen };
+    try {
+      const result = await planOrApply(run, flags, terminal, reviewed);
+      return reported(directory, result, reporting);
+    } catch (error) {
+      if (!(error instanceof PlanDiffersError)) throw error;
+      terminal.stderr.write(errorText(error));
+      return { ...reported(directory, error.planned, reporting), exitCode: error.exitCode };
+    }
   } catch (error) {
     if (!(error instanceof FlaghoistError)) throw error;
     return refused(directory, error, { screen, terminal });
   }
 }
 
-function applyOptions(run: Run, flags: ReconcileFlags, { signal }: Terminal): ApplyOptions {
-  const { title, comment, planHash, approve } = flags;
+/** @throws PlanDiffersError in a dry run too: it says whether the review still holds. */
+async function planOrApply(
+  run: Run,
+  flags: ReconcileFlags,
+  terminal: Terminal,
+  reviewed: ReviewedPlan | undefined,
+): Promise<Planned | Applied> {
+  if (flags.dryRun !== true) {
+    return reconcile(run.context, applyOptions(run, flags, terminal, reviewed));
+  }
+  const planned = await plan(run.context);
+  refuseUnreviewed(planned, reviewed);
+  return planned;
+}
+
+function applyOptions(
+  run: Run,
+  flags: ReconcileFlags,
+  { signal }: Terminal,
+  reviewed: ReviewedPlan | undefined,
+): ApplyOptions {
+  const { title, comment, approve } = flags;
   return {
     openWriter: run.openWriter,
     now: Date.now,
     signal,
     progress: {},
     words: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
-    planHash,
+    reviewed,
     approvedHash: approve,
   };
 }

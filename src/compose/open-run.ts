@@ -21,6 +21,7 @@ export interface RunFlags {
   readonly revertDrift?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
+  readonly since?: string;
   /** Milliseconds. */
   readonly timeout?: number;
   readonly lockTimeout: number;
@@ -116,5 +117,6 @@ function runOptions(flags: RunFlags): RunOptions {
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
     allowOlder: flags.allowOlder === true,
+    since: flags.since,
   };
 }

@@ -1,5 +1,5 @@
 import { FlaghoistError, messageOf } from '../errors.js';
-import { byCodeUnits } from '../kinds/json.js';
+import { byCodeUnits, isDeeperThan } from '../kinds/json.js';
 import type { State, StateEntry } from '../model/state.js';
 import { isBase, isEntryIdentity, isObject, type Shape } from './state-shape.js';
 
@@ -103,12 +103,6 @@ function parseFile(path: string, content: string): Record<string, unknown> {
   const { formatVersion, ...rest } = value;
   if (formatVersion === FORMAT_VERSION) return rest;
   throw unreadable(path, 'was written in another format, perhaps by a newer flaghoist');
-}
-
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  return Object.values(value).some((each) => isDeeperThan(each, levels - 1));
 }
 
 /** Sorted members, two spaces, a line feed at the end: `git log -p` then shows what changed and nothing else. */

@@ -8,20 +8,26 @@ import type { Change, Plan } from '../model/plan.js';
  * @param origin of the service, or `embedded`.
  * @returns `sha256:` and lower-case hex of the RFC 8785 form.
  */
-export function planHash(plan: Plan, place: { origin: string; workspaceId: string }): string {
-  const changes = [...plan.changes]
-    .sort((a, b) => byCodeUnits(a.id, b.id))
-    .map(({ id, action, fields, keys }) => ({
-      id,
-      action,
-      fields: fields.map((field) => ({
-        path: field.path,
-        ...(field.after !== undefined && { after: field.after }),
-        ...(field.keys && { keys: hashedKeys(field.keys) }),
-      })),
-      ...(keys && { keys: hashedKeys(keys) }),
-    }));
+export function planHash(
+  plan: Pick<Plan, 'changes'>,
+  place: { origin: string; workspaceId: string },
+): string {
+  const changes = [...plan.changes].sort((a, b) => byCodeUnits(a.id, b.id)).map(hashedChange);
   return `sha256:${sha256(canonicalJson({ origin: place.origin, workspace: place.workspaceId, changes }))}`;
+}
+
+/** The part of one change that counts. */
+function hashedChange({ id, action, fields, keys }: Change): object {
+  return {
+    id,
+    action,
+    fields: fields.map((field) => ({
+      path: field.path,
+      ...(field.after !== undefined && { after: field.after }),
+      ...(field.keys && { keys: hashedKeys(field.keys) }),
+    })),
+    ...(keys && { keys: hashedKeys(keys) }),
+  };
 }
 
 function hashedKeys(keys: Change['keys'] & object): {

@@ -16,6 +16,8 @@ export interface PlanPolicy {
   readonly suspended: boolean;
   /** Removed objects that the specs of an ancestor of HEAD did declare: the second witness that a deletion needs. */
   readonly witnessed: ReadonlySet<string>;
+  /** Ids of the objects that the reviewed plan is about; changes to others are held back. Absent: all may change. */
+  readonly reviewed?: ReadonlySet<string> | null;
 }
 
 export interface PlannedEnvironment {
