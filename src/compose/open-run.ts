@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
+import type { Checkout } from '../git/checkout.js';
 import { openStateHome } from '../git/state-home.js';
 import type { RunContext } from '../reconcile.js';
 import type { RunOptions } from '../stages/policy.js';
@@ -93,8 +94,9 @@ export async function openRun(
         checkout,
         workspaceId: at.workspace.id,
         origin: service().name,
-        directory: checkout.repository?.prefix.replace(/\/$/, '') ?? resolve(directory),
-        ...(settings.stateDir !== undefined && { stateDir: settings.stateDir }),
+        directory: directoryInRepository(checkout, directory),
+        stateDir: settings.stateDir,
+        environments: Object.fromEntries(at.environments.map(({ id, name }) => [id, name])),
       });
       // A plan reads what is there; only a run that writes keeps others out.
       if (home && !isDryRun) closers.add(await home.lock(flags.lockTimeout, signal));
@@ -107,6 +109,11 @@ export async function openRun(
     originName: () => service().name,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
   };
+}
+
+/** What a state calls the config directory. */
+export function directoryInRepository({ repository }: Checkout, directory: string): string {
+  return repository?.prefix.replace(/\/$/, '') ?? resolve(directory);
 }
 
 function runOptions(flags: RunFlags): RunOptions {
