@@ -4,6 +4,7 @@ import type { AdminReader } from './api/reader.js';
 import type { AdminWriter } from './api/writer.js';
 import { FlaghoistError, messageOf } from './errors.js';
 import { isAncestor } from './git/checkout.js';
+import { applyMessage } from './git/state-log.js';
 import type { StateHome } from './git/state-home.js';
 import { fitWords } from './git/words.js';
 import type { Desired } from './model/desired.js';
@@ -24,6 +25,7 @@ import { look } from './stages/look.js';
 import { checkNamesOnService, resolvePolicy, type RunOptions } from './stages/policy.js';
 import { objectsChangedSince } from './stages/since.js';
 import type { Source } from './stages/source.js';
+import { unknowns } from './stages/unknowns.js';
 import { wordsFor } from './stages/words.js';
 
 const NOTHING_REMEMBERED = { state: EMPTY_STATE, head: null };
@@ -67,6 +69,8 @@ export interface Planned {
   readonly home: StateHome | null;
   /** HEAD of the last apply, as the state remembers it. */
   readonly appliedHead: string | null;
+  /** For people: what could not be known. */
+  readonly unknowns: readonly string[];
 }
 
 export interface Applied extends Planned {
@@ -125,6 +129,7 @@ export async function plan(context: RunContext): Promise<Planned> {
     plan: changes,
     planHash: planHash({ changes: hashed }, { origin: originName, workspaceId: at.workspace.id }),
     originName,
+    unknowns: await unknowns(source.checkout, state, head),
     words: await wordsFor(changes, input, source.checkout, head),
     guardFindings: guardFindings(changes, { ...input, config: desired.config }),
     input,
@@ -199,7 +204,8 @@ export async function reconcile(
     converged: false,
     unverified: messageOf(error),
   }));
-  await planned.home?.write(verified.state, { head, message: messageFor('Apply', planned, head) });
+  const message = messageFor('Apply', { ...planned, words }, head, outcomes);
+  await planned.home?.write(verified.state, { head, message });
   const { state, ...verdict } = verified;
   return { ...planned, words, outcomes, ...verdict };
 }
@@ -245,7 +251,19 @@ function overridden(
   );
 }
 
-function messageFor(verb: string, { plan: { changes } }: Planned, head: string | null): string {
+function messageFor(
+  verb: string,
+  { plan: { changes }, words }: Planned,
+  head: string | null,
+  outcomes?: Outcomes,
+): string {
   const objects = changes.length === 1 ? '1 change' : `${changes.length} changes`;
-  return `${verb} ${head?.slice(0, 8) ?? 'a directory without commits'}: ${objects}`;
+  const lines = changes.map(({ id, action }) => ({
+    outcome: outcomes ? (outcomes.get(id)?.status ?? 'skipped') : 'planned',
+    action,
+    id,
+    title: words.get(id)?.title ?? '',
+  }));
+  const subject = `${verb} ${head?.slice(0, 8) ?? 'a directory without commits'}: ${objects}`;
+  return applyMessage(subject, head, lines);
 }

@@ -39,6 +39,11 @@ export interface ReconcileFlags extends CommonFlags, ServiceFlags {
   readonly lockTimeout: number;
 }
 
+export interface StateFlags extends CommonFlags, ServiceFlags {
+  /** Milliseconds. */
+  readonly lockTimeout: number;
+}
+
 export type ValidateFlags = CommonFlags;
 
 /** What a command talks to: the process, or a test's stand-in for it. */

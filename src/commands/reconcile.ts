@@ -139,6 +139,9 @@ function reported(
   { run, flags, terminal, screen }: Reporting,
 ): DirectoryResult {
   const report = reportOf(result, run);
+  result.unknowns.forEach((unknown) => {
+    screen.note(`warning: ${unknown}`);
+  });
   const showKeys = flags.showKeys === true;
   const text = planText(report, { color: screen.color, width: screen.width, showKeys });
   const unverified = 'unverified' in result ? `Not verified: ${result.unverified}\n` : '';

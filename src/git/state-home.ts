@@ -1,6 +1,7 @@
 import type { State } from '../model/state.js';
 import type { Checkout } from './checkout.js';
 import { lockFile, type Release } from './state-lock.js';
+import { readApplies, type LoggedApply } from './state-log.js';
 import {
   listStateRefs,
   StateRef,
@@ -35,6 +36,8 @@ export interface StateHome {
    * @throws FlaghoistError `IN_USE` the ref moved since it was read; `GIT`
    */
   write(next: State, meta: StateMeta): Promise<void>;
+  /** What was written, newest first; see `readApplies`. */
+  history(object: { readonly kind: string; readonly name: string } | null): Promise<LoggedApply[]>;
 }
 
 export interface StateHomeOptions {
@@ -66,24 +69,28 @@ export interface FoundState {
 /**
  * The states that a directory has, one for each workspace and service that its specs were applied to, by name of ref.
  *
- * A state that does not say whose it is, or says it wrongly, is not among them.
+ * `others` counts the states that are somebody else's, or do not say whose they are, or say it wrongly.
  */
 export async function findStates({
   checkout,
   stateDir,
   directory,
-}: Pick<StateHomeOptions, 'checkout' | 'stateDir' | 'directory'>): Promise<FoundState[]> {
+}: Pick<StateHomeOptions, 'checkout' | 'stateDir' | 'directory'>): Promise<{
+  readonly found: readonly FoundState[];
+  readonly others: number;
+}> {
   const repository = await stateRepository(checkout, stateDir);
-  if (!repository || !(await repository.exists())) return [];
+  if (!repository || !(await repository.exists())) return { found: [], others: 0 };
   const git = await repository.open();
+  const names = await listStateRefs(git);
   const found: FoundState[] = [];
-  for (const name of await listStateRefs(git)) {
+  for (const name of names) {
     const place = await new StateRef(git, name).readPlace();
     if (place?.directory !== directory) continue;
     if (name !== stateRefName(place.workspaceId, place.origin, directory)) continue;
     found.push({ home: homeAt(repository, place), place });
   }
-  return found;
+  return { found, others: names.length - found.length };
 }
 
 function homeAt(repository: StateRepository, place: StatePlace): StateHome {
@@ -106,5 +113,10 @@ function homeAt(repository: StateRepository, place: StatePlace): StateHome {
         ? (await ref()).read()
         : { state: new Map(), head: null, commit: null },
     write: async (next, meta) => (await ref()).write(next, meta),
+    history: async (object) => {
+      if (!(await repository.exists())) return [];
+      const git = await repository.open();
+      return (await listStateRefs(git)).includes(name) ? readApplies(git, name, object) : [];
+    },
   };
 }
