@@ -118,6 +118,12 @@ function addState(program: Command, terminal: Terminal, done: (code: ExitCode) =
       const { runStateRebuild } = await import('./commands/state-rebuild.js');
       done(await runStateRebuild(directory, flags, terminal));
     });
+  add('unlock', 'free the lock of a shared state (state: { push: true }) whose holder is gone')
+    .argument('[directory]', 'config repository', '.')
+    .action(async (directory: string, flags: StateFlags) => {
+      const { runStateUnlock } = await import('./commands/state.js');
+      done(await runStateUnlock(directory, flags, terminal));
+    });
 }
 
 function addHistory(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {

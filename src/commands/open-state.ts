@@ -4,9 +4,10 @@ import { directoryInRepository, openRun } from '../compose/open-run.js';
 import { operatorSettings, type OperatorSettings } from '../config.js';
 import { FlaghoistError } from '../errors.js';
 import { findStates, type FoundState, type StateHome } from '../git/state-home.js';
+import { shareState } from '../git/state-shared.js';
 import { InvalidSpecsError } from '../reconcile.js';
 import { readSpecs } from '../specs/read-specs.js';
-import { openSource } from '../stages/source.js';
+import { openSource, type Source } from '../stages/source.js';
 import type { StateFlags, Terminal } from './options.js';
 import type { Screen } from './screen.js';
 
@@ -35,11 +36,12 @@ export async function withState<T>(
   use: (state: OpenedState | null) => Promise<T>,
 ): Promise<T> {
   const settings = operatorSettings(terminal.environment);
-  const { found, others } = await statesOf(directory, flags, settings);
+  await using source = await openSource(directory, { workingTree: true });
+  const { found, others } = await statesOf(source, directory, flags, settings);
   const [only, ...more] = found;
   if (more.length > 0) throw ambiguous(directory, found);
-  if (only) return use({ home: only.home, environments: only.place.environments ?? {} });
-  if (others === 0) return use(null);
+  if (only) return await use(await asConfigured(only, source, settings));
+  if (others === 0) return await use(null);
   const note = (text: string): void => {
     screen.note(text);
   };
@@ -57,13 +59,24 @@ export async function withState<T>(
   return await use(home && { home, environments });
 }
 
+/** The state, by way of origin where the specs say that it is shared; invalid specs say nothing. */
+async function asConfigured(
+  { home, place }: FoundState,
+  { checkout, tree }: Source,
+  { stateDir }: OperatorSettings,
+): Promise<OpenedState> {
+  const environments = place.environments ?? {};
+  const specs = await readSpecs(tree);
+  if (!specs.ok || !specs.desired.config.pushState) return { home, environments };
+  return { home: await shareState(home, { ...place, checkout, stateDir }), environments };
+}
+
 async function statesOf(
+  { checkout }: Source,
   directory: string,
   flags: StateFlags,
   settings: OperatorSettings,
 ): Promise<{ found: readonly FoundState[]; others: number }> {
-  await using source = await openSource(directory, { workingTree: true });
-  const { checkout } = source;
   const { found, others } = await findStates({
     checkout,
     stateDir: settings.stateDir,

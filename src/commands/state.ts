@@ -1,6 +1,7 @@
 import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
 import type { StateReading } from '../git/state-ref.js';
-import { quoted } from '../report/clean.js';
+import { SharedStateHome } from '../git/state-shared.js';
+import { clean, quoted } from '../report/clean.js';
 import { stateRows, stateText } from '../report/state-text.js';
 import { withState } from './open-state.js';
 import type { StateFlags, Terminal } from './options.js';
@@ -73,6 +74,35 @@ export async function runStateRm(
       `Forgot ${quoted(object)}. On the service nothing changed.\n` +
         'From now on it was never ours: where the specs declare it the next run adopts it again, and where they do not it is never pruned.\n',
     );
+    return EXIT.ok;
+  });
+}
+
+/** Frees the lock of a shared state whose holder is gone. The lock of this machine ends with its holder. */
+export async function runStateUnlock(
+  directory: string,
+  flags: StateFlags,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(flags, terminal);
+  return withState(directory, { flags, terminal, screen }, async (opened) => {
+    const shared = opened?.home instanceof SharedStateHome ? opened.home : null;
+    const holder = await shared?.lockHolder();
+    if (!shared || !holder) {
+      await screen.result(
+        shared
+          ? 'Nothing to unlock: nobody holds the lock of the shared state.\n'
+          : 'Nothing to unlock: a state that is not shared is locked by a run that is alive, and by nothing else.\n',
+      );
+      return EXIT.ok;
+    }
+    if (!(await shared.breakLock(holder))) {
+      throw new FlaghoistError(
+        'IN_USE',
+        'cannot unlock the shared state: its lock moved meanwhile, so its holder is alive',
+      );
+    }
+    await screen.result(`Unlocked. It was held by ${clean(holder.who)}.\n`);
     return EXIT.ok;
   });
 }

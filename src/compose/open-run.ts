@@ -3,6 +3,7 @@ import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
 import type { Checkout } from '../git/checkout.js';
 import { openStateHome } from '../git/state-home.js';
+import { shareState } from '../git/state-shared.js';
 import type { RunContext } from '../reconcile.js';
 import type { RunOptions } from '../stages/policy.js';
 import { openSource } from '../stages/source.js';
@@ -65,7 +66,7 @@ export async function openRun(
     workingTree: isDryRun || flags.allowDirty === true,
   });
   closers.add(async () => source[Symbol.asyncDispose]());
-  const opened: { service?: ServiceAccess } = {};
+  const opened: { service?: ServiceAccess; pushState?: boolean } = {};
   const service = (): ServiceAccess => {
     if (!opened.service) throw new Error('bug: the service was not opened yet');
     return opened.service;
@@ -75,6 +76,7 @@ export async function openRun(
     source,
     options: runOptions(flags),
     openReader: async (desired) => {
+      opened.pushState = desired.config.pushState;
       const { embeddedDir: storeDirectory } = flags;
       const embedded =
         flags.embedded === true
@@ -90,14 +92,16 @@ export async function openRun(
     },
     originName: () => service().name,
     openState: async (at) => {
-      const home = await openStateHome({
+      const place = {
         checkout,
         workspaceId: at.workspace.id,
         origin: service().name,
         directory: directoryInRepository(checkout, directory),
         stateDir: settings.stateDir,
         environments: Object.fromEntries(at.environments.map(({ id, name }) => [id, name])),
-      });
+      };
+      const own = await openStateHome(place);
+      const home = own && opened.pushState === true ? await shareState(own, place) : own;
       // A plan reads what is there; only a run that writes keeps others out.
       if (home && !isDryRun) closers.add(await home.lock(flags.lockTimeout, signal));
       return home;

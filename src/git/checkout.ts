@@ -100,11 +100,9 @@ export async function isAncestor(
 }
 
 /** The newest commit that both have among their ancestors; null where none is seen, or either is not here. */
-export async function mergeBase(checkout: Checkout, a: string, b: string): Promise<string | null> {
-  const { repository } = checkout;
-  if (repository === null) return null;
+export async function mergeBase(git: Git, a: string, b: string): Promise<string | null> {
   try {
-    const found = await repository.git.run(
+    const found = await git.run(
       ['merge-base', '--end-of-options', a, b],
       `compare commits ${a} and ${b}`,
     );

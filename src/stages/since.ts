@@ -21,8 +21,10 @@ export async function objectsChangedSince(
   { desired, environments }: { desired: Desired; environments: readonly PlannedEnvironment[] },
 ): Promise<ReadonlySet<ObjectId>> {
   const revision = await resolveRevision(checkout, since);
-  const { head } = checkout;
-  const from = head === null ? revision : ((await mergeBase(checkout, revision, head)) ?? revision);
+  const { head, repository } = checkout;
+  const parted =
+    repository && head !== null ? await mergeBase(repository.git, revision, head) : null;
+  const from = parted ?? revision;
   const before = await desiredAt(checkout, from, since);
   const refs = refsOf(before === null ? [desired] : [desired, before], environments);
   const now = formsOf(desired, refs, environments);
