@@ -79,6 +79,8 @@ export interface Applied extends Planned {
   readonly converged: boolean;
   /** Why the second look could not be taken. */
   readonly unverified?: string;
+  /** Why the state could not be written after the apply. */
+  readonly unremembered?: string;
 }
 
 /** The specs are wrong; nothing was asked of the service. */
@@ -205,9 +207,24 @@ export async function reconcile(
     unverified: messageOf(error),
   }));
   const message = messageFor('Apply', { ...planned, words }, head, outcomes);
-  await planned.home?.write(verified.state, { head, message });
   const { state, ...verdict } = verified;
-  return { ...planned, words, outcomes, ...verdict };
+  const unremembered = await remember(planned.home, state, { head, message });
+  return { ...planned, words, outcomes, ...verdict, ...unremembered };
+}
+
+/** What was done is reported also where it cannot be written down: the next run finds it equal and does so then. */
+async function remember(
+  home: StateHome | null,
+  state: State,
+  meta: { head: string | null; message: string },
+): Promise<{ unremembered?: string }> {
+  try {
+    await home?.write(state, meta);
+    return {};
+  } catch (error) {
+    if (!(error instanceof FlaghoistError)) throw error;
+    return { unremembered: error.message };
+  }
 }
 
 /** Looks again at what was touched: nothing may be left to do. */
