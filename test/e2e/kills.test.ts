@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openCheckout } from '../../src/git/checkout.js';
+import { openStateHome } from '../../src/git/state-home.js';
 import { flaghoist, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -290,6 +292,22 @@ describe('kills', () => {
     const sent = await reconcile('--timeout', '2s');
 
     expect(sent.code).toBe(6);
+    expect(await isKilled()).toBe(true);
+  });
+
+  it('a kill is sent although another run holds the state', async () => {
+    repository.write({ 'kills/production.yaml': KILLS });
+    repository.commit('Kill pay');
+    const checkout = await openCheckout(repository.directory);
+    const workspaceId = (await place()).split('/')[3] ?? '';
+    const held = { checkout, workspaceId, origin: service.origin, directory: '' };
+    const lock = await (await openStateHome(held))?.lock(0);
+
+    const sent = await reconcile();
+
+    lock?.();
+    await checkout.close();
+    expect(sent.code).toBe(7);
     expect(await isKilled()).toBe(true);
   });
 
