@@ -258,13 +258,19 @@ async function verify(
   });
   const left = planChanges(again, 'touched');
   return {
-    converged: left.changes.length === 0,
+    converged: left.changes.every(({ id }) => awaitsApproval(outcomes, id)),
     state: stateAfterVerify(again, new Set(left.unchanged), head),
   };
 }
 
 function killedIn(kills: KillResults): ReadonlySet<ObjectId> {
   return new Set([...kills].flatMap(([id, { status }]) => (status === 'killed' ? [id] : [])));
+}
+
+/** What waits for a person on the service is left to do, and no failure of this run. */
+function awaitsApproval(outcomes: Outcomes, id: ObjectId): boolean {
+  const outcome = outcomes.get(id);
+  return outcome?.status === 'skipped' && outcome.approvalNeeded === true;
 }
 
 function refuseUnreviewed(planned: Planned, reviewed: string | undefined): void {

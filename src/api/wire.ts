@@ -42,6 +42,7 @@ export interface WireTrafficType {
   id: string;
   name: string;
   displayAttributeId?: string | null;
+  workspace?: { type: 'workspace'; id: string };
 }
 
 export interface WireRolloutStatus {

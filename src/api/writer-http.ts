@@ -3,6 +3,7 @@ import { sameJson } from '../kinds/json.js';
 import type { Words } from '../model/run.js';
 import type { AdminClient, WriteRequest } from './admin-client.js';
 import { holds } from './holds.js';
+import type { ServiceAnswer } from './answer.js';
 import type { AdminReader } from './reader.js';
 import * as shapes from './shapes.js';
 import {
@@ -17,6 +18,8 @@ import {
 } from './wire.js';
 import type { AdminWriter, DefinitionPlace } from './writer.js';
 
+const isNoEndpoint = (status: number): boolean => status === 404 || status === 405;
+
 interface NewObject {
   readonly name: string;
   readonly trafficType: string;
@@ -28,6 +31,8 @@ export class HttpAdminWriter implements AdminWriter {
   readonly #client: Pick<AdminClient, 'origin' | 'write'>;
   readonly #reader: AdminReader;
   #hasDeactivation = true;
+  /** `uploadKeys?replace=false`, which says that it appends; the contract does not promise it. */
+  #hasAppend = true;
 
   constructor(client: Pick<AdminClient, 'origin' | 'write'>, reader: AdminReader) {
     this.#client = client;
@@ -163,13 +168,26 @@ export class HttpAdminWriter implements AdminWriter {
     keys: readonly string[],
     words: Words,
   ): Promise<void> {
+    const what = `upload keys to segment ${JSON.stringify(segment)}`;
+    if (this.#hasAppend) {
+      const { status } = await this.#putKeys(keys, {
+        path: ['segments', environmentId, segment, 'uploadKeys'],
+        query: { replace: 'false', ...words },
+        body: { keys, ...words },
+        what,
+        accepts: isNoEndpoint,
+      });
+      if (status < 400) return;
+    }
     await this.#putKeys(keys, {
       path: ['segments', environmentId, segment, 'upload'],
       query: { ...words },
       // A bare list: the contract has no place for words in this body.
       body: keys,
-      what: `upload keys to segment ${JSON.stringify(segment)}`,
+      what,
     });
+    // Only now is it certain that the 404 was about the endpoint and not about the segment.
+    this.#hasAppend = false;
   }
 
   async removeKeys(
@@ -198,7 +216,7 @@ export class HttpAdminWriter implements AdminWriter {
       path: ['segments', environmentId, segment],
       query: { ...words },
       what: `deactivate segment ${JSON.stringify(segment)}`,
-      accepts: (status) => status === 404 || status === 405,
+      accepts: isNoEndpoint,
     };
     const { status, json } = await this.#client.write(request);
     if (status < 400) {
@@ -256,11 +274,11 @@ export class HttpAdminWriter implements AdminWriter {
   async #putKeys(
     keys: readonly string[],
     request: Omit<WriteRequest, 'kind' | 'method'>,
-  ): Promise<void> {
+  ): Promise<ServiceAnswer> {
     if (keys.length > MAX_KEYS_PER_REQUEST) {
       throw new Error(`bug: ${keys.length} keys in one request`);
     }
-    await this.#client.write({ ...request, kind: 'write', method: 'PUT' });
+    return this.#client.write({ ...request, kind: 'write', method: 'PUT' });
   }
 
   #assertDeleted(request: WriteRequest, json: unknown): void {

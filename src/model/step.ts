@@ -66,6 +66,11 @@ export type StepRequest =
       readonly environment: string;
       /** At most 10,000. */
       readonly keys: readonly string[];
+      /**
+       * Keys that the segment holds before, where it holds any: it must not hold fewer afterwards. On the first upload
+       * of a change only; what goes wrong goes wrong there.
+       */
+      readonly before?: readonly string[];
     }
   | {
       readonly action: 'remove-keys';

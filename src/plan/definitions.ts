@@ -14,9 +14,9 @@ import type { FlagEntry } from '../model/state.js';
 import { draft, partFields, withheld, type Drafted, type DraftSubject } from './draft.js';
 import { definitionFields, targetPath } from './fields.js';
 import { isKillOrdered } from './kill-orders.js';
-import { plannedRestore } from './kills.js';
-import { withoutBase, type PlanInput } from './plan-input.js';
-import { environmentRules, heldBack, type FieldRules, type PlannedEnvironment } from './policy.js';
+import { effectiveFields, plannedRestore } from './kills.js';
+import { creationReason, withoutBase, type PlanInput } from './plan-input.js';
+import { environmentRules, heldBack, type PlannedEnvironment } from './policy.js';
 import { createdFields, threeWay } from './three-way.js';
 import { usesOf } from './uses.js';
 
@@ -42,7 +42,7 @@ export function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted
   const live = actual.definitions.get(environment.name);
   if (live === undefined) throw new Error(`bug: ${id} was not observed`);
   const isKilled = isKillOrdered(input.desired, flag.name, environment.configName);
-  if (live === null) return planCreation(of, subject, { rules, isKilled });
+  if (live === null) return planCreation(of, subject, isKilled, input);
   const restore = plannedRestore(of, live.killed, input);
   const differences = definitionDifferences(of, input).filter((each) => each.path !== '/killed');
   const parted = partFields(subject, [...restore.changes, ...differences], rules);
@@ -74,16 +74,20 @@ export function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted
 }
 
 function planCreation(
-  { flag, definition, environment }: DefinitionSubject,
+  of: DefinitionSubject,
   subject: DraftSubject,
-  { rules, isKilled }: { rules: FieldRules; isKilled: boolean },
+  isKilled: boolean,
+  { desired, policy }: PlanInput,
 ): Drafted {
+  const { flag, definition, entry, environment } = of;
   const id = objectId(subject.ref);
   const said = canonicalDefinition(definition.creation) as Required<Definition>;
   // Made killed: there is no moment in which it serves what somebody has ordered off.
   const creation = isKilled ? { ...said, killed: true } : said;
-  const fields = createdFields(definitionFields(creation, []));
-  const held = heldBack({ reason: 'commit' }, rules);
+  const wanted = effectiveFields(of, desired);
+  const reason = creationReason(entry?.environments[environment.id], wanted);
+  const fields = createdFields(definitionFields(creation, []), reason);
+  const held = heldBack({ reason }, environmentRules(policy, environment));
   if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
   const body = definitionBody(creation);
   return {
@@ -105,7 +109,7 @@ function definitionDifferences(of: DefinitionSubject, { policy }: PlanInput): Fi
     base: base && definitionFields(base, names),
     desired: definitionFields(canonicalDefinition(definition.fields), names),
     actual: definitionFields(definitionFromWire(live), names),
-    withoutBase: withoutBase(policy),
+    withoutBase: withoutBase(policy, entry?.environments[environment.id]),
   });
 }
 

@@ -125,7 +125,10 @@ describe('a kill', () => {
   });
 
   it('of a flag that is declared elsewhere makes nothing else of it looked at', () => {
-    const scope = scopeOf(aDesired({ kills: [listed('pay')] }), NO_STATE, aPolicy(), []);
+    const scope = scopeOf(aDesired({ kills: [listed('pay')] }), NO_STATE, aPolicy(), {
+      allEnvironments: [],
+      trustCounts: false,
+    });
 
     expect(scope.flags).toEqual(
       new Map([['pay', { known: false, environments: new Set(['production']) }]]),
