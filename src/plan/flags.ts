@@ -125,7 +125,7 @@ function workspaceDifferences(
     base: baseFields,
     desired: flagFields(flag.fields),
     actual: live ?? new Map(),
-    withoutBase: withoutBase(policy),
+    withoutBase: withoutBase(policy, base),
   });
 }
 

@@ -10,7 +10,15 @@ export interface PlanInput {
   readonly policy: PlanPolicy;
 }
 
-/** Why a difference without a base came about. */
-export function withoutBase(policy: PlanPolicy): 'adopt' | 'unknown' {
+/**
+ * Why a difference without a base came about.
+ *
+ * @param begun what is remembered of the object: a creation that a run began and did not end is ours to finish.
+ */
+export function withoutBase(
+  policy: PlanPolicy,
+  begun?: { readonly pending?: 'create' | 'delete' },
+): 'commit' | 'adopt' | 'unknown' {
+  if (begun?.pending === 'create') return 'commit';
   return policy.stateless ? 'unknown' : 'adopt';
 }

@@ -109,7 +109,7 @@ function planActivation(of: ActivationSubject, input: PlanInput): Drafted {
   if (!live) throw new Error(`bug: ${id} was not observed`);
   const difference = keysToChange(activation, live);
   if (live.active && !difference) return { id, withheld: [] };
-  const reason = live.active ? keysReason(of, live, input) : 'commit';
+  const reason = live.active ? keysReason(of, live, input, difference) : 'commit';
   const change = {
     action: live.active ? ('update' as const) : ('activate' as const),
     fields: [],
@@ -151,10 +151,20 @@ function keysToChange(
   return { added, removed: dropped, sha256: keys.digest.sha256 };
 }
 
-function keysReason(of: ActivationSubject, live: ActualActivation, input: PlanInput): Reason {
+function keysReason(
+  of: ActivationSubject,
+  live: ActualActivation,
+  input: PlanInput,
+  difference: KeyChange | undefined,
+): Reason {
   const { activation, entry, environment } = of;
-  const base: ActivationBase | undefined = entry?.environments[environment.id]?.spec;
-  if (!base) return withoutBase(input.policy);
+  const remembered = entry?.environments[environment.id];
+  const base: ActivationBase | undefined = remembered?.spec;
+  // An upload that broke off is gone on with; keys that no upload of ours can have left are somebody else's.
+  if (!base) {
+    const isOurs = difference?.removed.length === 0;
+    return withoutBase(input.policy, isOurs ? remembered : undefined);
+  }
   if (!base.keys || !activation.keys) return 'commit';
   const gitChanged = !sameKeys(base.keys, activation.keys.digest);
   const liveChanged = live.keys !== undefined && !sameKeys(base.keys, live.keys.digest);

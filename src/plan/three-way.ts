@@ -8,8 +8,8 @@ export interface ThreeStates {
   readonly base?: Fields | undefined;
   readonly desired: Fields;
   readonly actual: Fields;
-  /** The reason where there is no base: `adopt`, or `unknown` in a run that has no state at all. */
-  readonly withoutBase: 'adopt' | 'unknown';
+  /** The reason where there is no base: `commit` for what we began to create, `adopt`, or `unknown` in a run that has no state at all. */
+  readonly withoutBase: 'commit' | 'adopt' | 'unknown';
 }
 
 /**
