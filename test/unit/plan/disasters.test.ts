@@ -186,6 +186,28 @@ describe('a treatment that goes', () => {
     ]);
   });
 
+  it('gives its targets to the treatment that comes, though dependants are changed in between', () => {
+    const targeting = (treatment: string): DesiredFlag =>
+      desiredFlag('pay', {
+        environments: {
+          staging: { ...serving('on', 'off', treatment), targets: { [treatment]: ['u1'] } },
+        },
+      });
+
+    const { plan, world } = next(
+      aDesired({ flags: [depending(['v2']), targeting('v2')] }),
+      aDesired({ flags: [depending(['v3']), targeting('v3')] }),
+    );
+
+    expect(stepLines(plan)).toEqual([
+      'flag/pay@staging#1-patch-definition',
+      'flag/cart@staging#1-patch-definition',
+      'flag/pay@staging#2-patch-definition',
+    ]);
+    const treatments = world.flags.get('pay')?.definitions.get('staging')?.treatments;
+    expect(treatments?.at(-1)).toEqual({ name: 'v3', description: '', keys: ['u1'] });
+  });
+
   it('stays while a rule of a flag outside the repository depends on it', () => {
     const ours = one(pay('on', 'off', 'v2'));
     const both = after(aDesired({ flags: [depending(['v2']), pay('on', 'off', 'v2')] }));
