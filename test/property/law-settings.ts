@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { vi } from 'vitest';
 
 export interface LawSettings {
   readonly numRuns: number;
@@ -17,10 +18,7 @@ export function lawSettings(what: string, usual: number): LawSettings {
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
   process.stdout.write(`${what}: FLAGHOIST_LAW_SEED=${seed}, ${numRuns} cases each\n`);
   // Large draws shrink slowly: what was found by then is told.
-  return {
-    numRuns,
-    seed,
-    interruptAfterTimeLimit: 60_000 + numRuns * 100,
-    markInterruptAsFailure: true,
-  };
+  const limitMs = 60_000 + numRuns * 1_000;
+  vi.setConfig({ testTimeout: limitMs + 60_000 });
+  return { numRuns, seed, interruptAfterTimeLimit: limitMs, markInterruptAsFailure: true };
 }
