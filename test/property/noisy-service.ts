@@ -1,5 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
+/** What else stands in a matcher may mean anything, and is left alone. */
+const KNOWN_IN_MATCHERS = new Set(['strings', 'depends', 'between']);
+
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** Lists that are sets: their order in an answer means nothing. */
@@ -54,10 +57,11 @@ function noisyValue(value: Json, name: string): Json {
   }
   if (typeof value !== 'object' || value === null) return value;
   const isInMatcher = name === 'matchers' || name === 'depends' || name === 'between';
-  const members = Object.entries(value).map(([key, each]): [string, Json] => [
-    key,
-    noisyValue(each, name === 'depends' && key === 'treatments' ? 'depends-treatments' : key),
-  ]);
+  const members = Object.entries(value).map(([key, each]): [string, Json] => {
+    if (name === 'matchers' && !KNOWN_IN_MATCHERS.has(key)) return [key, each];
+    const member = name === 'depends' && key === 'treatments' ? 'depends-treatments' : key;
+    return [key, noisyValue(each, member)];
+  });
   return {
     xNull: null,
     ...(!isInMatcher && { xUnknown: { more: [1, null] } }),
