@@ -16,10 +16,9 @@ function isSemver(type: string): boolean {
  */
 export function canonicalMatcher(raw: WireMatcher | Matcher): Matcher {
   const fields: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(raw)) {
-    if (value === null || value === undefined) continue;
+  for (const [name, value] of Object.entries(withoutNulls(raw as Readonly<Record<string, Json>>))) {
     if (name === 'negate' && value === false) continue;
-    fields[name] = canonicalField(raw.type, name, value as Json);
+    fields[name] = canonicalField(raw.type, name, value);
   }
   return { ...fields, type: raw.type };
 }
@@ -30,15 +29,27 @@ function canonicalField(type: string, name: string, value: Json): Json {
   if (name === 'depends' && isObject(value)) return canonicalDepends(value);
   if (name === 'between' && isObject(value)) {
     return Object.fromEntries(
-      Object.entries(value).map(([end, limit]) => [end, canonicalField(type, end, limit)]),
+      Object.entries(withoutNulls(value)).map(([end, limit]) => [
+        end,
+        canonicalField(type, end, limit),
+      ]),
     );
   }
   return value;
 }
 
+/** An answer may spell out what is absent. */
+function withoutNulls(fields: Readonly<Record<string, Json | undefined>>): Record<string, Json> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === null || value === undefined ? [] : [[name, value] as const],
+    ),
+  );
+}
+
 /** Some answers name one treatment in `treatment`; the list form says the same. */
 function canonicalDepends(depends: Readonly<Record<string, Json>>): Json {
-  const { treatment, treatments, ...rest } = depends;
+  const { treatment, treatments, ...rest } = withoutNulls(depends);
   const names = isTextList(treatments)
     ? treatments
     : typeof treatment === 'string'

@@ -1,3 +1,4 @@
+import type { WireDefinition } from '../api/wire.js';
 import type { Definition } from '../kinds/flag.js';
 import { patchOperations } from '../kinds/flag-patch.js';
 import {
@@ -14,7 +15,7 @@ import type { FlagEntry } from '../model/state.js';
 import { draft, partFields, withheld, type Drafted, type DraftSubject } from './draft.js';
 import { definitionFields, targetPath } from './fields.js';
 import { isKillOrdered } from './kill-orders.js';
-import { effectiveFields, plannedRestore } from './kills.js';
+import { effectiveFields, plannedRestore, type PlannedRestore } from './kills.js';
 import { creationReason, withoutBase, type PlanInput } from './plan-input.js';
 import { environmentRules, heldBack, type PlannedEnvironment } from './policy.js';
 import { createdFields, threeWay } from './three-way.js';
@@ -31,7 +32,6 @@ export interface DefinitionSubject {
 /** Plans one definition: its creation, or the fields on which the service is not what the spec wants. */
 export function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted {
   const { flag, definition, actual, environment } = of;
-  const rules = environmentRules(input.policy, environment);
   const subject: DraftSubject = {
     ref: { kind: 'flag', name: flag.name, environment: environment.name },
     location: definition.location,
@@ -43,31 +43,51 @@ export function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted
   if (live === undefined) throw new Error(`bug: ${id} was not observed`);
   const isKilled = isKillOrdered(input.desired, flag.name, environment.configName);
   if (live === null) return planCreation(of, subject, isKilled, input);
-  const restore = plannedRestore(of, live.killed, input);
-  const differences = definitionDifferences(of, input).filter((each) => each.path !== '/killed');
-  const parted = partFields(subject, [...restore.changes, ...differences], rules);
-  const held = [...parted.withheld, ...restore.withheld(subject)];
-  if (parted.allowed.length === 0) return { id, withheld: held };
-  const written = writtenFields(
-    canonicalDefinition(definition.fields),
-    definitionFromWire(live),
-    parted.allowed,
-  );
-  const isRestored = parted.allowed.some(({ path }) => path === '/killed');
   // The kill goes first, in a request of its own.
-  const expected = isKilled ? { ...live, killed: true } : live;
-  const wanted = { ...written, ...(isRestored && restore.written) };
-  const operations = patchOperations(expected, withFields(expected, wanted));
+  return planUpdate(of, isKilled ? { ...live, killed: true } : live, subject, input);
+}
+
+/** @param live as the kill, if one is ordered, leaves it. */
+function planUpdate(
+  of: DefinitionSubject,
+  live: WireDefinition,
+  subject: DraftSubject,
+  input: PlanInput,
+): Drafted {
+  const { flag, definition, environment, actual } = of;
+  const id = objectId(subject.ref);
+  const restore = plannedRestore(
+    of,
+    actual.definitions.get(environment.name)?.killed ?? false,
+    input,
+  );
+  const differences = definitionDifferences(of, input).filter((each) => each.path !== '/killed');
+  const fields = [...restore.changes, ...differences, ...baselineToFollow(of, live, differences)];
+  const parted = partFields(subject, fields, environmentRules(input.policy, environment));
+  const withheldFields = [...parted.withheld, ...restore.withheld(subject)];
+  let { allowed } = parted;
+  let target = targetOf(definition, live, allowed, restore);
+  const dangling = danglingTreatment(target);
+  if (dangling !== undefined) {
+    const wayOut = `what stays of the live definition names "${dangling}", which would be no treatment any more`;
+    const broken = allowed.filter(({ path }) => path !== '/killed');
+    const what = { action: 'update' as const, fields: broken };
+    withheldFields.push(withheld(subject, what, { why: 'still-in-use', wayOut }));
+    allowed = allowed.filter(({ path }) => path === '/killed');
+    target = targetOf(definition, live, allowed, restore);
+  }
+  if (allowed.length === 0) return { id, withheld: withheldFields };
+  const operations = patchOperations(live, target);
   return {
     id,
-    withheld: held,
-    draft: draft(subject, { action: 'update', fields: parted.allowed }, [
+    withheld: withheldFields,
+    draft: draft(subject, { action: 'update', fields: allowed }, [
       {
         action: 'patch-definition',
         flag: flag.name,
         environment: environment.name,
         operations,
-        expected,
+        expected: live,
       },
     ]),
   };
@@ -97,6 +117,47 @@ function planCreation(
       { action: 'create-definition', flag: flag.name, environment: environment.name, body },
     ]),
   };
+}
+
+/** The live definition with the allowed changes in it. */
+function targetOf(
+  definition: DesiredDefinition,
+  live: WireDefinition,
+  allowed: readonly FieldChange[],
+  restore: PlannedRestore,
+): WireDefinition {
+  const { baselineTreatment } = definition.creation;
+  const desired = { baselineTreatment, ...canonicalDefinition(definition.fields) };
+  const written = writtenFields(desired, definitionFromWire(live), allowed);
+  const isRestored = allowed.some(({ path }) => path === '/killed');
+  return withFields(live, { ...written, ...(isRestored && restore.written) });
+}
+
+/**
+ * A baseline that the spec does not name stays as it is, but not when its treatment goes: the service would refuse a
+ * definition whose baseline is none of its treatments, at every run.
+ */
+function baselineToFollow(
+  { definition: { fields, creation } }: DefinitionSubject,
+  live: WireDefinition,
+  differences: readonly FieldChange[],
+): FieldChange[] {
+  const treatments = differences.find(({ path }) => path === '/treatments');
+  const isSaid = fields.baselineTreatment !== undefined;
+  const stays = fields.treatments?.some(({ name }) => name === live.baselineTreatment) ?? true;
+  if (!treatments || isSaid || stays) return [];
+  const { reason } = treatments;
+  const [before, after] = [live.baselineTreatment, creation.baselineTreatment];
+  return [{ path: '/baselineTreatment', reason, before, after }];
+}
+
+/** A treatment that something in the definition serves or names, and that it does not have. */
+function danglingTreatment(definition: WireDefinition): string | undefined {
+  const { treatments, rules, defaultRule, defaultTreatment, baselineTreatment } = definition;
+  const names = new Set(treatments.map(({ name }) => name));
+  const served = [...rules.map(({ buckets }) => buckets), defaultRule].flat();
+  const named = [defaultTreatment, baselineTreatment, ...served.map((each) => each.treatment)];
+  return named.find((name) => !names.has(name));
 }
 
 function definitionDifferences(of: DefinitionSubject, { policy }: PlanInput): FieldChange[] {

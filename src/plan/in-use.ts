@@ -3,7 +3,7 @@ import type { Withheld } from '../model/plan.js';
 import type { Draft } from './draft.js';
 import type { PlanInput } from './plan-input.js';
 import type { WithheldReason } from './policy.js';
-import { liveUsesOf, usesOf, type Use } from './uses.js';
+import { liveUsesOf, targetedSegments, usesOf, type Use } from './uses.js';
 import { treatmentChange } from './widen.js';
 
 /**
@@ -130,7 +130,9 @@ function usersAfter(
       if (!live || removed.has(id)) continue;
       const spec = desired.flags.get(flag)?.environments.get(configNames.get(environment) ?? '');
       const rules = written.has(id) ? spec?.fields.rules : undefined;
-      const uses = rules ? usesOf(rules, environment) : liveUsesOf(live, environment);
+      const uses = rules
+        ? [...usesOf(rules, environment), ...targetedSegments(live, environment)]
+        : liveUsesOf(live, environment);
       for (const [used, treatments] of merged(uses)) {
         users.set(used, [...(users.get(used) ?? []), { id, treatments }]);
       }

@@ -115,7 +115,7 @@ function planActivation(of: ActivationSubject, input: PlanInput): Drafted {
   if (live.active && !difference) return { id, withheld: [] };
   const base = of.entry?.environments[environment.id];
   const reason = live.active
-    ? keysReason(of, live, input)
+    ? keysReason(of, live, input, difference)
     : creationReason(base, baseSpec(activation));
   const change = {
     action: live.active ? ('update' as const) : ('activate' as const),
@@ -163,11 +163,20 @@ function keysToChange(
   return { added, removed: dropped, sha256: keys.digest.sha256 };
 }
 
-function keysReason(of: ActivationSubject, live: ActualActivation, input: PlanInput): Reason {
+function keysReason(
+  of: ActivationSubject,
+  live: ActualActivation,
+  input: PlanInput,
+  difference: KeyChange | undefined,
+): Reason {
   const { activation, entry, environment } = of;
   const remembered = entry?.environments[environment.id];
   const base: ActivationBase | undefined = remembered?.spec;
-  if (!base) return withoutBase(input.policy, remembered);
+  // An upload that broke off is gone on with; keys that no upload of ours can have left are somebody else's.
+  if (!base) {
+    const isOurs = difference?.removed.length === 0;
+    return withoutBase(input.policy, isOurs ? remembered : undefined);
+  }
   if (!base.keys || !activation.keys) return 'commit';
   const gitChanged = !sameKeys(base.keys, activation.keys.digest);
   const liveChanged = live.keys !== undefined && !sameKeys(base.keys, live.keys.digest);

@@ -1,6 +1,6 @@
-import type { WireDefinition, WireRule } from '../api/wire.js';
+import type { WireDefinition, WireMatcher, WireRule } from '../api/wire.js';
 import type { Matcher, Rule } from '../kinds/flag.js';
-import { dependencyOf, segmentOf } from '../kinds/matcher.js';
+import { canonicalMatcher, dependencyOf, segmentOf } from '../kinds/matcher.js';
 import { objectId, type ObjectId } from '../model/object-id.js';
 
 /** One thing that a rule names: a segment, or a flag of which it asks for some treatments. */
@@ -15,14 +15,25 @@ export function usesOf(rules: readonly Rule[], environment: string): Use[] {
   return rules.flatMap((rule) => rule.matchers).flatMap((matcher) => useOf(matcher, environment));
 }
 
-/** The same of the service's definition. */
-export function liveUsesOf({ rules }: WireDefinition, environment: string): Use[] {
-  return rules
-    .flatMap((rule: WireRule) => rule.condition.matchers)
-    .flatMap((matcher) => useOf(matcher as Matcher, environment));
+/** The same of the service's definition, where treatments may target segments as well. */
+export function liveUsesOf(definition: WireDefinition, environment: string): Use[] {
+  const matchers = definition.rules.flatMap((rule: WireRule) => rule.condition.matchers);
+  return [
+    ...matchers.flatMap((matcher) => useOf(matcher, environment)),
+    ...targetedSegments(definition, environment),
+  ];
 }
 
-function useOf(matcher: Matcher, environment: string): Use[] {
+/** Segments that are targeted whole: no spec can say so, and no write of ours takes it away. */
+export function targetedSegments({ treatments }: WireDefinition, environment: string): Use[] {
+  return treatments
+    .flatMap(({ segments }) => segments ?? [])
+    .map((name) => ({ id: objectId({ kind: 'segment', name, environment }), treatments: [] }));
+}
+
+/** Specs may hold raw matchers, and answers older spellings: only the canonical form tells what is named. */
+function useOf(raw: WireMatcher | Matcher, environment: string): Use[] {
+  const matcher = canonicalMatcher(raw);
   const segment = segmentOf(matcher);
   if (segment !== undefined) {
     return [{ id: objectId({ kind: 'segment', name: segment, environment }), treatments: [] }];

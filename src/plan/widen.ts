@@ -46,7 +46,11 @@ export function widened(draft: Draft): { wide: StepRequest; narrow: StepRequest 
   const live = patch.expected;
   const wide: WireDefinition = {
     ...live,
-    treatments: [...live.treatments, ...after.filter(({ name }) => added.has(name))],
+    // Their targets come with the second half: until then a key may still be a target of what goes.
+    treatments: [
+      ...live.treatments,
+      ...after.filter(({ name }) => added.has(name)).map(({ keys, ...rest }) => rest),
+    ],
   };
   return {
     wide: { ...patch, operations: patchOperations(live, wide) },

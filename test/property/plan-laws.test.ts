@@ -1,24 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/api/wire.js';
-import { definitionFromWire } from '../../src/kinds/flag-wire.js';
 import type { Desired } from '../../src/model/desired.js';
 import type { Plan } from '../../src/model/plan.js';
 import type { State } from '../../src/model/state.js';
 import { stateAfterVerify, stateBeforeApply } from '../../src/plan/next-state.js';
-import { planChanges } from '../../src/plan/plan.js';
+import { pendingWithheld, planChanges } from '../../src/plan/plan.js';
 import type { PlanInput } from '../../src/plan/plan-input.js';
 import type { PlanPolicy } from '../../src/plan/policy.js';
 import { someDesired } from '../support/arbitraries.js';
 import { aPolicy, NO_STATE, planLines } from '../support/builders.js';
 import { applyAll, EMPTY_WORLD, observeWorld, type World } from '../support/service-model.js';
+import { lawSettings } from './law-settings.js';
+import {
+  comparable,
+  mappedDefinitions,
+  scrambled,
+  unknownFieldsOf,
+  withUnknownFields,
+} from './worlds.js';
 
-/** FLAGHOIST_LAW_RUNS raises the number of cases per law; FLAGHOIST_LAW_SEED repeats a run. */
-const numRuns = Number(process.env['FLAGHOIST_LAW_RUNS'] ?? 300);
-const given = process.env['FLAGHOIST_LAW_SEED'];
-const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
-process.stdout.write(`laws of the planner: seed ${seed}, ${numRuns} cases each\n`);
-const settings = { numRuns, seed };
+const settings = lawSettings('laws of the planner', 300);
 
 interface Situation {
   readonly world: World;
@@ -69,9 +71,9 @@ function run(
 
 const HEAD = 'c'.repeat(40);
 
-/** Order of sets on the wire depends on the path and means nothing. */
-function canonicalOf(definition: WireDefinition | undefined): unknown {
-  return definition && definitionFromWire(definition);
+/** What is left to do; a description that the service cannot change any more is nothing to do. */
+function pendingLines(plan: Plan): string[] {
+  return planLines({ ...plan, withheld: pendingWithheld(plan) });
 }
 
 describe('laws of the planner', () => {
@@ -80,7 +82,7 @@ describe('laws of the planner', () => {
       fc.property(someDesired, someDesired, (first, second) => {
         const after = run(second, run(first, START));
 
-        expect(planLines(planChanges(inputFor(second, after, WITH_PRUNE)))).toEqual([]);
+        expect(pendingLines(planChanges(inputFor(second, after, WITH_PRUNE)))).toEqual([]);
       }),
       settings,
     );
@@ -110,27 +112,83 @@ describe('laws of the planner', () => {
     );
   });
 
-  it('the order in which maps were filled does not matter', () => {
+  it('the order of files, lists and pages does not matter: equal inputs give equal bytes', () => {
     fc.assert(
       fc.property(someDesired, someDesired, (first, second) => {
-        const situation = run(first, START);
-        const input = inputFor(second, situation, WITH_PRUNE);
+        const input = inputFor(second, run(first, START), WITH_PRUNE);
+        const { desired, actual, state } = structuredClone(input);
         const turned: PlanInput = {
           ...input,
           desired: {
-            ...input.desired,
-            flags: reversed(input.desired.flags),
-            segments: reversed(input.desired.segments),
+            ...desired,
+            flags: reversed(desired.flags),
+            segments: reversed(desired.segments),
           },
           actual: {
-            ...input.actual,
-            flags: reversed(input.actual.flags),
-            segments: reversed(input.actual.segments),
+            ...actual,
+            flags: reversed(actual.flags),
+            segments: reversed(actual.segments),
+            allFlags: actual.allFlags?.toReversed() ?? null,
+            allSegments: actual.allSegments?.toReversed() ?? null,
           },
-          state: reversed(input.state),
+          state: reversed(state),
         };
 
-        expect(planChanges(turned)).toEqual(planChanges(input));
+        expect(JSON.stringify(planChanges(turned))).toBe(JSON.stringify(planChanges(input)));
+      }),
+      settings,
+    );
+  });
+
+  it('the order of what is a set on the service, and a null for what is absent, change nothing', () => {
+    fc.assert(
+      fc.property(someDesired, someDesired, (first, second) => {
+        const situation = run(first, START);
+        const other = { ...situation, world: scrambled(situation.world) };
+
+        const { changes, withheld } = planChanges(inputFor(second, other, WITH_PRUNE));
+
+        const plan = planChanges(inputFor(second, situation, WITH_PRUNE));
+        expect({ changes, withheld }).toEqual({ changes: plan.changes, withheld: plan.withheld });
+      }),
+      settings,
+    );
+  });
+
+  it('fields that nobody here knows survive every write', () => {
+    fc.assert(
+      fc.property(someDesired, someDesired, (first, second) => {
+        const situation = run(first, START);
+        const world = withUnknownFields(situation.world);
+
+        const after = run(second, { ...situation, world }).world;
+
+        expect(unknownFieldsOf(after)).toEqual(unknownFieldsOf(withUnknownFields(after, world)));
+      }),
+      settings,
+    );
+  });
+
+  it('a field that a spec does not name stays as the service has it', () => {
+    fc.assert(
+      fc.property(someDesired, someDesired, fc.nat(100), (first, second, percent) => {
+        const situation = run(first, START);
+        const before = withValues(situation.world, { trafficAllocation: percent, killed: true });
+
+        const after = run(second, { ...situation, world: before }).world;
+
+        for (const [name, { environments }] of second.flags) {
+          for (const [environment, { fields }] of environments) {
+            const was = before.flags.get(name)?.definitions.get(environment);
+            const is = after.flags.get(name)?.definitions.get(environment);
+            if (!was || !is) continue;
+            if (fields.killed === undefined) expect(is.killed).toBe(was.killed);
+            if (fields.trafficAllocation === undefined) {
+              expect(is.trafficAllocation).toBe(was.trafficAllocation);
+            }
+            if (fields.targets === undefined) expect(targetsLeft(was, is)).toEqual(targetsOf(is));
+          }
+        }
       }),
       settings,
     );
@@ -142,33 +200,53 @@ describe('laws of the planner', () => {
         const { plan } = run(second, run(first, START), { prune: false });
 
         expect(plan.steps.filter(({ action }) => /^(delete|deactivate)/.test(action))).toEqual([]);
+        expect(plan.changes.filter(({ reason }) => reason === 'prune')).toEqual([]);
       }),
       settings,
     );
   });
 
-  it('what was never declared is never written, and neither is an environment that is filtered out', () => {
+  it('nothing that the specs never named is written: no object, no environment', () => {
     fc.assert(
       fc.property(someDesired, someDesired, (theirs, ours) => {
-        const strangers = run(theirs, START).world;
+        const before = run(theirs, START).world;
+
+        const { world } = run(ours, { world: before, state: NO_STATE });
+
+        for (const [name, flag] of before.flags) {
+          const declared = ours.flags.get(name);
+          if (!declared) expect(world.flags.get(name)).toEqual(flag);
+          for (const [environment, definition] of flag.definitions) {
+            if (declared?.environments.has(environment)) continue;
+            expect(world.flags.get(name)?.definitions.get(environment)).toEqual(definition);
+          }
+        }
+        for (const [name, segment] of before.segments) {
+          const declared = ours.segments.get(name);
+          for (const [environment, keys] of segment.environments) {
+            const said = declared?.environments.get(environment);
+            if (said?.keys && said.mode === 'exact') continue;
+            const left = world.segments.get(name)?.environments.get(environment);
+            expect([...keys].filter((key) => !left?.has(key))).toEqual([]);
+          }
+        }
+      }),
+      settings,
+    );
+  });
+
+  it('an environment that is filtered out is not written', () => {
+    fc.assert(
+      fc.property(someDesired, someDesired, (first, second) => {
         const onlyStaging = aPolicy().environments.map((each) => ({
           ...each,
           selected: each.name === 'staging',
         }));
-        const input = inputFor(
-          ours,
-          { world: strangers, state: NO_STATE },
-          { ...WITH_PRUNE, environments: onlyStaging },
-        );
-        const plan = planChanges(input);
+        const situation = run(first, START);
 
-        const written = plan.changes.map(({ ref }) => ref);
-        expect(written.filter(({ environment }) => environment === 'production')).toEqual([]);
-        expect(
-          written.filter(
-            ({ kind, name }) => !(kind === 'flag' ? ours.flags : ours.segments).has(name),
-          ),
-        ).toEqual([]);
+        const { plan } = run(second, situation, { ...WITH_PRUNE, environments: onlyStaging });
+
+        expect(plan.changes.filter(({ ref }) => ref.environment === 'production')).toEqual([]);
       }),
       settings,
     );
@@ -193,29 +271,17 @@ function reversed<T>(map: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
   return new Map([...map].reverse());
 }
 
-/** The managed part of a world: what the specs leave unsaid may well depend on the path. */
-function comparable(desired: Desired, world: World): unknown {
-  const { flags, segments } = world;
-  return {
-    flags: [...desired.flags.values()].map(({ name, fields, environments }) => {
-      const flag = flags.get(name);
-      return [
-        name,
-        Object.keys(fields).map(
-          (field) => flag?.[field === 'rolloutStatus' ? 'rolloutStatusId' : (field as 'tags')],
-        ),
-        [...environments.keys()].map((environment) =>
-          canonicalOf(flag?.definitions.get(environment)),
-        ),
-      ];
-    }),
-    segments: [...desired.segments.values()].map(({ name, environments }) => [
-      name,
-      [...environments].map(([environment, { keys }]) => {
-        const held = segments.get(name)?.environments.get(environment);
-        return keys ? [...(held ?? [])].sort() : held !== undefined;
-      }),
-    ]),
-    names: [[...flags.keys()].sort(), [...segments.keys()].sort()],
-  };
+/** Somebody sets these on the service, in every definition. */
+function withValues(world: World, values: Partial<WireDefinition>): World {
+  return mappedDefinitions(world, (definition) => ({ ...definition, ...values }));
+}
+
+function targetsOf({ treatments }: WireDefinition): [string, readonly string[]][] {
+  return treatments.map(({ name, keys }) => [name, keys ?? []]);
+}
+
+/** The targets that were, of the treatments that are. */
+function targetsLeft(was: WireDefinition, is: WireDefinition): [string, readonly string[]][] {
+  const held = new Map(targetsOf(was));
+  return is.treatments.map(({ name }) => [name, held.get(name) ?? []]);
 }

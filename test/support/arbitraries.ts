@@ -1,18 +1,43 @@
 import fc from 'fast-check';
-import type { Bucket, Definition, FlagFields, Matcher, Rule } from '../../src/kinds/flag.js';
-import type { Desired, DesiredFlag, DesiredSegment } from '../../src/model/desired.js';
+import type {
+  Bucket,
+  Definition,
+  DefinitionField,
+  FlagFields,
+  Matcher,
+  Rule,
+  Treatment,
+} from '../../src/kinds/flag.js';
+import type { Json } from '../../src/kinds/json.js';
+import type { Desired, DesiredFlag, DesiredSegment, SegmentMode } from '../../src/model/desired.js';
 import { aDesired, desiredFlag, desiredSegment, ENVIRONMENTS } from './builders.js';
 
 /** Generated specs: valid by themselves, small most of the time, with names that meet again in the next ones. */
 
 const FLAG_NAMES = ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'];
-const SEGMENT_NAMES = ['staff', 'vip', 'Ünïcode', 'europe'];
+const SEGMENT_NAMES = ['staff', 'vip', 'beta-testers', 'europe'];
 const TREATMENTS = ['on', 'off', 'v2', 'v3'];
 const ENVIRONMENT_NAMES = ENVIRONMENTS.map(({ name }) => name);
 
+/** Objects of a large draw, and of how many draws in a hundred are large. */
+const MANY = 200;
+const LARGE_IN_100 = 2;
+
 const key = fc.oneof(
-  fc.constantFrom('u1', 'u2', '0012', 'null', '1e5', 'ключ', 'a b', '😀'),
-  fc.string({ minLength: 1, maxLength: 8 }),
+  fc.constantFrom(
+    'u1',
+    'u2',
+    '0012',
+    'null',
+    '1e5',
+    'ключ',
+    'a b',
+    '😀',
+    'é',
+    'e\u0301',
+    '__proto__',
+  ),
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
 );
 
 function buckets(names: readonly string[]): fc.Arbitrary<Bucket[]> {
@@ -30,39 +55,63 @@ function buckets(names: readonly string[]): fc.Arbitrary<Bucket[]> {
     });
 }
 
+const attribute = fc.constantFrom('country', 'plan', 'straße');
+const texts = fc.uniqueArray(key, { minLength: 1, maxLength: 4 });
+const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
+const version = fc.tuple(fc.nat(20), fc.nat(20), fc.nat(20)).map((parts) => parts.join('.'));
+
+function typed(
+  types: readonly string[],
+  fields: Readonly<Record<string, fc.Arbitrary<Json>>>,
+  optional: readonly string[] = [],
+): fc.Arbitrary<Matcher> {
+  const [given, rest] = [entries(fields, optional, false), entries(fields, optional, true)];
+  const required = fc.record({ type: fc.constantFrom(...types), ...given });
+  return fc
+    .tuple(required, fc.record(rest, { requiredKeys: [] }))
+    .map(([some, more]): Matcher => ({ ...some, ...more }));
+}
+
+function entries(
+  fields: Readonly<Record<string, fc.Arbitrary<Json>>>,
+  optional: readonly string[],
+  wanted: boolean,
+): Record<string, fc.Arbitrary<Json>> {
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name]) => optional.includes(name) === wanted),
+  );
+}
+
+/** Every type that public documentation of such services names, and one that nobody knows yet. */
 const attributeMatcher: fc.Arbitrary<Matcher> = fc.oneof(
-  fc.record({
-    type: fc.constantFrom(
-      'IN_LIST_STRING',
-      'STARTS_WITH_STRING',
-      'ENDS_WITH_STRING',
-      'CONTAINS_STRING',
-      'ANY_OF_SET',
-    ),
-    attribute: fc.constantFrom('country', 'plan'),
-    strings: fc.uniqueArray(key, { minLength: 1, maxLength: 4 }),
+  typed(
+    ['IN_LIST_STRING', 'STARTS_WITH_STRING', 'ENDS_WITH_STRING', 'CONTAINS_STRING'],
+    { attribute, strings: texts },
+    ['attribute'],
+  ),
+  typed(['EQUAL_SET', 'ANY_OF_SET', 'ALL_OF_SET', 'PART_OF_SET', 'IN_LIST_SEMVER'], {
+    attribute,
+    strings: texts,
   }),
-  fc.record({
-    type: fc.constantFrom(
-      'EQUAL_NUMBER',
-      'GREATER_THAN_OR_EQUAL_NUMBER',
-      'LESS_THAN_OR_EQUAL_NUMBER',
-    ),
-    attribute: fc.constant('age'),
-    number: fc.integer(),
+  typed(['EQUAL_NUMBER', 'GREATER_THAN_OR_EQUAL_NUMBER', 'LESS_THAN_OR_EQUAL_NUMBER'], {
+    attribute,
+    number,
   }),
-  fc.record({
-    type: fc.constant('BETWEEN_NUMBER'),
-    attribute: fc.constant('age'),
-    between: fc.record({ from: fc.integer(), to: fc.integer() }),
+  typed(['BETWEEN_NUMBER'], { attribute, between: fc.record({ from: number, to: number }) }),
+  typed(['ON_DATE', 'ON_OR_AFTER_DATE', 'ON_OR_BEFORE_DATE'], { attribute, date: fc.nat() }),
+  typed(['BETWEEN_DATE'], { attribute, between: fc.record({ from: fc.nat(), to: fc.nat() }) }),
+  typed(['BOOLEAN'], { attribute, bool: fc.boolean() }),
+  typed(['MATCHES_STRING'], { attribute, string: key }),
+  typed(['EQUAL_TO_SEMVER', 'GREATER_THAN_OR_EQUAL_TO_SEMVER', 'LESS_THAN_OR_EQUAL_TO_SEMVER'], {
+    attribute,
+    string: version,
   }),
-  fc.record({ type: fc.constant('BOOLEAN'), attribute: fc.constant('paying'), bool: fc.boolean() }),
-  fc.record({
-    type: fc.constant('ON_OR_AFTER_DATE'),
-    attribute: fc.constant('since'),
-    date: fc.nat(),
+  typed(['BETWEEN_SEMVER'], { attribute, between: fc.record({ from: version, to: version }) }),
+  typed(['IN_LARGE_SEGMENT', 'IN_RULE_BASED_SEGMENT'], { string: fc.constantFrom('huge', 'vip') }),
+  typed(['SOMETHING_NEW'], {
+    string: key,
+    limits: fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<Json>,
   }),
-  fc.record({ type: fc.constant('SOMETHING_NEW'), string: key, negate: fc.constant(true) }),
 );
 
 interface Names {
@@ -76,16 +125,25 @@ function matcher({ segments, flags }: Names): fc.Arbitrary<Matcher> {
   if (segments.length > 0) {
     choices.push(fc.constantFrom(...segments).map((string) => ({ type: 'IN_SEGMENT', string })));
   }
-  if (flags.size > 0) {
-    const dependency = fc.constantFrom(...flags).chain(([splitName, treatments]) =>
-      fc.subarray([...treatments], { minLength: 1 }).map((chosen): Matcher => ({
-        type: 'IN_SPLIT',
-        depends: { splitName, treatments: chosen },
-      })),
-    );
-    choices.push(dependency);
-  }
-  return fc.oneof(...choices);
+  if (flags.size > 0) choices.push(fc.constantFrom(...flags).chain(dependency));
+  return fc
+    .tuple(fc.oneof(...choices), fc.integer({ min: 0, max: 3 }))
+    .map(([made, turn]) => (turn === 0 ? { ...made, negate: true } : made));
+}
+
+/** In the list form, or in the older one that names a single treatment. */
+function dependency([splitName, treatments]: readonly [
+  string,
+  readonly string[],
+]): fc.Arbitrary<Matcher> {
+  return fc.oneof(
+    fc
+      .shuffledSubarray([...treatments], { minLength: 1 })
+      .map((chosen): Matcher => ({ type: 'IN_SPLIT', depends: { splitName, treatments: chosen } })),
+    fc
+      .constantFrom(...treatments)
+      .map((treatment): Matcher => ({ type: 'IN_SPLIT', depends: { splitName, treatment } })),
+  );
 }
 
 function rule(treatments: readonly string[], names: Names): fc.Arbitrary<Rule> {
@@ -95,19 +153,54 @@ function rule(treatments: readonly string[], names: Names): fc.Arbitrary<Rule> {
   });
 }
 
-function definition(treatments: readonly string[], names: Names): fc.Arbitrary<Definition> {
-  return fc.record({
-    treatments: fc.constant(treatments.map((name) => ({ name, description: '' }))),
-    targets: fc.uniqueArray(key, { maxLength: 3 }).map((keys) => {
-      const first = treatments[0];
-      return first === undefined || keys.length === 0 ? {} : { [first]: keys };
-    }),
-    defaultTreatment: fc.constantFrom(...treatments),
-    baselineTreatment: fc.constantFrom(...treatments),
-    trafficAllocation: fc.nat(100),
-    rules: fc.array(rule(treatments, names), { maxLength: 3 }),
-    defaultRule: buckets(treatments),
-  });
+function treatment(name: string): fc.Arbitrary<Treatment> {
+  return fc.record(
+    {
+      name: fc.constant(name),
+      description: fc.constantFrom('', 'new page', 'straße 😀'),
+      configuration: fc.jsonValue({ maxDepth: 1 }) as fc.Arbitrary<Json>,
+    },
+    { requiredKeys: ['name'] },
+  );
+}
+
+/** Each key for one treatment at most: the service refuses more. */
+function targets(treatments: readonly string[]): fc.Arbitrary<Record<string, readonly string[]>> {
+  return fc
+    .uniqueArray(key, { maxLength: 4 })
+    .chain((keys) =>
+      fc
+        .tuple(...keys.map(() => fc.constantFrom(...treatments)))
+        .map((of) =>
+          Object.fromEntries(
+            treatments
+              .map((name) => [name, keys.filter((_, index) => of[index] === name)] as const)
+              .filter(([, held]) => held.length > 0),
+          ),
+        ),
+    );
+}
+
+type UnsaidDefinition = Definition & { readonly unsaid: readonly DefinitionField[] };
+
+/** Fields that a definition can do without, and that are then left as the service has them. */
+const UNSAYABLE = ['killed', 'targets', 'baselineTreatment', 'trafficAllocation'] as const;
+
+function definition(treatments: readonly string[], names: Names): fc.Arbitrary<UnsaidDefinition> {
+  const said = fc.record(
+    {
+      treatments: fc.tuple(...treatments.map(treatment)),
+      targets: targets(treatments),
+      defaultTreatment: fc.constantFrom(...treatments),
+      baselineTreatment: fc.constantFrom(...treatments),
+      trafficAllocation: fc.nat(100),
+      killed: fc.constant(true),
+      rules: fc.array(rule(treatments, names), { maxLength: 3 }),
+      defaultRule: buckets(treatments),
+    },
+    { requiredKeys: ['treatments', 'defaultTreatment', 'rules', 'defaultRule'] },
+  );
+  return said.map((fields) => ({ ...fields, unsaid: UNSAYABLE }));
 }
 
 const flagFields: fc.Arbitrary<FlagFields> = fc.record(
@@ -123,9 +216,14 @@ const flagFields: fc.Arbitrary<FlagFields> = fc.record(
 
 function segment(name: string): fc.Arbitrary<DesiredSegment> {
   const keys = fc.option(fc.uniqueArray(key, { maxLength: 6 }), { nil: undefined, freq: 5 });
+  const mode = fc.constantFrom<SegmentMode>('exact', 'exact', 'exact', 'add-only', 'external');
+  const description = fc.constantFrom('', 'who is in');
   return fc
-    .record({ staging: keys, production: keys }, { requiredKeys: [] })
-    .map((environments) => desiredSegment(name, environments));
+    .tuple(fc.record({ staging: keys, production: keys }, { requiredKeys: [] }), mode, description)
+    .map(([environments, chosen, said]) => ({
+      ...desiredSegment(name, environments, chosen),
+      description: said,
+    }));
 }
 
 /** Flags come in order, and depend only on those before them: specs with a cycle are invalid. */
@@ -151,10 +249,26 @@ function flag(
       fc
         .tuple(...environments.map((each) => definition(chosen, namesIn(each, segments, before))))
         .map((definitions) => {
-          const said = environments.map((each, index) => [each, definitions[index] ?? {}] as const);
-          return desiredFlag(name, { fields, environments: Object.fromEntries(said) });
+          const said = environments.map((each, index) => [each, definitions[index]] as const);
+          return withBaselines(desiredFlag(name, { fields, environments: definedIn(said) }));
         }),
     );
+}
+
+/** As specs are read: a baseline that is not said is the default treatment at creation. */
+function withBaselines(made: DesiredFlag): DesiredFlag {
+  const environments = [...made.environments].map(([environment, each]) => {
+    const { defaultTreatment } = each.creation;
+    const baselineTreatment = each.fields.baselineTreatment ?? defaultTreatment;
+    return [environment, { ...each, creation: { ...each.creation, baselineTreatment } }] as const;
+  });
+  return { ...made, environments: new Map(environments) };
+}
+
+function definedIn(
+  said: readonly (readonly [string, UnsaidDefinition | undefined])[],
+): Record<string, UnsaidDefinition> {
+  return Object.fromEntries(said.flatMap(([each, made]) => (made ? [[each, made] as const] : [])));
 }
 
 function namesIn(
@@ -170,8 +284,7 @@ function namesIn(
   return { segments: active.map(({ name }) => name), flags: new Map(defined) };
 }
 
-/** Whole specs. Sizes lean to the small; the names of two draws overlap, so that one can follow the other. */
-export const someDesired: fc.Arbitrary<Desired> = fc
+const smallDesired: fc.Arbitrary<Desired> = fc
   .tuple(fc.subarray(SEGMENT_NAMES), fc.subarray(FLAG_NAMES))
   .chain(([segmentNames, flagNames]) =>
     fc
@@ -180,3 +293,47 @@ export const someDesired: fc.Arbitrary<Desired> = fc
         flags(flagNames, segments).map((made) => aDesired({ flags: made, segments })),
       ),
   );
+
+/** The same specs many times over, each copy with names of its own that point at each other. */
+function manyTimes({ flags: some, segments }: Desired): Desired {
+  const count = Math.ceil(MANY / Math.max(1, some.size + segments.size));
+  const copies = Array.from({ length: count }, (_, index) => `-${index}`);
+  return aDesired({
+    flags: copies.flatMap((suffix) => [...some.values()].map((each) => renamedFlag(each, suffix))),
+    segments: copies.flatMap((suffix) =>
+      [...segments.values()].map((each) => ({ ...each, name: each.name + suffix })),
+    ),
+  });
+}
+
+function renamedFlag(made: DesiredFlag, suffix: string): DesiredFlag {
+  const environments = [...made.environments].map(
+    ([environment, { fields, creation, ...rest }]) => {
+      const rules = creation.rules.map((each) => ({
+        ...each,
+        matchers: each.matchers.map((matched) => renamedMatcher(matched, suffix)),
+      }));
+      const renamed = { ...rest, fields: { ...fields, rules }, creation: { ...creation, rules } };
+      return [environment, renamed] as const;
+    },
+  );
+  return { ...made, name: made.name + suffix, environments: new Map(environments) };
+}
+
+function renamedMatcher(made: Matcher, suffix: string): Matcher {
+  if (made.type === 'IN_SEGMENT') return { ...made, string: (made['string'] as string) + suffix };
+  if (made.type !== 'IN_SPLIT') return made;
+  const depends = made['depends'] as { readonly splitName: string };
+  return { ...made, depends: { ...depends, splitName: depends.splitName + suffix } };
+}
+
+/**
+ * Whole specs, of which nothing is wrong. Mostly small, and two in a hundred with two hundred objects; the names of two
+ * draws overlap, so that one can follow the other.
+ */
+export const someDesired: fc.Arbitrary<Desired> = fc
+  .tuple(smallDesired, fc.integer({ min: 1, max: 100 }))
+  .map(([small, lot]) => (lot > 100 - LARGE_IN_100 ? manyTimes(small) : small));
+
+/** Never more than a few objects, for laws that pay for each request. */
+export const fewDesired: fc.Arbitrary<Desired> = smallDesired;

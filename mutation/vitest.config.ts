@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+
+/** What mutants are held against: the quick tests of the two pure rooms, and no laws, servers or processes. */
+export default defineConfig({
+  test: {
+    include: ['test/unit/plan/**/*.test.ts', 'test/unit/kinds/**/*.test.ts'],
+    environment: 'node',
+  },
+});

@@ -1,0 +1,24 @@
+import process from 'node:process';
+import { vi } from 'vitest';
+
+export interface LawSettings {
+  readonly numRuns: number;
+  readonly seed: number;
+  readonly interruptAfterTimeLimit: number;
+  readonly markInterruptAsFailure: true;
+}
+
+/**
+ * How many cases each law is tried with, and from which seed they are drawn. `FLAGHOIST_LAW_RUNS` raises the number,
+ * `FLAGHOIST_LAW_SEED` repeats a run; without it every run draws anew, and prints what would repeat it.
+ */
+export function lawSettings(what: string, usual: number): LawSettings {
+  const numRuns = Number(process.env['FLAGHOIST_LAW_RUNS'] ?? usual);
+  const given = process.env['FLAGHOIST_LAW_SEED'];
+  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+  process.stdout.write(`${what}: FLAGHOIST_LAW_SEED=${seed}, ${numRuns} cases each\n`);
+  // Large draws shrink slowly: what was found by then is told.
+  const limitMs = 60_000 + numRuns * 1_000;
+  vi.setConfig({ testTimeout: limitMs + 60_000 });
+  return { numRuns, seed, interruptAfterTimeLimit: limitMs, markInterruptAsFailure: true };
+}

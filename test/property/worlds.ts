@@ -1,0 +1,152 @@
+import type { WireDefinition } from '../../src/api/wire.js';
+import { definitionFromWire } from '../../src/kinds/flag-wire.js';
+import { canonicalJson } from '../../src/kinds/json.js';
+import type { Desired, DesiredDefinition } from '../../src/model/desired.js';
+import type { World } from '../support/service-model.js';
+
+export function mappedDefinitions(
+  world: World,
+  map: (definition: WireDefinition, flag: string) => WireDefinition,
+): World {
+  const flags = [...world.flags].map(([name, flag]) => {
+    const definitions = [...flag.definitions].map(
+      ([environment, each]) => [environment, map(each, name)] as const,
+    );
+    return [name, { ...flag, definitions: new Map(definitions) }] as const;
+  });
+  return { ...world, flags: new Map(flags) };
+}
+
+/** The managed part of a world: what the specs leave unsaid may well depend on the path. */
+export function comparable(desired: Desired, { flags, segments }: World): unknown {
+  return {
+    flags: [...desired.flags.values()].map(({ name, fields, environments }) => {
+      const flag = flags.get(name);
+      return [
+        name,
+        Object.keys(fields).map(
+          (field) => flag?.[field === 'rolloutStatus' ? 'rolloutStatusId' : (field as 'tags')],
+        ),
+        [...environments].map(([environment, said]) =>
+          saidPart(said, flag?.definitions.get(environment)),
+        ),
+      ];
+    }),
+    segments: [...desired.segments.values()].map(({ name, environments }) => [
+      name,
+      [...environments].map(([environment, { keys, mode }]) => {
+        const held = segments.get(name)?.environments.get(environment);
+        if (!keys || mode === 'external') return held !== undefined;
+        if (mode === 'add-only') return keys.keys.filter((key) => !held?.has(key));
+        return [...(held ?? [])].sort();
+      }),
+    ]),
+    names: [[...flags.keys()].sort(), [...segments.keys()].sort()],
+  };
+}
+
+function saidPart({ fields }: DesiredDefinition, live: WireDefinition | undefined): unknown {
+  if (!live) return undefined;
+  const { treatments, ...actual } = definitionFromWire(live);
+  const said = Object.keys(fields).filter((field) => field !== 'treatments');
+  return {
+    ...Object.fromEntries(said.map((field) => [field, actual[field as keyof typeof actual]])),
+    treatments: treatments.map((treatment) => {
+      const wish = fields.treatments?.find(({ name }) => name === treatment.name);
+      return [
+        treatment.name,
+        wish?.description !== undefined && treatment.description,
+        wish?.configuration !== undefined && treatment.configuration,
+      ];
+    }),
+  };
+}
+
+const STRANGE = 'x-strange';
+
+/**
+ * The world with a field that nobody here knows on every definition, treatment and rule; its value says whose it is.
+ *
+ * @param where only what that world has as well gets one.
+ */
+export function withUnknownFields(world: World, where: World = world): World {
+  return mappedDefinitions(world, (definition, flag) => {
+    const other = where.flags.get(flag)?.definitions.get(definition.environment.name);
+    if (!other) return definition;
+    const names = new Set(other.treatments.map(({ name }) => name));
+    const meanings = new Set(meaningsOf(other));
+    const own = meaningsOf(definition);
+    return {
+      ...definition,
+      [STRANGE]: { of: flag, list: [1, null] },
+      treatments: definition.treatments.map((each) =>
+        names.has(each.name) ? { ...each, [STRANGE]: each.name } : each,
+      ),
+      rules: definition.rules.map((each, index) => {
+        const meaning = own[index] ?? '';
+        return meanings.has(meaning) ? { ...each, [STRANGE]: meaning } : each;
+      }),
+    };
+  });
+}
+
+/** Rules that mean the same are the same rule, whoever wrote them. */
+function meaningsOf(definition: WireDefinition): string[] {
+  return definitionFromWire(definition).rules.map(canonicalJson);
+}
+
+/** Flag, environment, place → the unknown field that stands there. */
+export function unknownFieldsOf({ flags }: World): unknown {
+  return [...flags].map(([name, { definitions }]) => [
+    name,
+    [...definitions].map(([environment, each]) => [
+      environment,
+      strangeOf(each),
+      each.treatments.map(strangeOf),
+      each.rules.map(strangeOf),
+    ]),
+  ]);
+}
+
+function strangeOf(object: object): unknown {
+  return (object as Readonly<Record<string, unknown>>)[STRANGE];
+}
+
+/** What a service may answer instead: sets in another order, nulls for what is absent. */
+export function scrambled(world: World): World {
+  const turned = mappedDefinitions(world, (definition) => ({
+    ...definition,
+    treatments: definition.treatments.map(({ keys, ...each }) => ({
+      ...each,
+      ...(keys && { keys: keys.toReversed() }),
+    })),
+    rules: definition.rules.map(({ buckets, condition }) => ({
+      buckets,
+      condition: {
+        matchers: condition.matchers.map((matcher) => scrambledMatcher(matcher)),
+      },
+    })),
+  }));
+  const flags = [...turned.flags].map(
+    ([name, flag]) => [name, { ...flag, tags: flag.tags.toReversed() }] as const,
+  );
+  return { ...turned, flags: new Map(flags) };
+}
+
+type WireMatcher = WireDefinition['rules'][number]['condition']['matchers'][number];
+
+function scrambledMatcher(matcher: WireMatcher): WireMatcher {
+  const { strings, depends, ...rest } = matcher as WireMatcher & {
+    strings?: readonly string[];
+    depends?: { splitName: string; treatments: readonly string[] };
+  };
+  return {
+    bool: null,
+    ...rest,
+    negate: rest.negate ?? false,
+    ...(strings ? { strings: strings.toReversed() } : { strings: null }),
+    ...(depends && {
+      depends: { attribute: null, ...depends, treatments: depends.treatments.toReversed() },
+    }),
+  };
+}

@@ -1,0 +1,398 @@
+import { describe, expect, it } from 'vitest';
+import { bucketsOf } from '../../../src/kinds/bucket-spec.js';
+import type { Definition } from '../../../src/kinds/flag.js';
+import type { Desired, DesiredFlag } from '../../../src/model/desired.js';
+import type { State } from '../../../src/model/state.js';
+import { planChanges } from '../../../src/plan/plan.js';
+import { stateAfterVerify, stateBeforeApply } from '../../../src/plan/next-state.js';
+import type { PlanPolicy } from '../../../src/plan/policy.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  desiredFlag,
+  desiredSegment,
+  inSegment,
+  liveFlag,
+  liveSegment,
+  NO_STATE,
+  onShare,
+  planLines,
+  stepLines,
+} from '../../support/builders.js';
+import { applyAll, EMPTY_WORLD, observeWorld, type World } from '../../support/service-model.js';
+
+/** Everything that ever was in the specs has its second witness. */
+function policyFor(state: State, parts: Partial<PlanPolicy> = {}): PlanPolicy {
+  const witnessed = [...state.values()].flatMap(({ kind, name }) =>
+    ['', '@staging', '@production'].map((place) => `${kind}/${name}${place}`),
+  );
+  return aPolicy({ prune: true, witnessed: new Set(witnessed), ...parts });
+}
+
+/** A service on which these specs were applied, and what that run remembered. */
+function after(desired: Desired): { world: World; state: State } {
+  const input = { desired, actual: seen(EMPTY_WORLD, desired), state: NO_STATE, policy: aPolicy() };
+  const world = applyAll(EMPTY_WORLD, planChanges(input).steps);
+  const again = { ...input, actual: seen(world, desired) };
+  const equal = new Set(planChanges(again).unchanged);
+  return { world, state: stateAfterVerify(again, equal, 'a'.repeat(40)) };
+}
+
+function seen(world: World, { flags, segments }: Desired) {
+  return observeWorld(world, { flags: flags.keys(), segments: segments.keys() });
+}
+
+/** Plans `next` on top of `before`, and applies it to the model: an order that breaks something throws. */
+function next(before: Desired, desired: Desired, parts: Partial<PlanPolicy> = {}) {
+  const { world, state } = after(before);
+  const policy = policyFor(state, parts);
+  const plan = planChanges({ desired, actual: seen(world, desired), state, policy });
+  return { plan, world: applyAll(world, plan.steps) };
+}
+
+const one = (flag: DesiredFlag): Desired => aDesired({ flags: [flag] });
+const serving = (...names: string[]): Pick<Required<Definition>, 'treatments'> => ({
+  treatments: names.map((name) => ({ name, description: '' })),
+});
+
+describe('a file that is removed', () => {
+  const killed = one(
+    desiredFlag('pay', { environments: { production: { ...onShare(100), killed: true } } }),
+  );
+
+  it('never turns traffic on: a killed flag stays killed with prune off', () => {
+    const { plan, world } = next(killed, aDesired(), { prune: false });
+
+    expect(plan.steps).toEqual([]);
+    expect(world.flags.get('pay')?.definitions.get('production')?.killed).toBe(true);
+  });
+
+  it('never turns traffic on: with prune the definition goes without having been restored', () => {
+    const { plan } = next(killed, aDesired());
+
+    expect(stepLines(plan)).toEqual([
+      'flag/pay@production#1-delete-definition',
+      'flag/pay#1-delete-flag',
+    ]);
+  });
+
+  it('never turns traffic on: a break-glass list that vanished restores nothing', () => {
+    const flag = desiredFlag('pay', { environments: { production: onShare(100) } });
+    const location = { file: 'kills/production.yaml', line: 1, column: 1 };
+    const kills = [{ flag: 'pay', environment: 'production', location, reason: 'INC-1' }];
+
+    const { plan, world } = next(aDesired({ flags: [flag], kills }), one(flag));
+
+    expect(plan.steps).toEqual([]);
+    expect(world.flags.get('pay')?.definitions.get('production')?.killed).toBe(true);
+  });
+});
+
+describe('segments that change hands', () => {
+  const using = (a: string, b: string): Desired =>
+    aDesired({
+      flags: [
+        desiredFlag('cart', { environments: { production: inSegment(a) } }),
+        desiredFlag('pay', { environments: { production: inSegment(b) } }),
+      ],
+      segments: [
+        desiredSegment('staff', { production: ['u1'] }),
+        desiredSegment('vip', { production: ['u2'] }),
+      ],
+    });
+
+  it('lets two flags swap theirs without touching the segments', () => {
+    const { plan } = next(using('staff', 'vip'), using('vip', 'staff'));
+
+    expect(stepLines(plan)).toEqual([
+      'flag/cart@production#1-patch-definition',
+      'flag/pay@production#1-patch-definition',
+    ]);
+  });
+
+  it('reads a new name as a new segment: made, filled, used, and only then is the old one taken down', () => {
+    const named = (segment: string): Desired =>
+      aDesired({
+        flags: [desiredFlag('pay', { environments: { production: inSegment(segment) } })],
+        segments: [desiredSegment(segment, { production: ['u1'] })],
+      });
+
+    const { plan } = next(named('staff'), named('crew'));
+
+    expect(stepLines(plan)).toEqual([
+      'segment/crew#1-create-segment',
+      'segment/crew@production#1-activate-segment',
+      'segment/crew@production#2-upload-keys',
+      'flag/pay@production#1-patch-definition',
+      'segment/staff@production#1-remove-keys',
+      'segment/staff@production#2-deactivate-segment',
+      'segment/staff#1-delete-segment',
+    ]);
+  });
+
+  it('keeps a segment that a treatment of a live flag targets whole', () => {
+    const { state } = after(aDesired({ segments: [desiredSegment('staff', { staging: [] })] }));
+    const [name, live] = liveFlag('theirs', { staging: {} });
+    const definition = live.definitions.get('staging');
+    if (!definition) throw new Error('no definition');
+    const treatments = definition.treatments.map((each) => ({ ...each, segments: ['staff'] }));
+    const definitions = new Map([['staging', { ...definition, treatments }]]);
+
+    const plan = planChanges({
+      desired: aDesired(),
+      actual: anActual({
+        flags: [[name, { ...live, definitions }]],
+        segments: [liveSegment('staff', { staging: [] })],
+      }),
+      state,
+      policy: policyFor(state),
+    });
+
+    expect(planLines(plan)).toEqual([
+      'withheld delete segment/staff: still-in-use',
+      'withheld deactivate segment/staff@staging: still-in-use',
+    ]);
+  });
+});
+
+describe('a treatment that goes', () => {
+  const depending = (treatments: readonly string[]): DesiredFlag =>
+    desiredFlag('cart', {
+      environments: {
+        staging: {
+          rules: [
+            {
+              matchers: [{ type: 'IN_SPLIT', depends: { splitName: 'pay', treatments } }],
+              buckets: [{ treatment: 'on', size: 100 }],
+            },
+          ],
+        },
+      },
+    });
+  const pay = (...names: string[]): DesiredFlag =>
+    desiredFlag('pay', { environments: { staging: serving(...names) } });
+
+  it('goes after the last rule of another flag that depends on it', () => {
+    const { plan } = next(
+      aDesired({ flags: [depending(['v2']), pay('on', 'off', 'v2')] }),
+      aDesired({ flags: [depending(['on']), pay('on', 'off')] }),
+    );
+
+    expect(stepLines(plan)).toEqual([
+      'flag/cart@staging#1-patch-definition',
+      'flag/pay@staging#1-patch-definition',
+    ]);
+  });
+
+  it('gives its targets to the treatment that comes, though dependants are changed in between', () => {
+    const targeting = (treatment: string): DesiredFlag =>
+      desiredFlag('pay', {
+        environments: {
+          staging: { ...serving('on', 'off', treatment), targets: { [treatment]: ['u1'] } },
+        },
+      });
+
+    const { plan, world } = next(
+      aDesired({ flags: [depending(['v2']), targeting('v2')] }),
+      aDesired({ flags: [depending(['v3']), targeting('v3')] }),
+    );
+
+    expect(stepLines(plan)).toEqual([
+      'flag/pay@staging#1-patch-definition',
+      'flag/cart@staging#1-patch-definition',
+      'flag/pay@staging#2-patch-definition',
+    ]);
+    const treatments = world.flags.get('pay')?.definitions.get('staging')?.treatments;
+    expect(treatments?.at(-1)).toEqual({ name: 'v3', description: '', keys: ['u1'] });
+  });
+
+  it('stays while a rule of a flag outside the repository depends on it', () => {
+    const ours = one(pay('on', 'off', 'v2'));
+    const both = after(aDesired({ flags: [depending(['v2']), pay('on', 'off', 'v2')] }));
+    const { state } = after(ours);
+
+    const plan = planChanges({
+      desired: one(pay('on', 'off')),
+      actual: seen(both.world, ours),
+      state,
+      policy: policyFor(state),
+    });
+
+    expect(planLines(plan)).toEqual(['withheld update flag/pay@staging: still-in-use']);
+  });
+
+  it('takes an unsaid baseline with it, which the service would refuse to keep', () => {
+    const at = (treatment: string, ...names: string[]): Desired => {
+      const defaultRule = [{ treatment, size: 100 }];
+      const said = { ...serving(...names), defaultTreatment: treatment, defaultRule };
+      const flag = desiredFlag('pay', { environments: { staging: said } });
+      const environments = [...flag.environments].map(([environment, each]) => {
+        const creation = { ...each.creation, baselineTreatment: treatment };
+        return [environment, { ...each, creation }] as const;
+      });
+      return one({ ...flag, environments: new Map(environments) });
+    };
+
+    const { plan, world } = next(at('v2', 'v2', 'off'), at('off', 'on', 'off'));
+
+    expect(plan.changes[0]?.fields).toContainEqual({
+      path: '/baselineTreatment',
+      reason: 'commit',
+      before: 'v2',
+      after: 'off',
+    });
+    expect(world.flags.get('pay')?.definitions.get('staging')?.baselineTreatment).toBe('off');
+  });
+
+  it('is held back where rules that are not ours still serve it', () => {
+    const rules = [
+      { matchers: [{ type: 'BOOLEAN', attribute: 'a', bool: true }], buckets: bucket('v2') },
+    ];
+    const flagWith = (...names: string[]): DesiredFlag =>
+      desiredFlag('pay', {
+        environments: {
+          staging: { ...serving(...names), unsaid: ['rules', 'killed', 'baselineTreatment'] },
+        },
+      });
+    const { state } = after(one(flagWith('on', 'off', 'v2')));
+    const live = liveFlag('pay', { staging: { ...serving('on', 'off', 'v2'), rules } });
+
+    const plan = planChanges({
+      desired: one(flagWith('on', 'off')),
+      actual: anActual({ flags: [live] }),
+      state,
+      policy: policyFor(state),
+    });
+
+    expect(planLines(plan)).toEqual(['withheld update flag/pay@staging: still-in-use']);
+  });
+
+  it('is shown as one that goes and one that comes when it is renamed, and the definition stays', () => {
+    const { plan } = next(one(pay('on', 'off', 'v2')), one(pay('on', 'off', 'v3')));
+
+    expect(stepLines(plan)).toEqual(['flag/pay@staging#1-patch-definition']);
+    expect(plan.changes[0]?.fields).toEqual([
+      {
+        path: '/treatments',
+        reason: 'commit',
+        base: serving('on', 'off', 'v2').treatments,
+        before: serving('on', 'off', 'v2').treatments,
+        after: serving('on', 'off', 'v3').treatments,
+      },
+    ]);
+  });
+});
+
+function bucket(treatment: string): { treatment: string; size: number }[] {
+  return [{ treatment, size: 100 }];
+}
+
+describe('what changes in the files only', () => {
+  it('is no change: buckets written in another order', () => {
+    const at = (spec: Record<string, number>): Desired => {
+      const buckets = bucketsOf(spec, ['on', 'off']);
+      if (!buckets.ok) throw new Error('invalid');
+      return one(
+        desiredFlag('pay', { environments: { production: { defaultRule: buckets.value } } }),
+      );
+    };
+
+    const { plan } = next(at({ on: 10, off: 90 }), at({ off: 90, on: 10 }));
+
+    expect(planLines(plan)).toEqual([]);
+  });
+
+  it('is no change: a file that moved to another folder', () => {
+    const flag = desiredFlag('pay', { environments: { production: onShare(10) } });
+    const location = { file: 'flags/billing/pay.yaml', line: 7, column: 3 };
+    const environments = [...flag.environments].map(
+      ([environment, each]) => [environment, { ...each, location }] as const,
+    );
+
+    const { plan } = next(
+      one(flag),
+      one({ ...flag, location, environments: new Map(environments) }),
+    );
+
+    expect(planLines(plan)).toEqual([]);
+  });
+});
+
+describe('another traffic type', () => {
+  it('blocks the flag, with all that is to be changed about it', () => {
+    const account = desiredFlag('pay', {
+      trafficType: 'account',
+      fields: { description: 'new' },
+      environments: { production: onShare(50) },
+    });
+    const user = desiredFlag('pay', { environments: { production: onShare(10) } });
+
+    const { plan } = next(one(user), one(account));
+
+    expect(planLines(plan)).toEqual(['withheld update flag/pay: immutable']);
+  });
+
+  it('blocks the segment, and what would newly use it waits', () => {
+    const segment = desiredSegment('staff', { staging: ['u1'] });
+    const before = aDesired({ segments: [segment] });
+    const desired = aDesired({
+      segments: [{ ...desiredSegment('staff', { staging: ['u2'] }), trafficType: 'account' }],
+    });
+
+    expect(planLines(next(before, desired).plan)).toEqual([
+      'withheld update segment/staff: immutable',
+    ]);
+  });
+});
+
+describe('a run that died half-way', () => {
+  it('goes on filling its own segment, also in a protected environment', () => {
+    const desired = aDesired({ segments: [desiredSegment('vip', { production: ['u1', 'u2'] })] });
+    const policy = aPolicy({ environments: [anEnvironment('production', { protected: true })] });
+    const empty = { desired, actual: seen(EMPTY_WORLD, desired), state: NO_STATE, policy };
+    const { changes, steps } = planChanges(empty);
+    const state = stateBeforeApply(empty, changes, 'a'.repeat(40));
+
+    const world = applyAll(EMPTY_WORLD, steps.slice(0, -1));
+    const plan = planChanges({ desired, actual: seen(world, desired), state, policy });
+
+    expect(steps.at(-1)?.action).toBe('upload-keys');
+    expect(planLines(plan)).toEqual(['update segment/vip@production']);
+  });
+
+  it('does not take keys for its own that it never uploaded', () => {
+    const desired = aDesired({ segments: [desiredSegment('vip', { production: ['u1'] })] });
+    const policy = aPolicy({ environments: [anEnvironment('production', { protected: true })] });
+    const empty = { desired, actual: seen(EMPTY_WORLD, desired), state: NO_STATE, policy };
+    const state = stateBeforeApply(empty, planChanges(empty).changes, 'a'.repeat(40));
+
+    const actual = anActual({ segments: [liveSegment('vip', { production: ['theirs'] })] });
+
+    expect(planLines(planChanges({ desired, actual, state, policy }))).toEqual([
+      'withheld update segment/vip@production: adopt-needed',
+    ]);
+  });
+});
+
+describe('a raw matcher in the older spelling', () => {
+  it('waits for the treatment that it names like any other', () => {
+    const raw = { type: 'IN_SPLIT', depends: { splitName: 'pay', treatment: 'v2' } };
+    const rules = [{ matchers: [raw], buckets: bucket('on') }];
+    const pay = (...names: string[]): DesiredFlag =>
+      desiredFlag('pay', { environments: { staging: serving(...names) } });
+    const cart = desiredFlag('cart', { environments: { staging: { rules } } });
+
+    const { plan } = next(
+      one(pay('on', 'off')),
+      aDesired({ flags: [cart, pay('on', 'off', 'v2')] }),
+    );
+
+    expect(stepLines(plan)).toEqual([
+      'flag/cart#1-create-flag',
+      'flag/pay@staging#1-patch-definition',
+      'flag/cart@staging#1-create-definition',
+    ]);
+  });
+});

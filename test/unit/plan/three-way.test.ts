@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../../src/kinds/json.js';
+import { keyList } from '../../../src/kinds/key-list.js';
+import { satisfies, targetPath } from '../../../src/plan/fields.js';
+import { byPath, createdFields, threeWay } from '../../../src/plan/three-way.js';
+
+const fields = (members: Record<string, Json>): ReadonlyMap<string, Json> =>
+  new Map(Object.entries(members));
+
+describe('a field in three states', () => {
+  const one = (base: Json | undefined, desired: Json, actual: Json | undefined) =>
+    threeWay({
+      base: fields(base === undefined ? {} : { '/a': base }),
+      desired: fields({ '/a': desired }),
+      actual: fields(actual === undefined ? {} : { '/a': actual }),
+      withoutBase: 'adopt',
+    });
+
+  it.each([
+    ['commit', 1, 2, 1],
+    ['drift', 1, 1, 2],
+    ['conflict', 1, 2, 3],
+    ['commit', undefined, 2, 1],
+  ] as const)('%s: base %s, desired %s, actual %s', (reason, base, desired, actual) => {
+    const said = base === undefined ? {} : { base };
+    expect(one(base, desired, actual)).toEqual([
+      { path: '/a', reason, ...said, before: actual, after: desired },
+    ]);
+  });
+
+  it('has no value before where the service has none', () => {
+    expect(one(1, 2, undefined)).toEqual([{ path: '/a', reason: 'conflict', base: 1, after: 2 }]);
+  });
+
+  it('is no change where both sides are equal, whatever the base was', () => {
+    expect(one(1, 2, 2)).toEqual([]);
+  });
+
+  it.each(['commit', 'adopt', 'unknown'] as const)(
+    'is %s where there is no base',
+    (withoutBase) => {
+      const [change] = threeWay({
+        desired: fields({ '/a': 1 }),
+        actual: fields({ '/a': 2 }),
+        withoutBase,
+      });
+
+      expect(change?.reason).toBe(withoutBase);
+    },
+  );
+});
+
+describe('individual targets', () => {
+  it('are told by the keys that come and go', () => {
+    const [change] = threeWay({
+      base: fields({ '/targets/on': ['a'] }),
+      desired: fields({ '/targets/on': ['a', 'b'] }),
+      actual: fields({ '/targets/on': ['a', 'c'] }),
+      withoutBase: 'adopt',
+    });
+
+    expect(change).toEqual({
+      path: '/targets/on',
+      reason: 'conflict',
+      keys: { added: ['b'], removed: ['c'], sha256: keyList(['a', 'b']).digest.sha256 },
+    });
+  });
+
+  it('are all new where the service has none, and none where none are wanted', () => {
+    const at = (wanted: Json) =>
+      threeWay({
+        desired: fields({ '/targets/on': wanted }),
+        actual: fields({}),
+        withoutBase: 'adopt',
+      });
+
+    expect(at(['b'])[0]?.keys?.added).toEqual(['b']);
+    expect(at([])).toEqual([]);
+  });
+
+  it('stand in a creation only where there are any', () => {
+    const created = createdFields(
+      fields({ '/killed': false, '/targets/on': ['b', 'a'], '/targets/off': [] }),
+      'commit',
+    );
+
+    expect(created).toEqual([
+      { path: '/killed', reason: 'commit', after: false },
+      {
+        path: '/targets/on',
+        reason: 'commit',
+        keys: { added: ['a', 'b'], removed: [], sha256: keyList(['a', 'b']).digest.sha256 },
+      },
+    ]);
+  });
+
+  it('have a path that is a JSON Pointer', () => {
+    expect(targetPath('a/b~c/d')).toBe('/targets/a~1b~0c~1d');
+  });
+});
+
+describe('treatments', () => {
+  const live: Json = [
+    { name: 'on', description: 'live', configuration: { a: 1 } },
+    { name: 'off' },
+  ];
+
+  it.each([
+    ['say nothing of what the spec leaves unsaid', [{ name: 'on' }, { name: 'off' }], true],
+    [
+      'compare what is said',
+      [{ name: 'on', description: 'live', configuration: { a: 1 } }, { name: 'off' }],
+      true,
+    ],
+    [
+      'take an absent description for an empty one',
+      [{ name: 'on' }, { name: 'off', description: '' }],
+      true,
+    ],
+    ['see another description', [{ name: 'on', description: 'x' }, { name: 'off' }], false],
+    ['see another configuration', [{ name: 'on', configuration: 1 }, { name: 'off' }], false],
+    [
+      'see a configuration that is missing',
+      [{ name: 'on' }, { name: 'off', configuration: 1 }],
+      false,
+    ],
+    ['keep their order', [{ name: 'off' }, { name: 'on' }], false],
+    ['see one that is missing', [{ name: 'on' }], false],
+  ] as const)('%s', (_, wanted, equal) => {
+    expect(satisfies('/treatments', live, wanted)).toBe(equal);
+  });
+});
+
+it('sorts by path without touching what it was given', () => {
+  const changes = [
+    { path: '/b', reason: 'commit' },
+    { path: '/a', reason: 'drift' },
+  ] as const;
+
+  expect(byPath(changes).map(({ path }) => path)).toEqual(['/a', '/b']);
+  expect(changes[0].path).toBe('/b');
+});
