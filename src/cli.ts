@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { collect, collectObject, duration, positive } from './arguments.js';
+import type { ImportFlags } from './commands/import.js';
 import type { ReconcileFlags, Terminal, ValidateFlags } from './commands/options.js';
 import { addService } from './service-cli.js';
 import { packageVersion } from './version.js';
@@ -41,6 +42,7 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
     .exitOverride();
   addValidate(program, terminal, done);
   addReconcile(program, terminal, done);
+  addImport(program, terminal, done);
   addService(program, terminal);
   return program;
 }
@@ -79,6 +81,19 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
       done(await runReconcile(directories, flags, terminal));
     },
   );
+}
+
+function addImport(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('import')
+    .description('write what is live as files, so that the next plan is empty')
+    .argument('[directory]', 'where the config repository is to be', '.')
+    .option('--workspace <name>', 'which workspace (default: the only one)')
+    .option('--overwrite', 'replace flaghoist.yaml, flags/ and segments/ that are there');
+  commonOptions(serviceOptions(command)).action(async (directory: string, flags: ImportFlags) => {
+    const { runImport } = await import('./commands/import.js');
+    done(await runImport(directory, flags, terminal));
+  });
 }
 
 function serviceOptions(command: Command): Command {

@@ -32,10 +32,13 @@ const DEFAULT_FOLDER = '.flaghoist';
  * @throws FlaghoistError `IN_USE`: another process has the store open.
  */
 export async function startEmbedded(
-  desired: Desired,
+  desired: Desired | null,
   options: EmbeddedOptions,
 ): Promise<EmbeddedService> {
-  const service = await startService({ store: storeOf(options), seed: seedOf(desired) });
+  const service = await startService({
+    store: storeOf(options),
+    seed: desired ? seedOf(desired) : { workspaces: [] },
+  });
   const name = 'flaghoist --embedded';
   const key = await service.createKey(name);
   return {

@@ -44,7 +44,7 @@ export interface Run extends AsyncDisposable {
 }
 
 /** A dead network is given up after so long. */
-const DEFAULT_TIMEOUT_MS = 30_000;
+export const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
  * Builds what one run works with. Nothing is asked of the service before the specs are known to be valid. Disposing
