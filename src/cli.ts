@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { collect, collectObject, duration, positive } from './arguments.js';
+import type { DriftFlags } from './commands/drift.js';
 import type { ImportFlags } from './commands/import.js';
 import type { ReconcileFlags, Terminal, ValidateFlags } from './commands/options.js';
 import { addService } from './service-cli.js';
@@ -43,6 +44,7 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
   addValidate(program, terminal, done);
   addReconcile(program, terminal, done);
   addImport(program, terminal, done);
+  addDrift(program, terminal, done);
   addService(program, terminal);
   return program;
 }
@@ -94,6 +96,21 @@ function addImport(program: Command, terminal: Terminal, done: (code: ExitCode) 
     const { runImport } = await import('./commands/import.js');
     done(await runImport(directory, flags, terminal));
   });
+}
+
+function addDrift(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('drift')
+    .description('what is live and not in git; exit 2 when anything is')
+    .argument('[directory...]', 'config repositories', ['.'])
+    .option('--adopt', 'write the live values into the files; nothing is committed')
+    .option('--allow-older', 'compare with a HEAD that is older than what was applied');
+  commonOptions(serviceOptions(command)).action(
+    async (directories: string[], flags: DriftFlags) => {
+      const { runDrift } = await import('./commands/drift.js');
+      done(await runDrift(directories, flags, terminal));
+    },
+  );
 }
 
 function serviceOptions(command: Command): Command {

@@ -21,6 +21,8 @@ export interface RunFlags {
   readonly revertDrift?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
+  /** HEAD is read, though a dry run would read the working tree. */
+  readonly committedOnly?: boolean;
   /** Milliseconds. */
   readonly timeout?: number;
   readonly lockTimeout: number;
@@ -60,7 +62,7 @@ export async function openRun(
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
   const source = await openSource(directory, {
-    workingTree: isDryRun || flags.allowDirty === true,
+    workingTree: flags.committedOnly !== true && (isDryRun || flags.allowDirty === true),
   });
   closers.add(async () => source[Symbol.asyncDispose]());
   const opened: { service?: ServiceAccess } = {};

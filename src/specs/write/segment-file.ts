@@ -37,11 +37,14 @@ function inlineKeys(keys: readonly string[]): Flow | ReadonlyMap<string, Flow | 
   return written instanceof Flow ? new Flow(block) : block;
 }
 
-/** Keys that a line of a key file can hold, and those that it would change. */
+/** Keys that go into the file, and those that its lines would change. */
 function parted(keys: readonly string[]): [string[], string[]] {
-  const isLine = (key: string): boolean =>
-    key !== '' && key === key.trim() && !key.startsWith('#') && !/[\n\uFEFF]/.test(key);
-  return [keys.filter(isLine), keys.filter((key) => !isLine(key))];
+  return [keys.filter(fitsKeyFile), keys.filter((key) => !fitsKeyFile(key))];
+}
+
+/** Whether a line of a key file can hold the key as it is. */
+export function fitsKeyFile(key: string): boolean {
+  return key !== '' && key === key.trim() && !key.startsWith('#') && !/[\n\uFEFF]/.test(key);
 }
 
 /** The name of an environment as part of a file name, where it can be one. */
