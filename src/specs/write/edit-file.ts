@@ -6,7 +6,6 @@ import {
   parseDocument,
   type Document,
   type Node,
-  type Scalar,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
@@ -180,6 +179,7 @@ function textOf(node: unknown): string {
 function placeOf(map: YAMLMap, name: string): number {
   const rank = (member: string): number => MEMBER_ORDER.indexOf(member as never);
   if (rank(name) === -1) return map.items.length;
-  const before = map.items.map(({ key }) => rank(textOf(key)) < rank(name));
+  const ranks = map.items.map(({ key }) => rank(textOf(key)));
+  const before = ranks.map((each) => each !== -1 && each < rank(name));
   return before.lastIndexOf(true) + 1;
 }

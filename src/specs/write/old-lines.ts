@@ -1,22 +1,37 @@
 /**
- * The library writes a whole file in its own style. Lines that an edit did not touch are taken from the old text, as
- * long as the library put the old text on as many lines.
+ * The library writes a whole file in its own style. Lines that an edit did not touch are taken from the old text, where
+ * the library changed nothing but the white space of them.
  *
  * @param old the text as it stood.
  * @param before the same, as the library writes it.
  * @param after the edited text, as the library writes it.
  */
 export function withOldLines(old: string, before: string, after: string): string {
-  const [stood, was, is] = [old.split('\n'), before.split('\n'), after.split('\n')];
-  if (stood.length !== was.length) return after;
+  const [was, is] = [before.split('\n'), after.split('\n')];
+  const stood = spelling(old.split('\n'), was);
   const end = old.includes('\r\n') ? '\r' : '';
   const kept = commonLines(was, is);
   return is
     .map((line, position) => {
       const from = kept.get(position);
-      return from === undefined ? line + end : (stood[from] ?? line);
+      return (from === undefined ? undefined : stood[from]) ?? line + (line === '' ? '' : end);
     })
     .join('\n');
+}
+
+/** How each line of `was` stood in the old text, with the empty lines behind it that the library took away. */
+function spelling(old: readonly string[], was: readonly string[]): (string | undefined)[] {
+  if (old.length === was.length) return [...old];
+  const bare = (line: string): string => line.replaceAll(/\s/g, '');
+  const from = commonLines(old.map(bare), was.map(bare));
+  const used = new Set(from.values());
+  return was.map((_, position) => {
+    const start = from.get(position);
+    if (start === undefined) return undefined;
+    let end = start + 1;
+    while (end < old.length && !used.has(end) && old[end]?.trim() === '') end += 1;
+    return old.slice(start, end).join('\n');
+  });
 }
 
 /** More comparisons than these are not worth the wait. */

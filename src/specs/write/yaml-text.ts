@@ -1,4 +1,4 @@
-import { Document, Pair, Scalar, YAMLMap, YAMLSeq, type Node } from 'yaml';
+import { Document, Pair, Scalar, stringify, YAMLMap, YAMLSeq, type Node } from 'yaml';
 
 /**
  * A value as it is to be written. Mappings are `Map`s: an object would put keys that look like numbers first, and the
@@ -42,8 +42,14 @@ export function yamlText(value: Written, comment?: string): string {
 /** No line is folded: where a text breaks would change with the width of its neighbours. */
 export const TEXT_OPTIONS = { lineWidth: 0, doubleQuotedMinMultiLineLength: 1e9 } as const;
 
-/** Words that YAML 1.1 takes for something else (`on`, `no`, `1:30`) are quoted as well: editors may still read it so. */
-export const DOCUMENT_OPTIONS = { version: '1.2', schema: 'core', compat: 'yaml-1.1' } as const;
+/**
+ * Every scalar is text to the library, so that one that stands in a file keeps its spelling (`0012`) however the file is
+ * edited; what is to be quoted is decided here.
+ */
+export const DOCUMENT_OPTIONS = { version: '1.2', schema: 'failsafe' } as const;
+
+/** Words that YAML 1.1 takes for something else (`on`, `no`, `1:30`) are quoted too: some editors still read it so. */
+const READERS = { version: '1.2', schema: 'core', compat: 'yaml-1.1', ...TEXT_OPTIONS } as const;
 
 function newDocument(contents: Node): Document {
   const document = new Document(null, DOCUMENT_OPTIONS);
@@ -72,13 +78,18 @@ function mapNode(value: ReadonlyMap<string, Written>, inFlow: boolean): YAMLMap 
   return map;
 }
 
-/** What could not be seen, or would be read as the end of a line, is escaped. */
+/** What could not be seen, or would be read as something else or as the end of a line, is quoted. */
 function scalarNode(value: string | number | boolean | null): Scalar {
-  const scalar = new Scalar(value);
-  if (typeof value === 'string' && /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(value)) {
+  const scalar = new Scalar(String(value));
+  if (typeof value !== 'string') scalar.type = 'PLAIN';
+  else if (isHidden(value) || stringify(value, READERS).startsWith('"')) {
     scalar.type = 'QUOTE_DOUBLE';
   }
   return scalar;
+}
+
+function isHidden(text: string): boolean {
+  return /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
 }
 
 type StringifyContext = NonNullable<Parameters<YAMLSeq['toString']>[0]>;
