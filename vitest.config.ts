@@ -1,8 +1,14 @@
 import { defineConfig } from 'vitest/config';
+import { EMBEDDED_ONLY, POSTGRES_ONLY, STRICT } from './test/support/contract-projects.js';
+import { findProgram } from './test/support/requirements.js';
 
 const project = (name: string, include: string[], extra: object = {}) => ({
   test: { name, include, environment: 'node', ...extra },
 });
+
+const contractFiles = (names: readonly string[]) => names.map((name) => `test/contract/${name}`);
+
+const hasPostgres = findProgram('postgresql') !== null;
 
 export default defineConfig({
   test: {
@@ -10,7 +16,26 @@ export default defineConfig({
     projects: [
       project('unit', ['test/unit/**/*.test.ts', 'test/architecture.test.ts']),
       project('property', ['test/property/**/*.test.ts'], { testTimeout: 60_000 }),
-      project('contract', ['test/contract/**/*.test.ts'], { testTimeout: 30_000 }),
+      project('contract', ['test/contract/**/*.test.ts'], {
+        exclude: contractFiles(POSTGRES_ONLY),
+        testTimeout: 30_000,
+      }),
+      // The same promises over the other store. Without PostgreSQL one file is left, which says so, or fails where
+      // nothing may be skipped.
+      project(
+        'contract-postgres',
+        hasPostgres ? ['test/contract/**/*.test.ts'] : contractFiles(['postgres.test.ts']),
+        {
+          exclude: contractFiles(EMBEDDED_ONLY),
+          testTimeout: 30_000,
+          globalSetup: ['./test/support/postgres-server.ts'],
+          setupFiles: ['./test/support/use-postgres.ts'],
+        },
+      ),
+      project('contract-strict', contractFiles(STRICT), {
+        testTimeout: 30_000,
+        env: { TEST_SERVICE_STRICT: '1' },
+      }),
       project('e2e', ['test/e2e/**/*.test.ts'], { testTimeout: 120_000, hookTimeout: 60_000 }),
     ],
   },

@@ -48,8 +48,6 @@ const EXIT_OF_CODE = {
   OLDER_HEAD: EXIT.refused,
   /** Another run holds the state or the store. */
   IN_USE: EXIT.refused,
-  /** A guard refused the plan. */
-  GUARD: EXIT.guardRefused,
   /** The result could not be written where it should go. */
   OUTPUT: EXIT.failed,
   /** Git could not do what was asked. */

@@ -1,5 +1,5 @@
 import { applyPlan, type ApplyProgress } from './apply/apply.js';
-import { connect, type Connection } from './api/connect.js';
+import { connectIn, findPlace, type Connection, type Place } from './api/connect.js';
 import type { AdminReader } from './api/reader.js';
 import type { AdminWriter } from './api/writer.js';
 import { FlaghoistError, messageOf } from './errors.js';
@@ -18,7 +18,11 @@ import { planChanges, touchedKeys } from './plan/plan.js';
 import { planHash } from './plan/plan-hash.js';
 import type { PlanInput } from './plan/plan-input.js';
 import { readSpecs } from './specs/read-specs.js';
+import { killOrders } from './plan/kill-orders.js';
 import { guardingConfig } from './stages/guarding.js';
+import { restorableKills } from './stages/kill-history.js';
+import { beforeKills, type KillResults } from './stages/kill-lane.js';
+import { killAmongInvalid, killFirst, type KillContext, type Killing } from './stages/killing.js';
 import { look } from './stages/look.js';
 import { checkNamesOnService, resolvePolicy, type RunOptions } from './stages/policy.js';
 import type { Source } from './stages/source.js';
@@ -34,6 +38,8 @@ export interface RunContext {
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
   /** Null: there is no home for a state, and the run is stateless. */
   readonly openState: (at: Connection) => Promise<StateHome | null>;
+  /** The same to read from alone: it waits for no other run. */
+  readonly peekState: (place: Place) => Promise<StateHome | null>;
   /** What plans call the service: its origin, or `embedded`. */
   readonly originName: () => string;
 }
@@ -49,6 +55,8 @@ export interface ApplyOptions {
   readonly planHash?: string | undefined;
   /** The plan that may pass the guards. */
   readonly approvedHash?: string | undefined;
+  /** Called for each kill that goes out before the plan is made. */
+  readonly onKill: Killing['onKill'];
 }
 
 /** A plan with everything that it was made from. */
@@ -63,6 +71,8 @@ export interface Planned {
   readonly home: StateHome | null;
   /** HEAD of the last apply, as the state remembers it. */
   readonly appliedHead: string | null;
+  /** Kills that went out before the plan was made; they are changes of it all the same. */
+  readonly kills: KillResults;
 }
 
 export interface Applied extends Planned {
@@ -73,58 +83,110 @@ export interface Applied extends Planned {
   readonly unverified?: string;
 }
 
-/** The specs are wrong; nothing was asked of the service. */
+/** The specs are wrong; nothing but kills was sent. */
 export class InvalidSpecsError extends FlaghoistError {
   readonly diagnostics: readonly Diagnostic[];
 
-  constructor(diagnostics: readonly Diagnostic[]) {
-    super('SPECS_INVALID', 'the specs are invalid; nothing was sent');
+  constructor(diagnostics: readonly Diagnostic[], kills: KillResults) {
+    const isKilled = [...kills.values()].some(({ status }) => status === 'killed');
+    const sent = isKilled ? 'nothing but the kills was sent' : 'nothing was sent';
+    super('SPECS_INVALID', `the specs are invalid; ${sent}`);
     this.diagnostics = diagnostics;
   }
 }
 
-/** Desired against actual: what would change, and why. Writes nothing. */
-export async function plan(context: RunContext): Promise<Planned> {
+/**
+ * Desired against actual: what would change, and why.
+ *
+ * @param killing sends the kills first, whatever becomes of the rest; without it nothing at all is written.
+ */
+export async function plan(context: RunContext, killing: Killing | null = null): Promise<Planned> {
   const { source, options } = context;
   const specs = await readSpecs(source.tree);
-  if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics);
+  const killContext = killContextOf(context);
+  if (!specs.ok) {
+    const kills = await killAmongInvalid(specs, killContext, killing);
+    throw new InvalidSpecsError(specs.diagnostics, kills);
+  }
   const { desired } = specs;
   const reader = await context.openReader(desired);
-  const at = await connect(reader, desired.config.workspace);
+  const place = await findPlace(reader, desired.config.workspace);
+  const kills = await killFirst(killOrders(desired), killContext, { reader, place, killing });
+  const at = await connectIn(reader, place);
   checkNamesOnService(desired, at);
   const home = await context.openState(at);
   const { state, head: appliedHead } = (await home?.read()) ?? NOTHING_REMEMBERED;
   await refuseOlderHead(context, appliedHead);
-  const policy = resolvePolicy(desired.config, at, options, home === null);
   const head = source.revision.commit;
-  const input = await look(reader, at, { desired, state, policy, checkout: source.checkout, head });
+  const { checkout } = source;
+  const known = { desired, state, checkout, head, applied: appliedHead };
+  const resolved = resolvePolicy(desired.config, at, options, home === null);
+  const restorable = await restorableKills({ ...known, policy: resolved });
+  const seen = await look(reader, at, { ...known, policy: { ...resolved, restorable } });
+  const input = { ...seen, actual: beforeKills(seen.actual, kills) };
   const changes = planChanges(input);
   const commits = { head, applied: appliedHead };
-  const guarding = await guardingConfig(source.checkout, desired.config, commits);
+  const guarding = await guardingConfig(checkout, desired.config, commits);
   return {
     plan: changes,
     planHash: planHash(changes, {
       origin: context.originName(),
       workspaceId: at.workspace.id,
     }),
-    words: await wordsFor(changes, input, source.checkout, head),
+    words: killsInTheirWords(await wordsFor(changes, input, checkout, head), changes, kills),
     guardFindings: guardFindings(changes, input, guarding),
     input,
     at,
     reader,
     home,
     appliedHead,
+    kills,
   };
 }
 
+function killContextOf(context: RunContext): KillContext {
+  const { source, options, openReader } = context;
+  return {
+    source,
+    options,
+    openReader,
+    isOutdated: async (place) => {
+      const applied = async (): Promise<string | null> => {
+        const home = await context.peekState(place);
+        return (await home?.read())?.head ?? null;
+      };
+      // Kills do not wait for a state that cannot be read.
+      return isOlderThan(context, await applied().catch(() => null));
+    },
+  };
+}
+
+/** A change that is a kill and nothing else has the words that the kill went out with. */
+function killsInTheirWords(
+  words: ReadonlyMap<ObjectId, Words>,
+  { changes }: Plan,
+  kills: KillResults,
+): ReadonlyMap<ObjectId, Words> {
+  const sent = changes.flatMap(({ id, fields }): [ObjectId, Words][] => {
+    const result = kills.get(id);
+    return result?.status === 'killed' && fields.length === 1 ? [[id, result.words]] : [];
+  });
+  return new Map([...words, ...sent]);
+}
+
 /** A HEAD that an earlier run has gone beyond would undo what that run applied. */
-async function refuseOlderHead(
+async function isOlderThan(
   { source, options }: RunContext,
   applied: string | null,
-): Promise<void> {
+): Promise<boolean> {
   const head = source.revision.commit;
-  if (options.allowOlder || head === null || applied === null || head === applied) return;
-  if ((await isAncestor(source.checkout, head, applied)) !== true) return;
+  if (options.allowOlder || head === null || applied === null || head === applied) return false;
+  return (await isAncestor(source.checkout, head, applied)) === true;
+}
+
+async function refuseOlderHead(context: RunContext, applied: string | null): Promise<void> {
+  const head = context.source.revision.commit;
+  if (head === null || applied === null || !(await isOlderThan(context, applied))) return;
   throw new FlaghoistError(
     'OLDER_HEAD',
     `cannot go back to ${head.slice(0, 8)}: ${applied.slice(0, 8)}, which is newer, was applied (use --allow-older)`,
@@ -142,7 +204,7 @@ export async function reconcile(
   options: ApplyOptions,
 ): Promise<Planned | Applied> {
   const observedAtMs = options.now();
-  const planned = await plan(context);
+  const planned = await plan(context, options);
   refuseUnreviewed(planned, options.planHash);
   if (planned.guardFindings.length > 0 && planned.planHash !== options.approvedHash) return planned;
   const head = context.source.revision.commit;
@@ -161,6 +223,7 @@ export async function reconcile(
     observedAtMs,
     now: options.now,
     writer: options.openWriter(),
+    killed: killedIn(planned.kills),
   };
   const outcomes = await applyPlan(planned.plan, writing, options.signal, options.progress);
   const done = { ...planned, input: { ...planned.input, state: begun } };
@@ -195,9 +258,19 @@ async function verify(
   });
   const left = planChanges(again, 'touched');
   return {
-    converged: left.changes.length === 0,
+    converged: left.changes.every(({ id }) => awaitsApproval(outcomes, id)),
     state: stateAfterVerify(again, new Set(left.unchanged), head),
   };
+}
+
+/** What waits for a person on the service is left to do, and no failure of this run. */
+function awaitsApproval(outcomes: Outcomes, id: ObjectId): boolean {
+  const outcome = outcomes.get(id);
+  return outcome?.status === 'skipped' && outcome.approvalNeeded === true;
+}
+
+function killedIn(kills: KillResults): ReadonlySet<ObjectId> {
+  return new Set([...kills].flatMap(([id, { status }]) => (status === 'killed' ? [id] : [])));
 }
 
 function refuseUnreviewed(planned: Planned, reviewed: string | undefined): void {

@@ -77,7 +77,6 @@ const ROOMS: Record<string, readonly string[]> = {
 
 /** Which file or folder a library comes in by. */
 const DOORS: Record<string, readonly string[]> = {
-  '@fastify/swagger': ['service'],
   ajv: ['specs', 'service'],
   'ajv-formats': ['specs', 'service'],
   canonicalize: ['kinds/json.ts'],

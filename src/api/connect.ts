@@ -12,12 +12,30 @@ export interface Connection {
   readonly trafficTypes: readonly string[] | null;
 }
 
+/** A workspace and its environments: all that a kill needs to know. */
+export type Place = Pick<Connection, 'workspace' | 'environments'>;
+
 /**
  * Finds the workspace by name or id, and what it holds.
  *
  * @throws FlaghoistError `NOT_ON_SERVICE`: there is no such workspace.
  */
 export async function connect(reader: AdminReader, workspace: string): Promise<Connection> {
+  return connectIn(reader, await findPlace(reader, workspace));
+}
+
+/** What is the same for all objects of a place. */
+export async function connectIn(reader: AdminReader, place: Place): Promise<Connection> {
+  const [rolloutStatuses, trafficTypes] = await Promise.all([
+    reader.listRolloutStatuses(place.workspace.id),
+    reader.listTrafficTypes(place.workspace.id),
+  ]);
+  const names = trafficTypes?.map(({ name }) => name) ?? null;
+  return { ...place, rolloutStatuses, trafficTypes: names };
+}
+
+/** @throws FlaghoistError `NOT_ON_SERVICE`: there is no such workspace. */
+export async function findPlace(reader: AdminReader, workspace: string): Promise<Place> {
   const workspaces = await reader.listWorkspaces();
   const found = byNameOrId(workspaces, workspace);
   if (!found) {
@@ -26,24 +44,14 @@ export async function connect(reader: AdminReader, workspace: string): Promise<C
       `cannot find workspace "${workspace}" on ${reader.origin}: the key sees ${namesOf(workspaces)} (change \`workspace\` in flaghoist.yaml)`,
     );
   }
-  const [environments, rolloutStatuses, trafficTypes] = await Promise.all([
-    reader.listEnvironments(found.id),
-    reader.listRolloutStatuses(found.id),
-    reader.listTrafficTypes(found.id),
-  ]);
-  return {
-    workspace: found,
-    environments,
-    rolloutStatuses,
-    trafficTypes: trafficTypes?.map(({ name }) => name) ?? null,
-  };
+  return { workspace: found, environments: await reader.listEnvironments(found.id) };
 }
 
 /**
  * @throws FlaghoistError `NOT_ON_SERVICE`: the workspace has no such environment.
  */
 export function findEnvironment(
-  { environments, workspace }: Connection,
+  { environments, workspace }: Place,
   wanted: string,
 ): WireEnvironment {
   const found = byNameOrId(environments, wanted);

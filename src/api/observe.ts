@@ -2,7 +2,7 @@ import pMap from 'p-map';
 import { keyList } from '../kinds/key-list.js';
 import { byCodeUnits } from '../kinds/json.js';
 import type { Actual, ActualActivation, ActualFlag, ActualSegment } from '../model/actual.js';
-import type { FlagScope, Scope, SegmentScope } from '../model/scope.js';
+import type { FlagScope, KeysLook, Scope, SegmentScope } from '../model/scope.js';
 import type { Connection } from './connect.js';
 import type { AdminReader } from './reader.js';
 import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './wire.js';
@@ -154,7 +154,7 @@ async function observeSegment(
     async ({ id, name }) =>
       [
         name,
-        await observeActivation(reader, id, segment.name, wanted.get(name) === 'keys'),
+        await observeActivation(reader, id, segment.name, wanted.get(name) ?? 'activation'),
       ] as const,
     { concurrency: 1 },
   );
@@ -165,9 +165,14 @@ async function observeActivation(
   reader: AdminReader,
   environmentId: string,
   segment: string,
-  withKeys: boolean,
+  look: KeysLook,
 ): Promise<ActualActivation> {
-  if (!withKeys) return { active: (await reader.countKeys(environmentId, segment)) !== undefined };
+  if (look !== 'keys') {
+    const count = await reader.countKeys(environmentId, segment);
+    if (count === undefined) return { active: false };
+    if (look === 'activation') return { active: true };
+    if (look.count === count) return { active: true, assumedKeys: look };
+  }
   const listed = await reader.listKeys(environmentId, segment);
   if (!listed) return { active: false };
   const { keys, openChangeRequestId } = listed;

@@ -34,7 +34,7 @@ interface OptionalRequest extends ReadRequest {
 /** A page that says 404 is some proxy's opinion; an absence is what the service itself says. */
 const isAbsence = (status: number, isOwn: boolean): boolean => status === 404 && isOwn;
 /** Believed only once `#confirmMissing` agrees, and so in any form. */
-const isNoEndpoint = (status: number): boolean => status === 404 || status === 405;
+export const isNoEndpoint = (status: number): boolean => status === 404 || status === 405;
 
 /** Reads over HTTP. All that it is made of is a `get`: whatever holds a reader alone cannot write. */
 export class HttpAdminReader implements AdminReader {

@@ -42,6 +42,7 @@ export interface WireTrafficType {
   id: string;
   name: string;
   displayAttributeId?: string | null;
+  workspace?: { type: 'workspace'; id: string };
 }
 
 export interface WireRolloutStatus {
@@ -202,3 +203,8 @@ export interface WireError {
   details: string | null;
   transactionId: string | null;
 }
+
+/** The patch that kills a definition; what it does not name stays as it is. */
+export const KILL: readonly WirePatchOperation[] = [
+  { op: 'replace', path: '/killed', value: true },
+];

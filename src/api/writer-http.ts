@@ -3,9 +3,12 @@ import { sameJson } from '../kinds/json.js';
 import type { Words } from '../model/run.js';
 import type { AdminClient, WriteRequest } from './admin-client.js';
 import { holds } from './holds.js';
+import type { ServiceAnswer } from './answer.js';
+import { isNoEndpoint } from './reader-http.js';
 import type { AdminReader } from './reader.js';
 import * as shapes from './shapes.js';
 import {
+  KILL,
   MAX_KEYS_PER_REQUEST,
   type WireDefinition,
   type WireDefinitionBody,
@@ -27,6 +30,8 @@ export class HttpAdminWriter implements AdminWriter {
   readonly #client: Pick<AdminClient, 'origin' | 'write'>;
   readonly #reader: AdminReader;
   #hasDeactivation = true;
+  /** `uploadKeys?replace=false`, which says that it appends; the contract does not promise it. */
+  #hasAppend = true;
 
   constructor(client: Pick<AdminClient, 'origin' | 'write'>, reader: AdminReader) {
     this.#client = client;
@@ -100,7 +105,7 @@ export class HttpAdminWriter implements AdminWriter {
     operations: readonly WirePatchOperation[],
     words: Words,
   ): Promise<WireDefinition | null> {
-    const isKill = sameJson(operations, [{ op: 'replace', path: '/killed', value: true }]);
+    const isKill = sameJson(operations, KILL);
     const { json } = await this.#client.write({
       // Killing twice is killing once; every other patch could undo what somebody did in between.
       kind: isKill ? 'write' : 'patch',
@@ -162,13 +167,19 @@ export class HttpAdminWriter implements AdminWriter {
     keys: readonly string[],
     words: Words,
   ): Promise<void> {
-    await this.#putKeys(keys, {
-      path: ['segments', environmentId, segment, 'upload'],
-      query: { ...words },
-      // A bare list: the contract has no place for words in this body.
-      body: keys,
-      what: `upload keys to segment ${JSON.stringify(segment)}`,
-    });
+    const what = `upload keys to segment ${JSON.stringify(segment)}`;
+    const place = ['segments', environmentId, segment];
+    if (this.#hasAppend) {
+      const [path, query] = [[...place, 'uploadKeys'], { replace: 'false', ...words }];
+      const body = { keys, ...words };
+      const request = { path, query, body, what, accepts: isNoEndpoint };
+      if ((await this.#putKeys(keys, request)).status < 400) return;
+    }
+    const path = [...place, 'upload'];
+    // A bare list: the contract has no place for words in this body.
+    await this.#putKeys(keys, { path, query: { ...words }, body: keys, what });
+    // Only now is it certain that the 404 was about the endpoint and not about the segment.
+    this.#hasAppend = false;
   }
 
   async removeKeys(
@@ -197,7 +208,7 @@ export class HttpAdminWriter implements AdminWriter {
       path: ['segments', environmentId, segment],
       query: { ...words },
       what: `deactivate segment ${JSON.stringify(segment)}`,
-      accepts: (status) => status === 404 || status === 405,
+      accepts: isNoEndpoint,
     };
     const { status, json } = await this.#client.write(request);
     if (status < 400) {
@@ -255,11 +266,11 @@ export class HttpAdminWriter implements AdminWriter {
   async #putKeys(
     keys: readonly string[],
     request: Omit<WriteRequest, 'kind' | 'method'>,
-  ): Promise<void> {
+  ): Promise<ServiceAnswer> {
     if (keys.length > MAX_KEYS_PER_REQUEST) {
       throw new Error(`bug: ${keys.length} keys in one request`);
     }
-    await this.#client.write({ ...request, kind: 'write', method: 'PUT' });
+    return this.#client.write({ ...request, kind: 'write', method: 'PUT' });
   }
 
   #assertDeleted(request: WriteRequest, json: unknown): void {

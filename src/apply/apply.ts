@@ -1,9 +1,14 @@
 import { FlaghoistError, messageOf, RejectedError } from '../errors.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { Plan } from '../model/plan.js';
-import type { Outcome, OutcomeError, Outcomes } from '../model/run.js';
+import type { Outcome, OutcomeCode, OutcomeError, Outcomes } from '../model/run.js';
 import type { Step, StepId } from '../model/step.js';
-import { ChangedMeanwhileError, executors, type ApplyContext } from './executors.js';
+import {
+  ChangedMeanwhileError,
+  executors,
+  SegmentShrankError,
+  type ApplyContext,
+} from './executors.js';
 
 const INTERRUPTED = 'the run was interrupted';
 
@@ -12,10 +17,12 @@ export interface ApplyProgress {
   onStep?(step: Step, done: number, total: number): void;
 }
 
+type Skipped = Extract<Outcome, { status: 'skipped' }>;
+
 type StepResult =
   | { readonly status: 'succeeded' }
   | { readonly status: 'failed'; readonly error: unknown }
-  | { readonly status: 'skipped'; readonly why: string };
+  | Skipped;
 
 /**
  * Walks the plan, one request at a time, in its order.
@@ -32,9 +39,9 @@ export async function applyPlan(
   const results = new Map<StepId, StepResult>();
   const changeOf = new Map(plan.steps.map((step) => [step.id, step.change]));
   for (const [done, step] of plan.steps.entries()) {
-    const why = reasonToSkip(step, results, changeOf, signal);
-    if (why !== undefined) {
-      results.set(step.id, { status: 'skipped', why });
+    const skipped = reasonToSkip(step, results, changeOf, signal);
+    if (skipped) {
+      results.set(step.id, skipped);
       continue;
     }
     progress.onStep?.(step, done, plan.steps.length);
@@ -49,14 +56,18 @@ function reasonToSkip(
   results: ReadonlyMap<StepId, StepResult>,
   changeOf: ReadonlyMap<StepId, ObjectId>,
   signal: AbortSignal,
-): string | undefined {
-  if (signal.aborted) return INTERRUPTED;
+): Skipped | undefined {
+  if (signal.aborted) return { status: 'skipped', why: INTERRUPTED };
   for (const need of step.needs) {
     const result = results.get(need);
     if (result?.status === 'succeeded') continue;
     const change = changeOf.get(need) ?? need;
-    if (change === step.change && result?.status === 'skipped') return result.why;
-    return `needs ${change}, which ${result?.status === 'failed' ? 'failed' : 'was skipped'}`;
+    if (result?.status !== 'skipped')
+      return { status: 'skipped', why: `needs ${change}, which failed` };
+    // What waits for an approval makes all that needs it wait as well.
+    return change === step.change
+      ? result
+      : { ...result, why: `needs ${change}, which was skipped` };
   }
   return undefined;
 }
@@ -67,7 +78,11 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
     return { status: 'succeeded' };
   } catch (error) {
     if (isApprovalNeeded(error)) {
-      return { status: 'skipped', why: 'the service wants an approval for it first' };
+      return {
+        status: 'skipped',
+        why: 'the service wants an approval for it first',
+        approvalNeeded: true,
+      };
     }
     if (error instanceof FlaghoistError && error.code === 'INTERRUPTED') {
       return { status: 'skipped', why: INTERRUPTED };
@@ -105,7 +120,7 @@ function outcomeOf(results: readonly StepResult[]): Outcome {
     if (result.status === 'failed') {
       return { status: 'failed', error: outcomeError(result.error), partly };
     }
-    if (result.status === 'skipped') return { status: 'skipped', why: result.why };
+    if (result.status === 'skipped') return result;
   }
   return { status: 'applied' };
 }
@@ -120,7 +135,8 @@ function outcomeError(error: unknown): OutcomeError {
   };
 }
 
-function codeOf(error: unknown): string {
+function codeOf(error: unknown): OutcomeCode {
   if (error instanceof ChangedMeanwhileError) return 'CHANGED_MEANWHILE';
+  if (error instanceof SegmentShrankError) return 'SEGMENT_SHRANK';
   return error instanceof FlaghoistError ? error.code : 'BUG';
 }

@@ -1,12 +1,14 @@
 import type { Connection } from '../api/connect.js';
 import type { AdminReader } from '../api/reader.js';
 import type { AdminWriter, DefinitionPlace } from '../api/writer.js';
+import { KILL } from '../api/wire.js';
 import { RejectedError } from '../errors.js';
 import { definitionFromWire } from '../kinds/flag-wire.js';
 import { sameJson } from '../kinds/json.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { Words } from '../model/run.js';
 import type { StepAction, StepOf } from '../model/step.js';
+import { chunks } from '../plan/segments.js';
 
 /** A reading of a definition is trusted for so long before a write that was computed against it. */
 const FRESH_MS = 3_000;
@@ -20,6 +22,8 @@ export interface ApplyContext {
   readonly now: () => number;
   /** When what the plan was made from began to be read, by `now`. */
   readonly observedAtMs: number;
+  /** Changes whose kill went out before the plan was made; the others are sent in their turn. */
+  readonly killed: ReadonlySet<ObjectId>;
 }
 
 /** The definition is not what the plan was made from; nothing was written. */
@@ -52,6 +56,11 @@ export const executors: Executors = {
     );
   },
   'patch-definition': patchDefinition,
+  'kill-flag': async (step, context) => {
+    if (context.killed.has(step.change)) return;
+    const place = placeOf(step, context);
+    await context.writer.patchDefinition(place, KILL, wordsOf(step, context));
+  },
   'delete-definition': async (step, context) => {
     await context.writer.deleteDefinition(placeOf(step, context), wordsOf(step, context));
   },
@@ -68,10 +77,7 @@ export const executors: Executors = {
     const environmentId = environmentIdOf(step, context);
     await context.writer.activateSegment(environmentId, step.segment, wordsOf(step, context));
   },
-  'upload-keys': async (step, context) => {
-    const environmentId = environmentIdOf(step, context);
-    await context.writer.uploadKeys(environmentId, step.segment, step.keys, wordsOf(step, context));
-  },
+  'upload-keys': uploadKeys,
   'remove-keys': async (step, context) => {
     const environmentId = environmentIdOf(step, context);
     await context.writer.removeKeys(environmentId, step.segment, step.keys, wordsOf(step, context));
@@ -106,6 +112,32 @@ async function createFlag(step: StepOf<'create-flag'>, context: ApplyContext): P
     const live = await writer.patchFlag(at.workspace.id, name, [operation], words);
     if (live.trafficType.name !== trafficType) throw error;
   }
+}
+
+/** An upload made the segment smaller: this service replaces where it should append. The keys were put back. */
+export class SegmentShrankError extends Error {
+  constructor(segment: string, { before, after }: { before: number; after: number }) {
+    super(
+      `cannot add keys to segment "${segment}": the upload replaced its ${before} keys by ${after}, which were put back`,
+    );
+    this.name = 'SegmentShrankError';
+  }
+}
+
+async function uploadKeys(step: StepOf<'upload-keys'>, context: ApplyContext): Promise<void> {
+  const { reader, writer } = context;
+  const { segment, keys, before } = step;
+  const environmentId = environmentIdOf(step, context);
+  const words = wordsOf(step, context);
+  await writer.uploadKeys(environmentId, segment, keys, words);
+  if (!before) return;
+  const after = (await reader.countKeys(environmentId, segment)) ?? 0;
+  if (after >= before.length) return;
+  for (const chunk of chunks(before)) {
+    // One after the other: each is an update of the same segment.
+    await writer.uploadKeys(environmentId, segment, chunk, words);
+  }
+  throw new SegmentShrankError(segment, { before: before.length, after });
 }
 
 async function patchDefinition(

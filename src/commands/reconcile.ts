@@ -3,6 +3,7 @@ import { operatorSettings } from '../config.js';
 import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
 import { pendingWithheld } from '../plan/plan.js';
 import { diagnosticsText } from '../report/diagnostics-text.js';
+import type { Outcome, Outcomes } from '../model/run.js';
 import { planDocument, type PlanDocument } from '../report/plan-json.js';
 import type { PlanReport } from '../report/plan-report.js';
 import { planText } from '../report/plan-text.js';
@@ -17,6 +18,7 @@ import {
 } from '../reconcile.js';
 import { combinedExitCode } from './exit-code.js';
 import type { ReconcileFlags, Terminal } from './options.js';
+import { killLine } from './kill-line.js';
 import { openScreen, type Screen } from './screen.js';
 
 /** Plans config repositories, and unless it is a dry run applies and verifies the plans. */
@@ -71,7 +73,7 @@ async function runDirectory(
     const result =
       flags.dryRun === true
         ? await plan(run.context)
-        : await reconcile(run.context, applyOptions(run, flags, terminal));
+        : await reconcile(run.context, applyOptions(run, flags, terminal, screen));
     return reported(directory, result, { run, flags, terminal, screen });
   } catch (error) {
     if (!(error instanceof FlaghoistError)) throw error;
@@ -79,7 +81,12 @@ async function runDirectory(
   }
 }
 
-function applyOptions(run: Run, flags: ReconcileFlags, { signal }: Terminal): ApplyOptions {
+function applyOptions(
+  run: Run,
+  flags: ReconcileFlags,
+  { signal }: Terminal,
+  screen: Screen,
+): ApplyOptions {
   const { title, comment, planHash, approve } = flags;
   return {
     openWriter: run.openWriter,
@@ -89,6 +96,9 @@ function applyOptions(run: Run, flags: ReconcileFlags, { signal }: Terminal): Ap
     words: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
     planHash,
     approvedHash: approve,
+    onKill: (id, result) => {
+      screen.note(killLine(id, result));
+    },
   };
 }
 
@@ -129,7 +139,21 @@ export function reportOf(result: Planned | Applied, { context }: Run): PlanRepor
     stateless: home === null,
     environments: input.policy.environments.map(({ name }) => name),
     ruleNames: ruleNamesOf(input),
-    ...('outcomes' in result && { outcomes: result.outcomes, converged: result.converged }),
+    ...('outcomes' in result
+      ? { outcomes: result.outcomes, converged: result.converged }
+      : killOutcomes(result)),
+  };
+}
+
+/** Of a plan that a guard stands against only the kills were sent. */
+function killOutcomes({ plan: found, kills }: Planned): { outcomes?: Outcomes } {
+  const killed = found.changes.filter(({ id }) => kills.get(id)?.status === 'killed');
+  if (killed.length === 0) return {};
+  const held: Outcome = { status: 'skipped', why: 'killed; a guard holds the rest back' };
+  return {
+    outcomes: new Map(
+      killed.map(({ id, fields }) => [id, fields.length === 1 ? { status: 'applied' } : held]),
+    ),
   };
 }
 

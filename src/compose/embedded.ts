@@ -4,12 +4,13 @@ import type { Desired } from '../model/desired.js';
 import type { Seed } from '../service/seed.js';
 import { startService } from '../service/service.js';
 import type { StoreLocation } from '../service/store/store.js';
+import { workspaceIdFor } from './workspace-id.js';
 
 /** The administration service in this process, reached over HTTP like any other. */
 export interface EmbeddedService {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
-  /** Made for this run, and refused after it. */
+  /** For this run alone. */
   readonly key: string;
   close(): Promise<void>;
 }
@@ -39,17 +40,10 @@ export async function startEmbedded(
     store: storeOf(options),
     seed: desired ? seedOf(desired) : { workspaces: [] },
   });
-  const name = 'flaghoist --embedded';
-  const key = await service.createKey(name);
   return {
     url: service.origin,
-    key,
-    close: async () => {
-      const keys = await service.listKeys();
-      const own = keys.filter((each) => each.name === name && each.revocationTime === null);
-      for (const { id } of own) await service.revokeKey(id);
-      await service.stop();
-    },
+    key: service.lendKey('flaghoist --embedded'),
+    close: async () => service.stop(),
   };
 }
 
@@ -79,6 +73,8 @@ function seedOf({ config, flags, segments, identities }: Desired): Seed {
   return {
     workspaces: [
       {
+        // Plans name the workspace by its id: those of a store in memory and of the store to come must be alike.
+        id: workspaceIdFor(config.workspace),
         name: config.workspace,
         environments: config.environments.map((environment) => ({
           name: environment.name,

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
+import type { Place } from '../api/connect.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
-import { openStateHome } from '../git/state-home.js';
+import { openStateHome, type StateHome } from '../git/state-home.js';
 import type { RunContext } from '../reconcile.js';
 import type { RunOptions } from '../stages/policy.js';
 import { openSource } from '../stages/source.js';
@@ -71,6 +72,14 @@ export async function openRun(
     return opened.service;
   };
   const { checkout } = source;
+  const stateOf = async ({ workspace }: Place): Promise<StateHome | null> =>
+    openStateHome({
+      checkout,
+      workspaceId: workspace.id,
+      origin: service().name,
+      directory: checkout.repository?.prefix.replace(/\/$/, '') ?? resolve(directory),
+      ...(settings.stateDir !== undefined && { stateDir: settings.stateDir }),
+    });
   const context: RunContext = {
     source,
     options: runOptions(flags),
@@ -89,14 +98,9 @@ export async function openRun(
       return opened.service.reader;
     },
     originName: () => service().name,
+    peekState: stateOf,
     openState: async (at) => {
-      const home = await openStateHome({
-        checkout,
-        workspaceId: at.workspace.id,
-        origin: service().name,
-        directory: checkout.repository?.prefix.replace(/\/$/, '') ?? resolve(directory),
-        ...(settings.stateDir !== undefined && { stateDir: settings.stateDir }),
-      });
+      const home = await stateOf(at);
       // A plan reads what is there; only a run that writes keeps others out.
       if (home && !isDryRun) closers.add(await home.lock(flags.lockTimeout, signal));
       return home;

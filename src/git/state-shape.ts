@@ -20,6 +20,7 @@ export function isBase(value: unknown, shape: Shape): boolean {
     spec: optional(SPECS[shape]),
     commit: (commit) => commit === null || isCommit(commit),
     pending: optional(oneOf('create', 'delete')),
+    killListed: optional(isFlagOfTruth),
     liveKillSeenAt: optional(isCommit),
   })(value);
 }

@@ -1,4 +1,4 @@
-import type { KeyList } from '../kinds/key-list.js';
+import type { KeyDigest, KeyList } from '../kinds/key-list.js';
 import type {
   WireDefinition,
   WireEnvironment,
@@ -42,8 +42,10 @@ export interface ActualSegment {
 
 export interface ActualActivation {
   readonly active: boolean;
-  /** Absent where only the activation was looked at. */
+  /** Absent where only the activation was looked at, and where `assumedKeys` stand in for them. */
   readonly keys?: KeyList;
+  /** Not listed: the service counts as many keys as these, which the base has and the specs still want. */
+  readonly assumedKeys?: KeyDigest;
   /** A change request that is open on the service holds the keys. */
   readonly openChangeRequestId?: string;
 }

@@ -11,6 +11,8 @@ export interface Desired {
   readonly identities: readonly DesiredIdentities[];
   /** Break-glass entries. */
   readonly kills: readonly DesiredKill[];
+  /** Environments, as the config names them, whose break-glass list is there: only such a list can take an entry back. */
+  readonly killLists: ReadonlySet<string>;
 }
 
 export type DriftPolicy = 'revert' | 'report';

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.js';
 import type { ObjectId } from './object-id.js';
 
 /** Title and comment of a write, in the service's own audit trail. Never empty, cut to the service's sizes. */
@@ -10,11 +11,22 @@ export interface Words {
 export type Outcome =
   | { readonly status: 'applied' }
   | { readonly status: 'failed'; readonly error: OutcomeError; readonly partly: boolean }
-  | { readonly status: 'skipped'; readonly why: string };
+  | {
+      readonly status: 'skipped';
+      readonly why: string;
+      /** The service wants an approval first: no failure, and nothing that another run could mend. */
+      readonly approvalNeeded?: true;
+    };
+
+/**
+ * - `CHANGED_MEANWHILE`: the definition is not what the plan was made from; nothing was written.
+ * - `SEGMENT_SHRANK`: an upload replaced the keys of a segment; they were put back.
+ * - `BUG`: ours.
+ */
+export type OutcomeCode = ErrorCode | 'CHANGED_MEANWHILE' | 'SEGMENT_SHRANK' | 'BUG';
 
 export interface OutcomeError {
-  /** One of `ErrorCode`. */
-  readonly code: string;
+  readonly code: OutcomeCode;
   readonly message: string;
   readonly status: number | null;
   readonly transactionId: string | null;

@@ -1,3 +1,5 @@
+import type { KeyDigest } from '../kinds/key-list.js';
+
 /** Which objects a run looks at. Environments go by the service's names. */
 export interface Scope {
   readonly flags: ReadonlyMap<string, FlagScope>;
@@ -18,6 +20,15 @@ export interface FlagScope {
 }
 
 export interface SegmentScope {
-  /** Environment → whether its keys are looked at, or only whether it is active. */
-  readonly environments: ReadonlyMap<string, 'keys' | 'activation'>;
+  readonly environments: ReadonlyMap<string, KeysLook>;
 }
+
+/**
+ * How closely the keys of a segment in one environment are looked at:
+ *
+ * - `keys`: all of them
+ * - `activation`: not at all, only whether it is active
+ * - a digest: what the base has and the specs still want. As long as the service counts as many, they are taken to be
+ *   these, and one page is read; another count has them listed.
+ */
+export type KeysLook = 'keys' | 'activation' | KeyDigest;

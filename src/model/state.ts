@@ -53,6 +53,8 @@ export interface Base<T> {
    * that a half-made object is known as ours), or a deletion that was held back or failed.
    */
   readonly pending?: 'create' | 'delete';
+  /** The kill in `spec` stood in the break-glass list: taking the entry out of it restores the flag. */
+  readonly killListed?: boolean;
   /** HEAD of the run that first saw a kill on the service which git had not ordered. */
   readonly liveKillSeenAt?: string;
 }

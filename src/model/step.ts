@@ -50,6 +50,8 @@ export type StepRequest =
       /** The definition that the operations were computed against. */
       readonly expected: WireDefinition;
     }
+  /** Of any flag, also one that this repository does not declare. Killing twice is killing once. */
+  | { readonly action: 'kill-flag'; readonly flag: string; readonly environment: string }
   | { readonly action: 'delete-definition'; readonly flag: string; readonly environment: string }
   | {
       readonly action: 'create-segment';
@@ -64,6 +66,11 @@ export type StepRequest =
       readonly environment: string;
       /** At most 10,000. */
       readonly keys: readonly string[];
+      /**
+       * Keys that the segment holds before, where it holds any: it must not hold fewer afterwards. On the first upload
+       * of a change only; what goes wrong goes wrong there.
+       */
+      readonly before?: readonly string[];
     }
   | {
       readonly action: 'remove-keys';

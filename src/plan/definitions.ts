@@ -13,9 +13,10 @@ import type { FieldChange } from '../model/plan.js';
 import type { FlagEntry } from '../model/state.js';
 import { draft, partFields, withheld, type Drafted, type DraftSubject } from './draft.js';
 import { definitionFields, targetPath } from './fields.js';
-import { plannedKill } from './kills.js';
-import { withoutBase, type PlanInput } from './plan-input.js';
-import { environmentRules, heldBack, type PlannedEnvironment } from './policy.js';
+import { isKillOrdered } from './kill-orders.js';
+import { effectiveFields, plannedRestore } from './kills.js';
+import { creationReason, withoutBase, type PlanInput } from './plan-input.js';
+import { environmentRules, heldBack, type FieldRules, type PlannedEnvironment } from './policy.js';
 import { createdFields, threeWay } from './three-way.js';
 import { usesOf } from './uses.js';
 
@@ -40,31 +41,23 @@ export function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted
   const id = objectId(subject.ref);
   const live = actual.definitions.get(environment.name);
   if (live === undefined) throw new Error(`bug: ${id} was not observed`);
-  if (live === null) {
-    const creation = canonicalDefinition(definition.creation) as Required<Definition>;
-    const fields = createdFields(definitionFields(creation, []));
-    const held = heldBack({ reason: 'commit' }, rules);
-    if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
-    const body = definitionBody(creation);
-    return {
-      id,
-      withheld: [],
-      draft: draft(subject, { action: 'create', fields }, [
-        { action: 'create-definition', flag: flag.name, environment: environment.name, body },
-      ]),
-    };
-  }
-  const kill = plannedKill(of, live.killed, input);
+  if (live === null) return planCreation(of, subject, { rules, input });
+  const restore = plannedRestore(of, live.killed, input);
   const differences = definitionDifferences(of, input).filter((each) => each.path !== '/killed');
-  const parted = partFields(subject, [...kill.changes, ...differences], rules);
-  const held = [...parted.withheld, ...kill.withheld(subject)];
+  const parted = partFields(subject, [...restore.changes, ...differences], rules);
+  const held = [...parted.withheld, ...restore.withheld(subject)];
   if (parted.allowed.length === 0) return { id, withheld: held };
   const written = writtenFields(
     canonicalDefinition(definition.fields),
     definitionFromWire(live),
     parted.allowed,
   );
-  const operations = patchOperations(live, withFields(live, { ...written, ...kill.written }));
+  const isRestored = parted.allowed.some(({ path }) => path === '/killed');
+  // The kill goes first, in a request of its own.
+  const isKilled = isKillOrdered(input.desired, flag.name, environment.configName);
+  const expected = isKilled ? { ...live, killed: true } : live;
+  const wanted = { ...written, ...(isRestored && restore.written) };
+  const operations = patchOperations(expected, withFields(expected, wanted));
   return {
     id,
     withheld: held,
@@ -74,8 +67,34 @@ export function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted
         flag: flag.name,
         environment: environment.name,
         operations,
-        expected: live,
+        expected,
       },
+    ]),
+  };
+}
+
+function planCreation(
+  of: DefinitionSubject,
+  subject: DraftSubject,
+  { rules, input }: { rules: FieldRules; input: PlanInput },
+): Drafted {
+  const { flag, definition, environment, entry } = of;
+  const id = objectId(subject.ref);
+  const said = canonicalDefinition(definition.creation) as Required<Definition>;
+  // Made killed: there is no moment in which it serves what somebody has ordered off.
+  const isKilled = isKillOrdered(input.desired, flag.name, environment.configName);
+  const creation = isKilled ? { ...said, killed: true } : said;
+  const wanted = effectiveFields(of, input.desired);
+  const reason = creationReason(entry?.environments[environment.id], wanted);
+  const fields = createdFields(definitionFields(creation, []), reason);
+  const held = heldBack({ reason }, rules);
+  if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
+  const body = definitionBody(creation);
+  return {
+    id,
+    withheld: [],
+    draft: draft(subject, { action: 'create', fields }, [
+      { action: 'create-definition', flag: flag.name, environment: environment.name, body },
     ]),
   };
 }
@@ -90,7 +109,7 @@ function definitionDifferences(of: DefinitionSubject, { policy }: PlanInput): Fi
     base: base && definitionFields(base, names),
     desired: definitionFields(canonicalDefinition(definition.fields), names),
     actual: definitionFields(definitionFromWire(live), names),
-    withoutBase: withoutBase(policy),
+    withoutBase: withoutBase(policy, entry?.environments[environment.id]),
   });
 }
 

@@ -10,7 +10,7 @@ import type { StepRequest } from '../model/step.js';
 import { planDefinition } from './definitions.js';
 import { draft, partFields, withheld, type Drafted, type DraftSubject } from './draft.js';
 import { flagFields } from './fields.js';
-import { withoutBase, type PlanInput } from './plan-input.js';
+import { creationReason, withoutBase, type PlanInput } from './plan-input.js';
 import { heldBack, workspaceRules } from './policy.js';
 import { createdFields, threeWay } from './three-way.js';
 
@@ -64,7 +64,7 @@ function planWorkspaceLevel(
 ): Drafted {
   const subject = workspaceSubject(flag);
   const id = objectId(subject.ref);
-  if (isToBeCreated(actual, entry)) return planCreation(flag, actual, subject, input);
+  if (isToBeCreated(actual, entry)) return planCreation(flag, { actual, entry }, subject, input);
   const differences = workspaceDifferences(flag, actual, entry?.workspace, input);
   const parted = partFields(subject, differences, workspaceRules(input.policy));
   if (parted.allowed.length === 0) return { id, withheld: parted.withheld };
@@ -86,23 +86,25 @@ function isToBeCreated(actual: ActualFlag, entry: FlagEntry | undefined): boolea
 
 function planCreation(
   flag: DesiredFlag,
-  actual: ActualFlag,
+  { actual, entry }: { actual: ActualFlag; entry: FlagEntry | undefined },
   subject: DraftSubject,
   input: PlanInput,
 ): Drafted {
   const id = objectId(subject.ref);
+  const { trafficType, fields: wanted } = flag;
+  const reason = creationReason(entry?.workspace, { trafficType, fields: wanted });
   const fields: FieldChange[] = [
-    { path: '/trafficType', reason: 'commit', after: flag.trafficType },
-    ...createdFields(flagFields(flag.fields)),
+    { path: '/trafficType', reason, after: trafficType },
+    ...createdFields(flagFields(wanted), reason),
   ];
-  const held = heldBack({ reason: 'commit' }, workspaceRules(input.policy));
+  const held = heldBack({ reason }, workspaceRules(input.policy));
   if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
   const { description, ...later } = flag.fields;
   const requests: StepRequest[] = [
     {
       action: 'create-flag',
       flag: flag.name,
-      trafficType: flag.trafficType,
+      trafficType,
       description: description ?? '',
       mayExist: actual.existence === 'unknown',
     },
@@ -125,7 +127,7 @@ function workspaceDifferences(
     base: baseFields,
     desired: flagFields(flag.fields),
     actual: live ?? new Map(),
-    withoutBase: withoutBase(policy),
+    withoutBase: withoutBase(policy, base),
   });
 }
 

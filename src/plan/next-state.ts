@@ -3,17 +3,11 @@ import type { Actual } from '../model/actual.js';
 import type { DesiredFlag, DesiredSegment } from '../model/desired.js';
 import { objectId, type ObjectId } from '../model/object-id.js';
 import type { Change } from '../model/plan.js';
-import type {
-  ActivationBase,
-  Base,
-  FlagEntry,
-  SegmentEntry,
-  State,
-  StateEntry,
-  FlagBase,
-} from '../model/state.js';
+import type { Base, FlagEntry, SegmentEntry, State, StateEntry, FlagBase } from '../model/state.js';
+import { rememberingKills } from './kill-memory.js';
 import { effectiveFields } from './kills.js';
 import type { PlanInput } from './plan-input.js';
+import { baseSpec } from './segments.js';
 
 /**
  * The state to write before the first request: what is about to be created is ours from now on, so that a run that
@@ -154,10 +148,13 @@ function flagEntry(
   const environments = { ...entry?.environments };
   for (const environment of policy.environments) {
     const definition = flag.environments.get(environment.configName);
-    if (!definition || !equal.has(objectId({ kind: 'flag', name, environment: environment.name })))
-      continue;
+    const id = objectId({ kind: 'flag', name, environment: environment.name });
+    if (!definition || !environment.selected) continue;
+    const before = entry?.environments[environment.id];
     const spec = effectiveFields({ flag, definition, environment }, desired);
-    environments[environment.id] = baseOf(spec, entry?.environments[environment.id], head);
+    const base = equal.has(id) ? baseOf(spec, before, head) : before;
+    const place = { flag: name, environment, before, head };
+    if (base) environments[environment.id] = rememberingKills(base, place, input);
   }
   const isEqual = equal.has(objectId({ kind: 'flag', name, environment: null }));
   const workspace = isEqual ? baseOf(flagBase(flag), entry?.workspace, head) : entry?.workspace;
@@ -184,8 +181,7 @@ function segmentEntry(
   for (const { configName, name: environment, id } of policy.environments) {
     const activation = segment.environments.get(configName);
     if (!activation || !equal.has(objectId({ kind: 'segment', name, environment }))) continue;
-    const spec: ActivationBase = activation.keys ? { keys: activation.keys.digest } : {};
-    environments[id] = baseOf(spec, entry?.environments[id], head);
+    environments[id] = baseOf(baseSpec(activation), entry?.environments[id], head);
   }
   const isEqual = equal.has(objectId({ kind: 'segment', name, environment: null }));
   const workspace = isEqual ? baseOf({ trafficType }, entry?.workspace, head) : entry?.workspace;

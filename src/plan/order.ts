@@ -19,14 +19,19 @@ import { treatmentChange, widened, type TreatmentChange } from './widen.js';
  * treatment which one flag needs and removes one which another still uses is changed in two steps around them: widen,
  * dependants, narrow. Among what is free to go the workspace level comes first (last, where it is a deletion), then
  * environments in config order, segments before flags, then names: equal drafts give equal order.
+ *
+ * Kills come before everything and need nothing.
  */
 export function ordered(
   drafts: readonly Draft[],
   actual: Actual,
   environments: readonly string[],
 ): { changes: Change[]; steps: Step[] } {
-  const nodes = nodesOf(drafts, actual, environments);
-  const inOrder = topological(nodes);
+  const rank = ranker(environments);
+  const killing = drafts.filter(isKilling).sort((a, b) => compareRanks(rank(a), rank(b)));
+  const others = drafts.map(withoutKill).filter(({ requests }) => requests.length > 0);
+  const inOrder = topological(nodesOf(others, actual, environments));
+  const killsAlone = killing.filter(({ requests }) => requests.length === 1);
   const changes = inOrder.flatMap(({ draft, isLast }): Change[] => {
     if (!isLast) return [];
     const { change } = draft;
@@ -34,7 +39,27 @@ export function ordered(
     const ids = new Set(needs.map((need) => need.draft.change.id).filter((id) => id !== change.id));
     return [{ ...change, dependsOn: [...ids].sort(byCodeUnits) }];
   });
-  return { changes, steps: stepsOf(inOrder) };
+  return {
+    changes: [...killsAlone.map(({ change }) => ({ ...change, dependsOn: [] })), ...changes],
+    steps: stepsOf(inOrder, killSteps(killing)),
+  };
+}
+
+function isKilling({ requests }: Draft): boolean {
+  return requests.some(({ action }) => action === 'kill-flag');
+}
+
+function withoutKill(draft: Draft): Draft {
+  if (!isKilling(draft)) return draft;
+  return { ...draft, requests: draft.requests.filter(({ action }) => action !== 'kill-flag') };
+}
+
+function killSteps(killing: readonly Draft[]): Step[] {
+  return killing.flatMap(({ change: { id: change }, requests }) =>
+    requests
+      .filter(({ action }) => action === 'kill-flag')
+      .map((request): Step => ({ id: `${change}#1-kill-flag`, change, needs: [], ...request })),
+  );
 }
 
 /** A draft, or one half of a draft that is applied in two. */
@@ -198,12 +223,16 @@ function topological(nodes: readonly Node[]): Node[] {
   return [...placed];
 }
 
-function stepsOf(inOrder: readonly Node[]): Step[] {
-  const numbers = new Map<ObjectId, number>();
+/** What else is done to something that is killed follows its kill, and only if that succeeds. */
+function stepsOf(inOrder: readonly Node[], kills: readonly Step[]): Step[] {
+  const numbers = new Map<ObjectId, number>(kills.map(({ change }) => [change, 1]));
+  const killOf = new Map(kills.map(({ change, id }) => [change, id]));
   const lastOf = new Map<Node, StepId>();
-  return inOrder.flatMap((node) => {
+  const others = inOrder.flatMap((node) => {
     const { id: change } = node.draft.change;
+    const kill = killOf.get(change);
     let needs = [...node.needs].flatMap((need) => lastOf.get(need) ?? []).sort(byCodeUnits);
+    if (kill !== undefined) needs = [...needs, kill].sort(byCodeUnits);
     return node.requests.map((request): Step => {
       const number = (numbers.get(change) ?? 0) + 1;
       numbers.set(change, number);
@@ -214,4 +243,5 @@ function stepsOf(inOrder: readonly Node[]): Step[] {
       return step;
     });
   });
+  return [...kills, ...others];
 }

@@ -4,6 +4,7 @@ import type { ObjectId } from '../model/object-id.js';
 import type { Draft, Drafted } from './draft.js';
 import { planFlag } from './flags.js';
 import { withoutUsed } from './in-use.js';
+import { planKills, planStrangersRestores, withKills } from './kills.js';
 import { ordered } from './order.js';
 import type { PlanInput } from './plan-input.js';
 import { planRemoval } from './removals.js';
@@ -21,7 +22,8 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const unused = withoutUsed(needed.drafts, input);
   const withheld = [...needed.withheld, ...unused.withheld];
   const environments = input.policy.environments.map((each) => each.name);
-  const { changes, steps } = ordered(unused.drafts, input.actual, environments);
+  const drafts = withKills(unused.drafts, planKills(input));
+  const { changes, steps } = ordered(drafts, input.actual, environments);
   const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
   return {
     changes,
@@ -50,6 +52,7 @@ function draftAll(input: PlanInput): Drafted[] {
     ...[...state.values()]
       .filter(({ kind, name }) => wanted(kind, name))
       .flatMap((entry) => planRemoval(entry, input)),
+    ...planStrangersRestores(input),
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
+import type { ObjectId, ObjectRef } from '../model/object-id.js';
 import type { FieldChange, WithheldWhy } from '../model/plan.js';
 
 /** What may be done, apart from what would need doing. */
@@ -16,6 +17,8 @@ export interface PlanPolicy {
   readonly suspended: boolean;
   /** Removed objects that the specs of an ancestor of HEAD did declare: the second witness that a deletion needs. */
   readonly witnessed: ReadonlySet<string>;
+  /** Definitions whose kill HEAD takes back by what history says, though no base of ours has it. */
+  readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
 }
 
 export interface PlannedEnvironment {

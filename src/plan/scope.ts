@@ -1,20 +1,28 @@
-import type { Desired } from '../model/desired.js';
-import type { FlagScope, Scope, SegmentScope } from '../model/scope.js';
-import type { State } from '../model/state.js';
-import type { PlanPolicy } from './policy.js';
+import { sameKeys } from '../kinds/key-list.js';
+import type { Desired, DesiredActivation } from '../model/desired.js';
+import type { FlagScope, KeysLook, Scope, SegmentScope } from '../model/scope.js';
+import type { ActivationBase, Base, State } from '../model/state.js';
+import { killOrders } from './kill-orders.js';
+import { isKillInReach } from './kills.js';
+import type { PlannedEnvironment, PlanPolicy } from './policy.js';
+
+export interface ScopeOptions {
+  /** Names of all environments of the workspace. */
+  readonly allEnvironments: readonly string[];
+  /** Whether the number of a segment's keys is enough where neither git nor that number has changed. */
+  readonly trustCounts: boolean;
+}
 
 /**
  * What has to be observed for a plan: every object that the specs declare, in the selected environments that they
  * name, and every object of the inventory that they no longer declare, in all environments of the workspace: it may
  * only go when none of them has it.
- *
- * @param allEnvironments names of all environments of the workspace.
  */
 export function scopeOf(
   desired: Desired,
   state: State,
   policy: PlanPolicy,
-  allEnvironments: readonly string[],
+  { allEnvironments, trustCounts }: ScopeOptions,
 ): Scope {
   const wanted = (kind: string, name: string): boolean =>
     policy.only?.has(`${kind}/${name}`) ?? true;
@@ -31,17 +39,50 @@ export function scopeOf(
   }
   for (const segment of desired.segments.values()) {
     if (!wanted('segment', segment.name)) continue;
-    const environments = policy.environments.flatMap(({ configName, name, selected }) => {
+    const found = state.get(`segment/${segment.name}`);
+    const entry = found?.kind === 'segment' ? found : undefined;
+    const environments = policy.environments.flatMap(({ configName, name, id, selected }) => {
       const activation = segment.environments.get(configName);
       if (!activation || !selected) return [];
-      return [
-        [name, activation.keys && activation.mode !== 'external' ? 'keys' : 'activation'] as const,
-      ];
+      return [[name, keysLook(activation, entry?.environments[id], trustCounts)] as const];
     });
     segments.set(segment.name, { environments: new Map(environments) });
   }
   const removed = addRemoved({ flags, segments }, state, policy, allEnvironments, wanted);
+  addKills(flags, desired, policy);
   return { flags, segments, users: removed };
+}
+
+/** An add-only segment may hold more than ours, so that its number says nothing. */
+function keysLook(
+  { keys, mode }: DesiredActivation,
+  base: Base<ActivationBase> | undefined,
+  trustCounts: boolean,
+): KeysLook {
+  if (!keys || mode === 'external') return 'activation';
+  const remembered = base?.spec?.keys;
+  const isCountEnough =
+    trustCounts && mode === 'exact' && remembered && sameKeys(remembered, keys.digest);
+  return isCountEnough ? remembered : 'keys';
+}
+
+/** Definitions that are only looked at because git kills them, or takes that back: of any flag of the workspace. */
+function addKills(flags: Map<string, FlagScope>, desired: Desired, policy: PlanPolicy): void {
+  const add = (flag: string, place: PlannedEnvironment | undefined): void => {
+    if (!place || !isKillInReach(policy, place, flag)) return;
+    const scope = flags.get(flag) ?? { known: false, environments: new Set<string>() };
+    flags.set(flag, { ...scope, environments: new Set([...scope.environments, place.name]) });
+  };
+  for (const { flag, environment } of killOrders(desired))
+    add(
+      flag,
+      policy.environments.find(({ configName }) => configName === environment),
+    );
+  for (const { name, environment } of policy.restorable.values())
+    add(
+      name,
+      policy.environments.find((each) => each.name === environment),
+    );
 }
 
 function selectedNames(policy: PlanPolicy, named: (configName: string) => boolean): string[] {
@@ -74,9 +115,8 @@ function addRemoved(
     } else {
       const declared = scope.segments.get(entry.name);
       const names = declared ? ours : allEnvironments;
-      const environments = new Map(names.map((name) => [name, 'keys' as const]));
-      for (const [name, what] of declared?.environments ?? [])
-        environments.set(name, what as 'keys');
+      const environments = new Map<string, KeysLook>(names.map((name) => [name, 'keys']));
+      for (const [name, look] of declared?.environments ?? []) environments.set(name, look);
       removed ||= environments.size > (declared?.environments.size ?? 0);
       scope.segments.set(entry.name, { environments });
     }

@@ -8,7 +8,7 @@ import type { FieldChange, KeyChange, Reason, Withheld } from '../model/plan.js'
 import type { ActivationBase, SegmentEntry } from '../model/state.js';
 import type { StepRequest } from '../model/step.js';
 import { draft, withheld, type Drafted, type DraftSubject } from './draft.js';
-import { withoutBase, type PlanInput } from './plan-input.js';
+import { creationReason, withoutBase, type PlanInput } from './plan-input.js';
 import { environmentRules, heldBack, workspaceRules, type PlannedEnvironment } from './policy.js';
 
 /** Plans one segment: its workspace level, then each selected environment that the spec names. */
@@ -17,7 +17,7 @@ export function planSegment(segment: DesiredSegment, input: PlanInput): Drafted[
   if (!actual) throw new Error(`bug: segment "${segment.name}" was not observed`);
   const found = input.state.get(`segment/${segment.name}`);
   const entry = found?.kind === 'segment' ? found : undefined;
-  const level = planWorkspaceLevel(segment, actual, input);
+  const level = planWorkspaceLevel(segment, { actual, entry }, input);
   if (level.blocked) return [level.drafted];
   return [
     level.drafted,
@@ -31,7 +31,7 @@ export function planSegment(segment: DesiredSegment, input: PlanInput): Drafted[
 
 function planWorkspaceLevel(
   segment: DesiredSegment,
-  actual: ActualSegment,
+  { actual, entry }: { actual: ActualSegment; entry: SegmentEntry | undefined },
   input: PlanInput,
 ): { drafted: Drafted; blocked: boolean } {
   const subject: DraftSubject = {
@@ -40,7 +40,7 @@ function planWorkspaceLevel(
   };
   const id = objectId(subject.ref);
   if (!actual.segment) {
-    return { drafted: planCreation(segment, subject, input), blocked: false };
+    return { drafted: planCreation(segment, entry, subject, input), blocked: false };
   }
   const immutable = immutableFields(segment, actual.segment);
   const held = immutable.map((field) =>
@@ -54,16 +54,20 @@ function planWorkspaceLevel(
   return { drafted: { id, withheld: held }, blocked };
 }
 
-function planCreation(segment: DesiredSegment, subject: DraftSubject, input: PlanInput): Drafted {
+function planCreation(
+  segment: DesiredSegment,
+  entry: SegmentEntry | undefined,
+  subject: DraftSubject,
+  input: PlanInput,
+): Drafted {
   const id = objectId(subject.ref);
   const { name, trafficType, description } = segment;
+  const reason = creationReason(entry?.workspace, { trafficType });
   const fields: FieldChange[] = [
-    { path: '/trafficType', reason: 'commit', after: trafficType },
-    ...(description === ''
-      ? []
-      : [{ path: '/description', reason: 'commit' as const, after: description }]),
+    { path: '/trafficType', reason, after: trafficType },
+    ...(description === '' ? [] : [{ path: '/description', reason, after: description }]),
   ];
-  const held = heldBack({ reason: 'commit' }, workspaceRules(input.policy));
+  const held = heldBack({ reason }, workspaceRules(input.policy));
   if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
   return {
     id,
@@ -109,7 +113,10 @@ function planActivation(of: ActivationSubject, input: PlanInput): Drafted {
   if (!live) throw new Error(`bug: ${id} was not observed`);
   const difference = keysToChange(activation, live);
   if (live.active && !difference) return { id, withheld: [] };
-  const reason = live.active ? keysReason(of, live, input) : 'commit';
+  const base = of.entry?.environments[environment.id];
+  const reason = live.active
+    ? keysReason(of, live, input)
+    : creationReason(base, baseSpec(activation));
   const change = {
     action: live.active ? ('update' as const) : ('activate' as const),
     fields: [],
@@ -137,12 +144,17 @@ function activationHeldBack(
   return heldBack({ reason }, environmentRules(input.policy, environment));
 }
 
+/** What a base remembers of an activation. */
+export function baseSpec({ keys }: DesiredActivation): ActivationBase {
+  return keys ? { keys: keys.digest } : {};
+}
+
 /** Undefined where no key has to be added or removed. */
 function keysToChange(
   { keys, mode }: DesiredActivation,
   live: ActualActivation,
 ): KeyChange | undefined {
-  if (!keys || mode === 'external') return undefined;
+  if (!keys || mode === 'external' || live.assumedKeys) return undefined;
   const held = live.active ? live.keys : NO_KEYS;
   if (!held) throw new Error('bug: the keys of a segment were not listed');
   const { added, removed } = keyDifference(keys.keys, held.keys);
@@ -153,8 +165,9 @@ function keysToChange(
 
 function keysReason(of: ActivationSubject, live: ActualActivation, input: PlanInput): Reason {
   const { activation, entry, environment } = of;
-  const base: ActivationBase | undefined = entry?.environments[environment.id]?.spec;
-  if (!base) return withoutBase(input.policy);
+  const remembered = entry?.environments[environment.id];
+  const base: ActivationBase | undefined = remembered?.spec;
+  if (!base) return withoutBase(input.policy, remembered);
   if (!base.keys || !activation.keys) return 'commit';
   const gitChanged = !sameKeys(base.keys, activation.keys.digest);
   const liveChanged = live.keys !== undefined && !sameKeys(base.keys, live.keys.digest);
@@ -177,11 +190,17 @@ function keyRequests(
 ): StepRequest[] {
   const excess = Math.max(0, live.keys.length + added.length - MAX_KEYS_PER_SEGMENT);
   const first = removed.slice(0, excess);
-  const whole = live.keys.length > 0 && live.keys.length + added.length <= MAX_KEYS_PER_REQUEST;
-  const uploads = whole && added.length > 0 ? sortedSet([...live.keys, ...added]) : added;
+  const held = keyDifference(live.keys, first).added;
+  const whole = held.length > 0 && held.length + added.length <= MAX_KEYS_PER_REQUEST;
+  const uploads = whole && added.length > 0 ? sortedSet([...held, ...added]) : added;
   return [
     ...chunks(first).map((keys) => ({ action: 'remove-keys' as const, ...place, keys })),
-    ...chunks(uploads).map((keys) => ({ action: 'upload-keys' as const, ...place, keys })),
+    ...chunks(uploads).map((keys, index) => ({
+      action: 'upload-keys' as const,
+      ...place,
+      keys,
+      ...(index === 0 && held.length > 0 && { before: held }),
+    })),
     ...chunks(removed.slice(excess)).map((keys) => ({
       action: 'remove-keys' as const,
       ...place,

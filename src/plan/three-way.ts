@@ -8,8 +8,8 @@ export interface ThreeStates {
   readonly base?: Fields | undefined;
   readonly desired: Fields;
   readonly actual: Fields;
-  /** The reason where there is no base: `adopt`, or `unknown` in a run that has no state at all. */
-  readonly withoutBase: 'adopt' | 'unknown';
+  /** The reason where there is no base, see `withoutBase` of the plan's input. */
+  readonly withoutBase: 'adopt' | 'unknown' | 'commit';
 }
 
 /**
@@ -64,13 +64,13 @@ function reasonOf(path: string, states: ThreeStates, wanted: Json): Reason {
 }
 
 /** Every field of something that is created, as additions. */
-export function createdFields(desired: Fields): FieldChange[] {
+export function createdFields(desired: Fields, reason: Reason): FieldChange[] {
   return [...desired]
     .filter(([path, wanted]) => !isTargetPath(path) || (wanted as readonly string[]).length > 0)
     .map(([path, wanted]) =>
       isTargetPath(path)
-        ? { path, reason: 'commit', keys: addedKeys(wanted as readonly string[]) }
-        : { path, reason: 'commit', after: wanted },
+        ? { path, reason, keys: addedKeys(wanted as readonly string[]) }
+        : { path, reason, after: wanted },
     );
 }
 

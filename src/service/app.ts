@@ -7,9 +7,12 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../api/wire.js';
+import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type Endpoint, type Scope } from './endpoint.js';
-import { openApiOf } from './openapi.js';
+import type { LentKeys } from './lent-keys.js';
+import { API_TITLE, openApiOf } from './openapi.js';
 import { badRequest, Problem, unauthorised } from './problem.js';
+import { ReadMemory } from './read-memory.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
 import { holdsNull, isTooDeep, MAX_JSON_DEPTH } from './rules/json-text.js';
 import { RequestCounter, type RateLimit } from './rules/rate-limit.js';
@@ -30,6 +33,9 @@ export interface AppOptions {
   readonly store: Store;
   readonly endpoints: readonly Endpoint[];
   readonly clock: () => number;
+  readonly lentKeys: LentKeys;
+  /** Whether `/docs` shows the endpoints to people. */
+  readonly showsDocs: boolean;
   readonly log?: ServiceLog | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** Stands between the socket and the service and sees every request first. */
@@ -52,6 +58,8 @@ const VERSION = '2';
 /** Ten thousand keys of the greatest length, in ASCII. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_NAME_BYTES = 4_000;
+/** About what a row of a key is, in characters. */
+const KEY_SIZE = 500;
 /** Longer than clients keep an idle connection: it is they who close it, never a request that meets a closing one. */
 const KEEP_ALIVE_MS = 72_000;
 
@@ -75,9 +83,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     badRequest(describeShapeErrors(errors as Parameters<typeof describeShapeErrors>[0], 'Body')),
   );
   app.decorateRequest('adminKey', null);
+  const keys = new ReadMemory<AdminKeyRow | null>(options.store, () => KEY_SIZE);
+  const answers = new ReadMemory<string>(options.store, (text) => text.length);
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isPublic === true) return;
-    request.adminKey = await adminKeyOf(request, options.store);
+    request.adminKey = await adminKeyOf(request, options, keys);
   });
   limitRequests(app, options);
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
@@ -87,12 +97,24 @@ export function createApp(options: AppOptions): FastifyInstance {
     throw new Problem(404, `There is no ${request.method} ${request.url.split('?')[0] ?? ''}`);
   });
   logAnswers(app, options.log);
-  app.get('/openapi.json', { config: { isPublic: true } }, () =>
-    openApiOf(options.endpoints, VERSION),
-  );
-  app.get('/health', { config: { isPublic: true } }, () => ({ status: 'ok' }));
-  for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options);
+  addPublicPages(app, options);
+  for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, answers);
   return app;
+}
+
+/** What the service says of itself, to whoever asks. */
+function addPublicPages(app: FastifyInstance, { endpoints, showsDocs }: AppOptions): void {
+  const config = { isPublic: true };
+  app.get('/openapi.json', { config }, () => openApiOf(endpoints, VERSION));
+  app.get('/health', { config }, () => ({ status: 'ok' }));
+  if (!showsDocs) return;
+  const page = docsPageOf(endpoints, API_TITLE);
+  app.get('/docs', { config }, async (_, reply) =>
+    reply
+      .headers({ 'content-security-policy': DOCS_POLICY, 'x-content-type-options': 'nosniff' })
+      .type('text/html; charset=utf-8')
+      .send(page),
+  );
 }
 
 /**
@@ -133,11 +155,19 @@ function isBareWord(value: unknown): boolean {
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
-async function adminKeyOf(request: FastifyRequest, store: Store): Promise<AdminKeyRow> {
+async function adminKeyOf(
+  request: FastifyRequest,
+  { store, lentKeys }: AppOptions,
+  keys: ReadMemory<AdminKeyRow | null>,
+): Promise<AdminKeyRow> {
   const text = keyFromHeaders(request.headers);
   const id = text === undefined ? undefined : adminKeyId(text);
   if (text === undefined || id === undefined) throw unauthorised();
-  const key = await store.read(async (db) => findAdminKey(db, id));
+  const key =
+    lentKeys.find(id) ??
+    (await keys.recall(id, async () =>
+      store.read(async (db) => (await findAdminKey(db, id)) ?? null),
+    ));
   if (key?.revocation_time !== null || !isSameKey(text, key.hash)) throw unauthorised();
   return key;
 }
@@ -168,6 +198,7 @@ function addEndpoint(
   app: FastifyInstance,
   endpoint: Endpoint,
   { store, clock }: Pick<AppOptions, 'store' | 'clock'>,
+  answers: ReadMemory<string>,
 ): void {
   app.route({
     method: [...endpoint.methods],
@@ -178,12 +209,17 @@ function addEndpoint(
     },
     config: { takesText: endpoint.takesText ?? false },
     handler: async (request, reply) => {
-      const apiRequest = apiRequestOf(request, clock());
-      const answer =
-        'read' in endpoint
-          ? await store.read(async (db) => endpoint.read(db, apiRequest))
-          : await store.write(async (db) => endpoint.write(db, apiRequest, store));
-      const text = answer instanceof JsonText ? answer.text : JSON.stringify(answer);
+      const run = async (): Promise<string> => {
+        const apiRequest = apiRequestOf(request, clock());
+        const answer =
+          'read' in endpoint
+            ? await store.read(async (db) => endpoint.read(db, apiRequest))
+            : await store.write(async (db) => endpoint.write(db, apiRequest, store));
+        return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
+      };
+      // Keys see different things: what is remembered is so for one of them.
+      const question = `${request.adminKey?.id ?? ''} ${request.url}`;
+      const text = await ('read' in endpoint ? answers.recall(question, run) : run());
       return reply.type('application/json; charset=utf-8').send(text);
     },
   });

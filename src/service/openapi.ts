@@ -4,6 +4,9 @@ import { ANSWER_SCHEMAS, answer } from './routes/answer-schemas.js';
 import { WORDS_QUERY } from './routes/query-schemas.js';
 import type { Schema } from './rules/matchers.js';
 
+/** Of the interface, for whoever reads about it. */
+export const API_TITLE = 'Feature flag and segment administration';
+
 /** Statuses that any endpoint may answer, beside 200. */
 const REFUSALS: Readonly<Record<string, string>> = {
   400: 'The request is wrong',
@@ -27,7 +30,7 @@ export function openApiOf(endpoints: readonly Endpoint[], version: string): obje
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Feature flag and segment administration', version },
+    info: { title: API_TITLE, version },
     security: [{ bearer: [] }],
     paths,
     components: {
@@ -40,21 +43,10 @@ export function openApiOf(endpoints: readonly Endpoint[], version: string): obje
 }
 
 function operationOf(endpoint: Endpoint, method: string): object {
-  const names = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-  const query = { ...endpoint.query, ...('write' in endpoint ? WORDS_QUERY : {}) };
   return {
     operationId: operationId(method, endpoint.path),
     summary: endpoint.summary,
-    parameters: [
-      ...names.map((name) => ({
-        name,
-        in: 'path',
-        required: true,
-        description: PARAMETERS[name] ?? 'Name or id.',
-        schema: { type: 'string' },
-      })),
-      ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })),
-    ],
+    parameters: parametersOf(endpoint),
     ...bodyOf(endpoint),
     responses: {
       200: { description: 'Done', content: json(endpoint.answer) },
@@ -66,6 +58,30 @@ function operationOf(endpoint: Endpoint, method: string): object {
       ),
     },
   };
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
+/** Those of the path, then those of the query. */
+export function parametersOf(endpoint: Endpoint): readonly Parameter[] {
+  const names = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const query = { ...endpoint.query, ...('write' in endpoint ? WORDS_QUERY : {}) };
+  return [
+    ...names.map((name) => ({
+      name,
+      in: 'path' as const,
+      required: true,
+      description: PARAMETERS[name] ?? 'Name or id.',
+      schema: { type: 'string' },
+    })),
+    ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query' as const, schema })),
+  ];
 }
 
 const PARAMETERS: Readonly<Record<string, string>> = {

@@ -16,6 +16,8 @@ const ENVIRONMENT: Schema = {
   },
 };
 
+const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
 const SEED: Schema = {
   type: 'object',
   required: ['workspaces'],
@@ -28,6 +30,7 @@ const SEED: Schema = {
         required: ['name', 'environments', 'trafficTypes'],
         additionalProperties: false,
         properties: {
+          id: { type: 'string', pattern: UUID },
           name: { type: 'string', minLength: 1 },
           requiresTitleAndComments: { type: 'boolean' },
           environments: { type: 'array', items: ENVIRONMENT },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { conflict } from './problem.js';
 import { checkTitleName, checkTrafficTypeName } from './rules/names.js';
 import type { Db, WorkspaceRow } from './store/tables.js';
 import {
@@ -17,6 +18,8 @@ export interface Seed {
 }
 
 export interface SeedWorkspace {
+  /** A UUID in lower case, for whoever needs the same id in every store. Default: a random one. */
+  readonly id?: string;
   readonly name: string;
   /** Default: false. */
   readonly requiresTitleAndComments?: boolean;
@@ -62,27 +65,28 @@ export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> 
 async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceRow> {
   const existing = await findWorkspace(db, wanted.name);
   if (existing !== undefined) return existing;
-  const workspace = { name: wanted.name, ...optionsOf(wanted) };
-  await createWorkspace(db, workspace);
+  if (wanted.id !== undefined && (await findWorkspace(db, wanted.id))) {
+    throw conflict(`The id of the new workspace ${wanted.name} is that of another workspace`);
+  }
+  const { id, name, requiresTitleAndComments = false } = wanted;
+  await createWorkspace(db, { name, requiresTitleAndComments, ...(id !== undefined && { id }) });
   const created = await findWorkspace(db, wanted.name);
   if (created === undefined) throw new Error('bug: a workspace vanished within a transaction');
   return created;
 }
 
-function optionsOf({ requiresTitleAndComments }: SeedWorkspace): {
-  requiresTitleAndComments: boolean;
-} {
-  return { requiresTitleAndComments: requiresTitleAndComments ?? false };
-}
-
-/** With its rollout statuses, without environments. Gives its id. */
+/**
+ * With its rollout statuses, without environments. Gives its id.
+ *
+ * @param workspace its `id`, where there is one, is no other's.
+ */
 export async function createWorkspace(
   db: Db,
-  workspace: { name: string; requiresTitleAndComments: boolean },
+  workspace: { id?: string; name: string; requiresTitleAndComments: boolean },
 ): Promise<string> {
-  checkTitleName('Workspace', workspace.name);
-  const id = randomUUID();
-  await insertWorkspace(db, { id, ...workspace });
+  const { id = randomUUID(), name, requiresTitleAndComments } = workspace;
+  checkTitleName('Workspace', name);
+  await insertWorkspace(db, { id, name, requiresTitleAndComments });
   await insertRolloutStatuses(
     db,
     ROLLOUT_STATUSES.map(([name, description], position) => ({

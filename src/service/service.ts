@@ -6,6 +6,7 @@ import { Problem } from './problem.js';
 import { administrationOf, refusedByRules, type Administration } from './administration.js';
 import { createApp, type ServiceLog } from './app.js';
 import type { Endpoint } from './endpoint.js';
+import { LentKeys } from './lent-keys.js';
 import type { RateLimit } from './rules/rate-limit.js';
 import { ADMIN_KEY_ENDPOINTS } from './routes/admin-keys.js';
 import { AUDIT_ENDPOINTS } from './routes/audit.js';
@@ -41,6 +42,11 @@ export interface ServiceOptions {
 export interface RunningService extends Administration {
   /** `http://HOST:PORT`, without a slash at the end. */
   readonly origin: string;
+  /**
+   * Makes an Admin API key that may do everything, is in memory alone, and ends with the service. Nothing of it is
+   * stored; what is changed with it bears its name in the audit log.
+   */
+  lendKey(name: string): string;
   /** Answers what is under way, then closes the store. May be called again. */
   stop(): Promise<void>;
 }
@@ -73,9 +79,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const store = await openStore(options.store);
   try {
     await store.write(async (db) => plantSeed(db, options.seed, clock()));
+    const lentKeys = new LentKeys();
     const app = createApp({
       store,
       clock,
+      lentKeys,
+      showsDocs: options.strict !== true,
       endpoints: ENDPOINTS.filter(({ inContract }) => inContract || options.strict !== true),
       log: options.log,
       rateLimit: options.rateLimit,
@@ -85,6 +94,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     let stopped: Promise<void> | undefined;
     return {
       origin,
+      lendKey: (name) => lentKeys.lend(name, clock()),
       ...administrationOf(store, clock),
       stop: async () => {
         stopped ??= stop(app, store);

@@ -11,7 +11,7 @@ import { sortedMap } from './sorted-map.js';
 import { resolveIdentities } from './resolve-identities.js';
 import { orderedKills, resolveKills } from './resolve-kills.js';
 import { resolveSegments } from './resolve-segments.js';
-import { specSet } from './spec-set.js';
+import { fileNameOf, specSet } from './spec-set.js';
 import { specTestDiagnostics } from './spec-tests.js';
 
 export type SpecsResult =
@@ -70,6 +70,7 @@ export async function readSpecs(
     segments: segments.segments,
     identities: identities.identities,
     kills: sortedKills(kills.kills),
+    killLists: new Set((loaded.files.get('kills') ?? []).map(({ path }) => fileNameOf(path))),
   };
   return { ok: true, desired, warnings: diagnostics };
 }

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../kinds/json.js';
 import type { Desired } from '../model/desired.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/object-id.js';
+import { isKillListed } from '../plan/kill-orders.js';
 import { effectiveFields } from '../plan/kills.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
 
@@ -17,6 +18,24 @@ export function formsOf(
   for (const ref of refs) {
     const form = formOf(desired, ref, environments);
     if (form !== undefined) forms.set(objectId(ref), canonicalJson(form));
+  }
+  return forms;
+}
+
+/**
+ * The same, and of a flag that is declared elsewhere the kill that the break-glass list orders: all of it that is of
+ * this repository. For the words of a change; it makes nothing ours.
+ */
+export function formsWithKills(
+  desired: Desired,
+  refs: readonly ObjectRef[],
+  environments: readonly PlannedEnvironment[],
+): Map<ObjectId, string> {
+  const forms = formsOf(desired, refs, environments);
+  for (const ref of refs) {
+    const place = environments.find((each) => each.name === ref.environment);
+    if (ref.kind !== 'flag' || !place || forms.has(objectId(ref))) continue;
+    if (isKillListed(desired, ref.name, place.configName)) forms.set(objectId(ref), 'killed');
   }
   return forms;
 }

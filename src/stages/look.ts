@@ -19,16 +19,16 @@ export async function look(
     policy: PlanPolicy;
     checkout: Checkout;
     head: string | null;
+    /** See `ScopeOptions`; default true. */
+    trustCounts?: boolean;
   },
 ): Promise<PlanInput> {
   const { desired, state, checkout, head } = known;
   const { environments } = known.policy;
-  const scope = scopeOf(
-    desired,
-    state,
-    known.policy,
-    at.environments.map(({ name }) => name),
-  );
+  const scope = scopeOf(desired, state, known.policy, {
+    allEnvironments: at.environments.map(({ name }) => name),
+    trustCounts: known.trustCounts ?? true,
+  });
   const [actual, witnessed] = await Promise.all([
     observe(reader, at, scope),
     scope.users

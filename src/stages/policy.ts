@@ -36,6 +36,7 @@ export function resolvePolicy(
     stateless,
     suspended: config.suspend,
     witnessed: new Set(),
+    restorable: new Map(),
   };
 }
 
@@ -56,9 +57,7 @@ function resolveEnvironments(
       onDrift: environment.onDrift ?? (isProtected ? 'report' : (config.onDrift ?? 'revert')),
       onConflict: environment.onConflict ?? (isProtected ? 'hold' : (config.onConflict ?? 'apply')),
       onLiveKill: environment.onLiveKill ?? config.onLiveKill ?? 'keep',
-      selected:
-        filter.length === 0 ||
-        filter.some((each) => [environment.name, live.name, live.id].includes(each)),
+      selected: isSelected(filter, [environment.name, live.name, live.id]),
     };
   });
   for (const name of filter) {
@@ -70,6 +69,11 @@ function resolveEnvironments(
     );
   }
   return resolved;
+}
+
+/** Whether a filter lets something through that goes by any of these names; an empty filter lets all through. */
+export function isSelected(filter: readonly string[], names: readonly string[]): boolean {
+  return filter.length === 0 || filter.some((each) => names.includes(each));
 }
 
 /**

@@ -8,7 +8,7 @@ import type { SpecTree } from '../model/tree.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { ParsedFile } from '../specs/parse-file.js';
 import { readSpecs } from '../specs/read-specs.js';
-import { formsOf } from './forms.js';
+import { formsWithKills } from './forms.js';
 
 /** Title and comment of every change, from the commits that made it. */
 export async function wordsFor(
@@ -28,7 +28,7 @@ export async function wordsFor(
       const specs = await readSpecs(tree, { cache });
       // An object that is left out is one of which nothing is known, which is not the same as one that is not there.
       if (!specs.ok) return new Map();
-      const forms = formsOf(specs.desired, refs, policy.environments);
+      const forms = formsWithKills(specs.desired, refs, policy.environments);
       return new Map(refs.map((ref) => [objectId(ref), forms.get(objectId(ref))]));
     },
   });

@@ -68,6 +68,30 @@ describe('Admin API keys', () => {
     expect(change?.keyName).toBe('deploy bot');
   });
 
+  it('that are lent do everything under their name, and are nowhere in the store', async () => {
+    const listed = await client.call('GET', '/apiKeys');
+    const changes = await service.audit({ kind: 'admin-key' });
+
+    const mine = withKey(service.lendKey('borrower'));
+    await mine.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'by-borrower' });
+    const made = await mine.ok<{ id: string }>('POST', '/apiKeys', { name: 'by borrower' });
+    await mine.ok('DELETE', `/apiKeys/${made.id}`);
+
+    const [change] = await service.audit({ name: 'by-borrower' });
+    expect(change?.keyName).toBe('borrower');
+    expect(listed.text).not.toContain('borrower');
+    expect((await client.call('GET', '/apiKeys')).text).not.toContain('"borrower"');
+    expect(await service.audit({ kind: 'admin-key' })).toHaveLength(changes.length + 2);
+  });
+
+  it('that are lent end with their service', async () => {
+    const lender = await startTestService();
+    const key = lender.lendKey('borrower');
+    await lender.stop();
+
+    expect((await withKey(key).call('GET', '/workspaces')).status).toBe(401);
+  });
+
   it('that look right but are none are refused alike', async () => {
     const { key } = service;
     const flipped = key.slice(0, -7) + (key.at(-7) === 'a' ? 'b' : 'a') + key.slice(-6);

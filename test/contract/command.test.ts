@@ -88,6 +88,10 @@ describe('the service command', () => {
 
   it.each([
     ['{"workspaces": [{}]}', /workspaces\/0 must have required property/],
+    [
+      '{"workspaces": [{"id": "1", "name": "A", "environments": [], "trafficTypes": []}]}',
+      /workspaces\/0\/id must match pattern/,
+    ],
     ['{', /cannot read the seed/],
   ])('refuses the seed %s', async (text, message) => {
     const seed = join(directory, 'seed.json');

@@ -12,7 +12,10 @@ import type {
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 
-/** What the contract's tables show, held against a service that answers nothing else. */
+/**
+ * What the contract's tables show, by nothing but the endpoints that it shows: also held against a service that has
+ * no others.
+ */
 let service: TestService;
 let client: ServiceCalls;
 let ws: string;
@@ -20,7 +23,6 @@ let staging: string;
 
 beforeAll(async () => {
   service = await startTestService({
-    strict: true,
     seed: {
       workspaces: [
         {
@@ -240,6 +242,33 @@ describe('definitions', () => {
     });
   });
 
+  it('replaces, adds and removes what paths name', async () => {
+    await createFlag('pathed');
+    const rules = [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })];
+    await client.ok('POST', definitionPath('pathed'), aDefinition({ rules }));
+
+    const after = await client.ok<WireDefinition>('PATCH', definitionPath('pathed'), [
+      { op: 'replace', path: '/rules/0/condition/matchers/0/bool', value: false },
+      {
+        op: 'add',
+        path: '/rules/0',
+        value: ruleOn({ type: 'BOOLEAN', attribute: 'a', bool: true }),
+      },
+      { op: 'add', path: '/treatments/-', value: { name: 'third' } },
+      { op: 'remove', path: '/treatments/0/description' },
+    ]);
+
+    expect(after.rules.map(({ condition }) => condition.matchers)).toMatchObject([
+      [{ attribute: 'a', bool: true }],
+      [{ attribute: 'paid', bool: false }],
+    ]);
+    expect(after.treatments).toEqual([
+      { name: 'on', description: '' },
+      { name: 'off', description: 'old' },
+      { name: 'third', description: '' },
+    ]);
+  });
+
   it('answers true to the deletion of a definition and keeps the flag', async () => {
     await createFlag('emptied');
     await client.ok('POST', definitionPath('emptied'), aDefinition());
@@ -422,11 +451,51 @@ describe('keys and errors', () => {
     expect(await response.json()).toMatchObject({ code: 401, details: '' });
   });
 
-  it('answers what the contract does not show by a 404 in the error shape', async () => {
-    for (const path of [`/splits/ws/${ws}`, `/trafficTypes/ws/${ws}`, '/nothing']) {
-      const answer = await client.call('GET', path);
+  it('keeps a key that is restricted to its workspace or environment', async () => {
+    const keys = {
+      workspace: await service.createKey('for a workspace', { workspaces: ['Strict'] }),
+      environment: await service.createKey('for an environment', { environments: ['live'] }),
+    };
+    await createSegment('unseen');
 
-      expect(answer.body).toMatchObject({ code: 404, transactionId: expect.any(String) as string });
+    for (const key of Object.values(keys)) {
+      const mine = callsOf({ origin: service.origin, key });
+      const { objects } = await mine.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
+      const answers = [
+        await mine.call('GET', `/environments/ws/${ws}`),
+        await mine.call('GET', `/segments/${staging}/unseen/keys`),
+        await mine.call('DELETE', `/segments/ws/${ws}/unseen`),
+      ];
+
+      expect(objects.map(({ name }) => name)).toEqual(['Strict']);
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    }
+    const mine = callsOf({ origin: service.origin, key: keys.environment });
+    const shared = await mine.call('POST', '/segments/ws/Strict/trafficTypes/user', { name: 's' });
+    expect(shared.status).toBe(403);
+  });
+
+  it('refuses what it cannot take in the error shape', async () => {
+    const path = `/splits/ws/${ws}/trafficTypes/user`;
+    await createFlag('taken');
+
+    const answers = [
+      [400, await client.send('POST', path, '{"name":')],
+      [400, await client.call('POST', path, ['name'])],
+      [400, await client.call('POST', path, { description: 'd' })],
+      [400, await client.call('POST', path)],
+      [404, await client.call('GET', '/environments/ws/none')],
+      [409, await client.call('POST', path, { name: 'taken' })],
+    ] as const;
+
+    for (const [status, answer] of answers) {
+      expect(answer.status).toBe(status);
+      expect(answer.body).toEqual({
+        code: status,
+        message: expect.any(String) as string,
+        details: '',
+        transactionId: expect.any(String) as string,
+      });
     }
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callsOf } from '../support/service-calls.js';
 import type { ServiceDescription } from '../support/service-description.js';
 import { descriptionOf } from '../support/service-description.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -8,7 +9,10 @@ let service: TestService;
 let strict: TestService;
 
 beforeAll(async () => {
-  [service, strict] = await Promise.all([startTestService(), startTestService({ strict: true })]);
+  [service, strict] = await Promise.all([
+    startTestService({ strict: false }),
+    startTestService({ strict: true }),
+  ]);
 });
 
 afterAll(async () => {
@@ -37,7 +41,7 @@ const CONTRACT = [
   'delete /segments/ws/{ws}/{segment}',
 ];
 
-function operationsOf({ paths }: ServiceDescription): string[] {
+function operationsOf({ paths }: Pick<ServiceDescription, 'paths'>): string[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method} ${path.replace('/internal/api/v2', '')}`),
   );
@@ -70,6 +74,16 @@ describe('a strict service', () => {
     expect(others.length).toBeGreaterThan(20);
     expect(statuses).toEqual(others.map((operation) => `${operation} 404`));
   });
+
+  it('refuses what the contract does not show in the error shape', async () => {
+    const client = callsOf(strict);
+
+    for (const path of ['/splits/ws/Default', '/trafficTypes/ws/Default', '/nothing']) {
+      const answer = await client.call('GET', path);
+
+      expect(answer.body).toMatchObject({ code: 404, transactionId: expect.any(String) as string });
+    }
+  });
 });
 
 describe('the description', () => {
@@ -86,5 +100,64 @@ describe('the description', () => {
     expect(response.status).toBe(200);
     expect(document.openapi).toBe('3.1.0');
     expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('the page for people', () => {
+  const page = async (): Promise<Response> => fetch(`${service.origin}/docs`);
+
+  it('shows every operation that the description has, with its parameters', async () => {
+    const text = await (await page()).text();
+    const sections = new Map(
+      [...text.matchAll(/<section>\s*<h3>(\w+) (\S+)<\/h3>([^]*?)<\/section>/g)].map(
+        ([, method = '', path = '', rest = '']) => [`${method.toLowerCase()} ${path}`, rest],
+      ),
+    );
+
+    const { paths } = await descriptionOf(service.origin);
+    expect([...sections.keys()].sort()).toEqual(operationsOf({ paths }).sort());
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const [method, operation] of Object.entries(operations)) {
+        const { parameters, summary } = operation as {
+          readonly parameters: readonly { readonly name: string }[];
+          readonly summary: string;
+        };
+        const section = sections.get(`${method} ${path.replace('/internal/api/v2', '')}`);
+        for (const { name } of parameters) expect(section).toContain(`<dt>${name}</dt>`);
+        expect(section).toContain(
+          `<p>${summary.replaceAll("'", '&#39;').replaceAll('"', '&quot;')}`,
+        );
+        expect(section).toContain('<h4>Answer</h4>');
+      }
+    }
+    expect(text).toContain('href="/openapi.json"');
+  });
+
+  it('says what the bodies and answers are', async () => {
+    const text = await (await page()).text();
+
+    expect(text).toContain('  keys: [string]\n');
+    expect(text).toContain('  baselineTreatment?: string | null\n');
+    expect(text).toContain('<pre>[Environment]</pre>');
+    expect(text).not.toMatch(/undefined|\[object Object/);
+  });
+
+  it('loads and runs nothing, and is open without a key', async () => {
+    const { status, headers } = await page();
+
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'unsafe-inline'",
+    );
+    expect(await (await page()).text()).not.toMatch(/<script|<img|<link|src=|https?:/);
+  });
+
+  it('is not there in a strict service', async () => {
+    const response = await fetch(`${strict.origin}/docs`, {
+      headers: { authorization: `Bearer ${strict.key}` },
+    });
+
+    expect(response.status).toBe(404);
   });
 });

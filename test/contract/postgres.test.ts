@@ -1,24 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { WireDefinition, WireFlag, WirePage, WireSegmentKeys } from '../../src/api/wire.js';
 import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
-import { postgresBinaries, startPostgres, type TestPostgres } from '../support/service-postgres.js';
+import { createDatabase } from '../support/postgres.js';
+import { lacks } from '../support/requirements.js';
 import { startTestService, type TestService } from '../support/service.js';
 
-const binaries = postgresBinaries();
+const server = process.env['TEST_POSTGRES_SERVER'];
 
 /** The same service over PostgreSQL: what could differ there, and what only it can do. */
-describe.skipIf(binaries === undefined)('a store in PostgreSQL', () => {
-  let postgres: TestPostgres;
+describe.skipIf(server === undefined && lacks('postgresql'))('a store in PostgreSQL', () => {
   const running: TestService[] = [];
-
-  beforeAll(async () => {
-    postgres = await startPostgres(binaries ?? '');
-  }, 60_000);
 
   afterAll(async () => {
     for (const service of running) await service.stop();
-    await postgres.stop();
   });
+
+  async function freshDatabase(): Promise<string> {
+    if (server === undefined) throw new Error('bug: the project starts the server');
+    return createDatabase(server);
+  }
 
   async function start(url: string): Promise<TestService> {
     const service = await startTestService({ store: { kind: 'postgres', url } });
@@ -27,7 +27,7 @@ describe.skipIf(binaries === undefined)('a store in PostgreSQL', () => {
   }
 
   it('keeps flags, definitions, segments, keys, identities and the audit log', async () => {
-    const url = await postgres.createDatabase();
+    const url = await freshDatabase();
     const first = await start(url);
     const client = callsOf(first);
     const path = '/splits/ws/Default/f/environments/staging';
@@ -71,7 +71,7 @@ describe.skipIf(binaries === undefined)('a store in PostgreSQL', () => {
   });
 
   it('sorts names as the embedded store does', async () => {
-    const client = callsOf(await start(await postgres.createDatabase()));
+    const client = callsOf(await start(await freshDatabase()));
     for (const name of ['a_b', 'a-b', 'aB', 'A', 'b', 'a1']) {
       await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
     }
@@ -82,7 +82,7 @@ describe.skipIf(binaries === undefined)('a store in PostgreSQL', () => {
   });
 
   it('is shared by several services, whose writers come one after the other', async () => {
-    const url = await postgres.createDatabase();
+    const url = await freshDatabase();
     const [a, b] = await Promise.all([start(url), start(url)]);
     const clients = [a, b].map((service) => callsOf(service));
     const [client] = clients;
@@ -106,7 +106,7 @@ describe.skipIf(binaries === undefined)('a store in PostgreSQL', () => {
   });
 
   it('takes ten thousand keys in one request', async () => {
-    const client = callsOf(await start(await postgres.createDatabase()));
+    const client = callsOf(await start(await freshDatabase()));
     await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
     await client.ok('POST', '/segments/staging/seg');
     const keys = Array.from({ length: 10_000 }, (_, index) => `k${index}`);

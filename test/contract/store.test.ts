@@ -204,6 +204,39 @@ describe('a seed', () => {
     ]);
   });
 
+  it('gives a new workspace the id that it names, and leaves one that is there its own', async () => {
+    const id = '0b8f6a0e-3c1d-8a52-9f4e-2d6c7b8a9e01';
+    const other = '0b8f6a0e-3c1d-8a52-9f4e-2d6c7b8a9e02';
+    const bare = { environments: [], trafficTypes: [] };
+    const first = await startTestService({
+      store: { kind: 'directory', path: directory },
+      seed: { workspaces: [{ id, name: 'Mine', ...bare }] },
+    });
+    running.push(first);
+    const before = await callsOf(first).ok('GET', '/workspaces');
+    await first.stop();
+
+    const second = await startTestService({
+      store: { kind: 'directory', path: directory },
+      seed: { workspaces: [{ id: other, name: 'Mine', ...bare }] },
+    });
+    running.push(second);
+
+    expect(before).toMatchObject({ objects: [{ id, name: 'Mine' }], totalCount: 1 });
+    expect(await callsOf(second).ok('GET', '/workspaces')).toEqual(before);
+  });
+
+  it('that names the id of another workspace stops the start', async () => {
+    const id = '0b8f6a0e-3c1d-8a52-9f4e-2d6c7b8a9e01';
+    const workspaces = ['One', 'Two'].map((name) => ({
+      ...{ id, name, environments: [], trafficTypes: [] },
+    }));
+
+    await expect(startTestService({ seed: { workspaces } })).rejects.toMatchObject({
+      code: 'USAGE',
+    });
+  });
+
   it('that names what the rules refuse stops the start', async () => {
     const seed = { workspaces: [{ name: 'Default', environments: [], trafficTypes: ['no name'] }] };
 

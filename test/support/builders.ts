@@ -118,7 +118,12 @@ export function desiredSegment(
 }
 
 export function aDesired(
-  parts: { flags?: DesiredFlag[]; segments?: DesiredSegment[]; kills?: Desired['kills'] } = {},
+  parts: {
+    flags?: DesiredFlag[];
+    segments?: DesiredSegment[];
+    kills?: Desired['kills'];
+    killLists?: Desired['killLists'];
+  } = {},
 ): Desired {
   const config: Config = {
     workspace: 'Default',
@@ -135,6 +140,7 @@ export function aDesired(
     segments: new Map((parts.segments ?? []).map((segment) => [segment.name, segment])),
     identities: [],
     kills: parts.kills ?? [],
+    killLists: parts.killLists ?? new Set(parts.kills?.map(({ environment }) => environment)),
   };
 }
 
@@ -248,6 +254,7 @@ export function aPolicy(parts: Partial<PlanPolicy> = {}): PlanPolicy {
     stateless: false,
     suspended: false,
     witnessed: new Set(),
+    restorable: new Map(),
     ...parts,
   };
 }

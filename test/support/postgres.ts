@@ -1,10 +1,12 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { Client } from 'pg';
 import { findProgram } from './requirements.js';
 
 export interface TestPostgres {
@@ -13,6 +15,8 @@ export interface TestPostgres {
   readonly port: number;
   /** Holds everything that the server writes. */
   readonly directory: string;
+  /** @returns the URL of a fresh, empty database. */
+  readonly createDatabase: () => Promise<string>;
   /** Ends the server, connections included, and removes the directory. May be called twice. */
   readonly stop: () => Promise<void>;
 }
@@ -26,7 +30,7 @@ interface Owner {
 const TRIES = 3;
 
 /**
- * A PostgreSQL server for one test file: about a second to start, nothing of it survives `stop`. Ask
+ * A PostgreSQL server for one test file, or for a project of them: about a second to start, nothing of it survives `stop`. Ask
  * `lacks('postgresql')` first.
  */
 export async function startPostgres(): Promise<TestPostgres> {
@@ -45,10 +49,12 @@ export async function startPostgres(): Promise<TestPostgres> {
       server.kill('SIGQUIT');
     };
     process.once('exit', atExit);
+    const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
     return {
-      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      url,
       port,
       directory,
+      createDatabase: async () => createDatabase(url),
       stop: async () => {
         process.off('exit', atExit);
         await stopServer(server);
@@ -59,6 +65,31 @@ export async function startPostgres(): Promise<TestPostgres> {
     rmSync(directory, { recursive: true, force: true });
     throw error;
   }
+}
+
+/**
+ * An empty database on a server that runs already. Where the server can, text has another order there than by bytes,
+ * so that nothing comes to rest on the order that is the server's own.
+ *
+ * @param server URL of a superuser, in any database.
+ * @returns the URL of the new one.
+ */
+export async function createDatabase(server: string): Promise<string> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const client = new Client({ connectionString: server });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ can: boolean }>(
+      "select current_setting('server_version_num')::int >= 150000 as can",
+    );
+    const order = rows[0]?.can === true ? "locale_provider icu icu_locale 'en-US'" : '';
+    await client.query(`create database ${name} template template0 ${order}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
 }
 
 /** The server refuses to run as root. Debian's package brings a user for it. */

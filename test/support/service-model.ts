@@ -116,6 +116,10 @@ function changed(world: World, step: Step): World {
       );
       return withDefinition(world, step.flag, step.environment, patched.newDocument);
     }
+    case 'kill-flag': {
+      const before = present(present(world.flags, step.flag).definitions, step.environment);
+      return withDefinition(world, step.flag, step.environment, { ...before, killed: true });
+    }
     case 'delete-definition': {
       const flag = present(world.flags, step.flag);
       present(flag.definitions, step.environment);

@@ -52,15 +52,20 @@ export const TEST_SEED: Seed = {
   ],
 };
 
-/** The real service, in memory unless `store` says otherwise, with faults on request. Stop it after the test. */
+/**
+ * The real service, in memory unless `store` says otherwise, with faults on request. Stop it after the test.
+ *
+ * `TEST_POSTGRES_SERVER` and `TEST_SERVICE_STRICT=1` change what stands where a test says nothing.
+ */
 export async function startTestService(
   options: Partial<ServiceOptions> = {},
 ): Promise<TestService> {
   const requests: RecordedRequest[] = [];
   const faults: Faults = { planned: [], hanging: new Set() };
   const service = await startService({
-    store: await defaultStore(),
+    store: options.store ?? (await defaultStore()),
     seed: TEST_SEED,
+    strict: process.env['TEST_SERVICE_STRICT'] === '1',
     ...options,
     middleware: (next) => withFaults(next, requests, faults),
   });
@@ -79,11 +84,11 @@ export async function startTestService(
   };
 }
 
-/** With `TEST_POSTGRES_SERVER=postgres://…` (no database) the same tests run over PostgreSQL, in databases of their own. */
+/** With `TEST_POSTGRES_SERVER=postgres://…` the same tests run over PostgreSQL, in databases of their own. */
 async function defaultStore(): Promise<StoreLocation> {
   const server = process.env['TEST_POSTGRES_SERVER'];
   if (server === undefined) return { kind: 'memory' };
-  const { createDatabase } = await import('./service-postgres.js');
+  const { createDatabase } = await import('./postgres.js');
   return { kind: 'postgres', url: await createDatabase(server) };
 }
 

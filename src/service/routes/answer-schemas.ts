@@ -42,7 +42,13 @@ export const ANSWER_SCHEMAS = {
     requiresTitleAndComments: TRUTH,
   }),
   Environment: record({ id: TEXT, name: TEXT, production: TRUTH }),
-  TrafficType: record({ id: TEXT, name: TEXT }, { displayAttributeId: orNull(TEXT) }),
+  TrafficType: record(
+    { id: TEXT, name: TEXT },
+    {
+      displayAttributeId: orNull(TEXT),
+      workspace: record({ type: { const: 'workspace' }, id: TEXT }),
+    },
+  ),
   RolloutStatus: record({ id: TEXT, name: TEXT, description: TEXT }),
   Flag: record(
     {

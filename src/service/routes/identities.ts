@@ -50,6 +50,15 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     write: async (db, request) => saveOne(db, request, { keepOthers: true }),
   },
   {
+    methods: ['POST'],
+    path: `${PATH}/:key/patch`,
+    inContract: false,
+    summary: 'The same, as older clients ask for it',
+    answer: answer('Identity'),
+    body: IDENTITY_VALUES_SCHEMA,
+    write: async (db, request) => saveOne(db, request, { keepOthers: true }),
+  },
+  {
     methods: ['DELETE'],
     path: `${PATH}/:key`,
     inContract: false,

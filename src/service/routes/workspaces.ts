@@ -135,5 +135,11 @@ export function wireEnvironment(row: EnvironmentRow): WireEnvironment {
 }
 
 export function wireTrafficType(row: TrafficTypeRow): WireTrafficType {
-  return { id: row.id, name: row.name, displayAttributeId: row.display_attribute_id };
+  return {
+    id: row.id,
+    name: row.name,
+    displayAttributeId: row.display_attribute_id,
+    // Clients that have just created one ask by this for the list that it stands in.
+    workspace: { type: 'workspace', id: row.workspace_id },
+  };
 }

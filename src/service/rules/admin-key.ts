@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 
 const PREFIX = 'fha_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -39,7 +39,7 @@ function randomText(length: number, randomBytes: (count: number) => Uint8Array):
 }
 
 function checksum(payload: string): string {
-  const digest = createHash('sha256').update(payload).digest();
+  const digest = hash('sha256', payload, 'buffer');
   return [...digest.subarray(0, CHECKSUM_LENGTH)]
     .map((byte) => ALPHABET.charAt(byte % ALPHABET.length))
     .join('');
@@ -47,7 +47,7 @@ function checksum(payload: string): string {
 
 /** SHA-256 in lower-case hex. The secret is random and long: nothing slower is needed to keep it. */
 function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key, 'hex');
 }
 
 /** Id of a key; undefined where the text is no key at all, which needs no look at the store. */
@@ -59,9 +59,9 @@ export function adminKeyId(text: string): string | undefined {
 }
 
 /** Takes the same time wherever the two differ. */
-export function isSameKey(text: string, hash: string): boolean {
+export function isSameKey(text: string, keptHash: string): boolean {
   const given = Buffer.from(hashKey(text), 'hex');
-  const kept = Buffer.from(hash, 'hex');
+  const kept = Buffer.from(keptHash, 'hex');
   return given.length === kept.length && timingSafeEqual(given, kept);
 }
 

@@ -12,19 +12,23 @@ export interface StoredDefinition extends DefinitionRow {
 }
 
 function selectDefinitions(db: Db, environmentId: string) {
-  return db
-    .selectFrom('definitions')
-    .innerJoin('flags', 'flags.id', 'definitions.flag_id')
-    .innerJoin('environments', 'environments.id', 'definitions.environment_id')
-    .innerJoin('traffic_types', 'traffic_types.id', 'flags.traffic_type_id')
-    .where('definitions.environment_id', '=', environmentId)
-    .selectAll('definitions')
-    .select([
-      'flags.name as flag_name',
-      'environments.name as environment_name',
-      'traffic_types.id as traffic_type_id',
-      'traffic_types.name as traffic_type_name',
-    ]);
+  return (
+    db
+      .selectFrom('definitions')
+      .innerJoin('flags', 'flags.id', 'definitions.flag_id')
+      .innerJoin('environments', 'environments.id', 'definitions.environment_id')
+      .innerJoin('traffic_types', 'traffic_types.id', 'flags.traffic_type_id')
+      .where('environments.id', '=', environmentId)
+      // Says what is so anyway: without it a name is sought among all definitions of the environment.
+      .whereRef('flags.workspace_id', '=', 'environments.workspace_id')
+      .selectAll('definitions')
+      .select([
+        'flags.name as flag_name',
+        'environments.name as environment_name',
+        'traffic_types.id as traffic_type_id',
+        'traffic_types.name as traffic_type_name',
+      ])
+  );
 }
 
 export async function findDefinition(
@@ -153,7 +157,7 @@ export async function usersOf(
     .innerJoin('environments', 'environments.id', 'definition_uses.environment_id')
     .where('definition_uses.kind', '=', used.kind)
     .where('definition_uses.name', '=', used.name)
-    .where('flags.workspace_id', '=', used.workspaceId);
+    .where('environments.workspace_id', '=', used.workspaceId);
   if (used.environmentId !== undefined) {
     query = query.where('definition_uses.environment_id', '=', used.environmentId);
   }
@@ -173,7 +177,9 @@ export async function flagsUsedBy(
   const rows = await db
     .selectFrom('definition_uses')
     .innerJoin('flags', 'flags.id', 'definition_uses.flag_id')
-    .where('definition_uses.environment_id', '=', environmentId)
+    .innerJoin('environments', 'environments.id', 'definition_uses.environment_id')
+    .where('environments.id', '=', environmentId)
+    .whereRef('flags.workspace_id', '=', 'environments.workspace_id')
     .where('definition_uses.kind', '=', 'flag')
     .where('flags.name', 'in', flags)
     .select('definition_uses.name')

@@ -31,18 +31,22 @@ function selectSegments(db: Db) {
 }
 
 function selectActivations(db: Db, environmentId: string) {
-  return selectSegments(db)
-    .innerJoin('activations', 'activations.segment_id', 'segments.id')
-    .innerJoin('environments', 'environments.id', 'activations.environment_id')
-    .where('activations.environment_id', '=', environmentId)
-    .select([
-      'activations.id as activation_id',
-      'activations.creation_time as activation_time',
-      'activations.last_update_time as last_update_time',
-      'activations.key_count as key_count',
-      'environments.id as environment_id',
-      'environments.name as environment_name',
-    ]);
+  return (
+    selectSegments(db)
+      .innerJoin('activations', 'activations.segment_id', 'segments.id')
+      .innerJoin('environments', 'environments.id', 'activations.environment_id')
+      .where('environments.id', '=', environmentId)
+      // Says what is so anyway: without it a name is sought among all activations of the environment.
+      .whereRef('segments.workspace_id', '=', 'environments.workspace_id')
+      .select([
+        'activations.id as activation_id',
+        'activations.creation_time as activation_time',
+        'activations.last_update_time as last_update_time',
+        'activations.key_count as key_count',
+        'environments.id as environment_id',
+        'environments.name as environment_name',
+      ])
+  );
 }
 
 /** In the order of names. */
@@ -148,8 +152,10 @@ export async function inactiveSegments(
   const rows = await db
     .selectFrom('activations')
     .innerJoin('segments', 'segments.id', 'activations.segment_id')
+    .innerJoin('environments', 'environments.id', 'activations.environment_id')
     .select('segments.name')
-    .where('activations.environment_id', '=', environmentId)
+    .where('environments.id', '=', environmentId)
+    .whereRef('segments.workspace_id', '=', 'environments.workspace_id')
     .where('segments.name', 'in', names)
     .execute();
   const active = new Set(rows.map(({ name }) => name));

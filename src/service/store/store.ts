@@ -29,6 +29,8 @@ export interface Store {
    * returned, its changes outlive the process.
    */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** Another number after every write, before it returns. Null: other processes write too. */
+  version(): number | null;
   close(): Promise<void>;
 }
 
@@ -129,19 +131,27 @@ function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStateme
   };
 }
 
+/** Work in a transaction takes milliseconds. A process that froze gives up its turn as writer after this. */
+const MAX_IDLE_IN_TRANSACTION_MS = 10_000;
+
 async function openPostgres(url: string): Promise<Store> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     connectionString: url,
     max: 10,
+    idle_in_transaction_session_timeout: MAX_IDLE_IN_TRANSACTION_MS,
     types: {
       // 64-bit integers are times and counts here, all far below 2^53; `pg` gives them as text.
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8 ? Number : (pg.types.getTypeParser(oid, format) as unknown),
     },
   });
-  // A connection that breaks while nobody uses it is replaced at the next use; unheard, this would end the process.
+  // A connection that breaks is replaced at the next use, and who uses it now learns of it by the query that fails.
+  // Unheard, either would end the process.
   pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
   return storeOver(new PostgresDialect({ pool }), 'postgres');
 }
 
@@ -157,23 +167,48 @@ async function storeOver(
     await db.destroy();
     throw error;
   }
+  const inTurn = turnstile();
+  let version = 0;
   return {
     dialect,
+    version: () => (dialect === 'postgres' ? null : version),
     read: async (work) => {
       const transaction = db.transaction();
       return (
         dialect === 'postgres' ? transaction.setIsolationLevel('repeatable read') : transaction
       ).execute(work);
     },
-    write: async (work) =>
-      db.transaction().execute(async (transaction) => {
-        if (dialect === 'postgres') await waitForOtherWriters(transaction);
-        return work(transaction);
-      }),
+    write: async (work) => {
+      try {
+        return await inTurn(async () =>
+          db.transaction().execute(async (transaction) => {
+            if (dialect === 'postgres') await waitForOtherWriters(transaction);
+            return work(transaction);
+          }),
+        );
+      } finally {
+        version += 1;
+      }
+    },
     close: async () => {
       await db.destroy();
       closed();
     },
+  };
+}
+
+type Turnstile = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * Lets one after the other through. The writers of a process queue here and not at the database, where each would hold
+ * a connection while it waits, until none is left for readers.
+ */
+function turnstile(): Turnstile {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (work) => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stateAfterVerify } from '../../../src/plan/next-state.js';
+import { stateAfterVerify, stateBeforeApply } from '../../../src/plan/next-state.js';
 import { planChanges } from '../../../src/plan/plan.js';
 import type { PlanInput } from '../../../src/plan/plan-input.js';
 import type { State } from '../../../src/model/state.js';
@@ -230,6 +230,68 @@ describe('three states', () => {
     });
 
     expect(planLines(plan)).toEqual(['create flag/pay', 'create flag/pay@staging']);
+  });
+});
+
+describe('what is gone from the service', () => {
+  const flag = desiredFlag('pay', { environments: { production: {} } });
+  const desired = aDesired({
+    flags: [flag],
+    segments: [desiredSegment('beta', { production: ['a'] })],
+  });
+  const gone = anActual({ flags: [liveFlag('pay')], segments: [liveSegment('beta')] });
+
+  it('comes back as drift where somebody deleted it outside git', () => {
+    const plan = planChanges({ desired, actual: gone, state: stateOf(desired), policy: aPolicy() });
+
+    expect(planLines(plan)).toEqual([
+      'activate segment/beta@production (drift)',
+      'create flag/pay@production (drift)',
+    ]);
+  });
+
+  it('is reported and not made again where drift is only reported', () => {
+    const environments = [anEnvironment('production', { onDrift: 'report' })];
+    const plan = planChanges({
+      desired,
+      actual: gone,
+      state: stateOf(desired),
+      policy: aPolicy({ environments }),
+    });
+
+    expect(planLines(plan)).toEqual([
+      'withheld create flag/pay@production: drift-reported',
+      'withheld activate segment/beta@production: drift-reported',
+    ]);
+  });
+});
+
+describe('what a run was about to create when it died', () => {
+  it('is its own, also in a protected environment', () => {
+    const flag = desiredFlag('pay', {
+      fields: { tags: ['web'] },
+      environments: { production: onShare(10) },
+    });
+    const desired = aDesired({
+      flags: [flag],
+      segments: [desiredSegment('beta', { production: ['a', 'b'] })],
+    });
+    const policy = aPolicy({ environments: [anEnvironment('production', { protected: true })] });
+    const nothing = anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] });
+    const input = { desired, actual: nothing, state: NO_STATE, policy };
+    const state = stateBeforeApply(input, planChanges(input).changes, 'a'.repeat(40));
+    const half = anActual({
+      flags: [liveFlag('pay', { production: onShare(5) })],
+      segments: [liveSegment('beta', { production: ['a'] })],
+    });
+
+    const plan = planChanges({ desired, actual: half, state, policy });
+
+    expect(planLines(plan)).toEqual([
+      'update flag/pay',
+      'update segment/beta@production',
+      'update flag/pay@production',
+    ]);
   });
 });
 

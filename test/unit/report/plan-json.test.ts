@@ -91,7 +91,7 @@ describe('planDocument', () => {
   });
 
   it('says after an apply how each change ended', () => {
-    const error = { code: 'REJECTED', message: 'no', status: 400, transactionId: 't-1' };
+    const error = { code: 'REJECTED' as const, message: 'no', status: 400, transactionId: 't-1' };
     const report = aReport(
       { changes: [BETA, RAMP, aChange('flag/late', 'update')] },
       {

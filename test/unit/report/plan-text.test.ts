@@ -282,7 +282,7 @@ describe('an apply', () => {
 
   it('says what failed and why, and what was skipped for it', () => {
     const error = {
-      code: 'REJECTED',
+      code: 'REJECTED' as const,
       message: 'cannot add keys to segment "beta": the service is read-only',
       status: 400,
       transactionId: 't-17',

@@ -1,0 +1,162 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { request } from 'undici';
+import type { StoreLocation } from '../src/service/store/store.js';
+import { startPostgres } from '../test/support/postgres.js';
+import { lacks } from '../test/support/requirements.js';
+import { fillStore } from './fill.js';
+import { JOB_NAMES, JOBS, requestOf, SERVICE_PREFIX, type JobName, type LoadJob } from './jobs.js';
+
+/**
+ * Measures the service against a bare server of the same stack that sends the same bytes, in turns, so that what else
+ * the machine does meets both. Ratios matter; requests per second are those of this machine.
+ *
+ * Usage: `bench/service.ts [embedded|postgres]… [JOB]…`; default: all stores, all jobs. `BENCH_FLAGS`,
+ * `BENCH_ROUNDS` and `BENCH_SHARE` (of the requests) make it smaller.
+ */
+const FLAGS = Number(process.env['BENCH_FLAGS'] ?? 10_000);
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const SHARE = Number(process.env['BENCH_SHARE'] ?? 1);
+const TSX = ['--import', 'tsx'];
+
+type StoreName = 'embedded' | 'postgres';
+
+interface Server {
+  readonly origin: string;
+  readonly key: string;
+  readonly stop: () => void;
+}
+
+interface Measured {
+  /** Requests per second; median of the rounds. */
+  readonly service: number;
+  readonly bare: number;
+  /** Median of the ratios of the rounds: what disturbs a round disturbs both. */
+  readonly ratio: number;
+}
+
+async function startServer(script: string, ...parameters: string[]): Promise<Server> {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [...TSX, join(import.meta.dirname, script), ...parameters],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  if (child.stdout === null) throw new Error('bug: a server without output');
+  for await (const line of createInterface(child.stdout)) {
+    const [origin = '', key = ''] = line.split(' ');
+    return { origin, key, stop: () => child.kill('SIGKILL') };
+  }
+  throw new Error(`cannot start ${script}`);
+}
+
+async function load(job: LoadJob): Promise<number> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...TSX,
+    join(import.meta.dirname, 'load.ts'),
+    JSON.stringify(job),
+  ]);
+  return Number(stdout);
+}
+
+/** The bare server sends what the service sends to the first request of the job. */
+async function teach(bare: Server, job: LoadJob): Promise<void> {
+  const { path, body } = requestOf(job, job.first);
+  const answer = await request(`${job.origin}${path}`, {
+    method: job.method,
+    headers: { authorization: `Bearer ${job.key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await answer.body.text();
+  if (answer.statusCode !== 200) throw new Error(`cannot start ${job.name}: ${text}`);
+  const taught = await request(`${bare.origin}/answers/${job.name}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text }),
+  });
+  await taught.body.dump();
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
+}
+
+async function measure(name: JobName, service: Server, bare: Server): Promise<Measured> {
+  const { method, concurrency, anew = false } = JOBS[name];
+  const count = Math.ceil(JOBS[name].count * SHARE);
+  const common = { name, method, count, concurrency, flags: FLAGS, key: service.key };
+  const ours = { ...common, origin: service.origin, prefix: SERVICE_PREFIX };
+  await teach(bare, { ...ours, first: 0 });
+  const rounds: Measured[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const first = 1 + round * count * 2;
+    if (anew) await changeSomething({ ...ours, first });
+    const bareRate = await load({ ...common, origin: bare.origin, prefix: `/${name}`, first });
+    const serviceRate = await load({ ...ours, first });
+    rounds.push({ service: serviceRate, bare: bareRate, ratio: serviceRate / bareRate });
+  }
+  return {
+    service: median(rounds.map((each) => each.service)),
+    bare: median(rounds.map((each) => each.bare)),
+    ratio: median(rounds.map(({ ratio }) => ratio)),
+  };
+}
+
+async function changeSomething(job: LoadJob): Promise<void> {
+  const { path, body } = requestOf({ ...job, name: 'patch-definition' }, job.first);
+  const headers = { authorization: `Bearer ${job.key}`, 'content-type': 'application/json' };
+  const given = { method: 'PATCH', headers, body: body ?? '' } as const;
+  const answer = await request(`${job.origin}${path}`, given);
+  await answer.body.dump();
+}
+
+async function bench(store: StoreName, location: StoreLocation, jobs: readonly JobName[]) {
+  const filling = Date.now();
+  await fillStore(location, FLAGS);
+  const seconds = ((Date.now() - filling) / 1_000).toFixed(0);
+  write(`\n${store}: ${FLAGS} flags in 3 environments, filled in ${seconds} s\n`);
+  write('| operation | requests/s | bare fastify | ratio |\n|---|---:|---:|---:|');
+  const bare = await startServer('bare-process.ts');
+  const service = await startServer('service-process.ts', JSON.stringify(location));
+  try {
+    for (const name of jobs) {
+      const measured = await measure(name, service, bare);
+      const figures = [measured.service, measured.bare].map((each) => each.toFixed(0));
+      write(`| ${JOBS[name].title} | ${figures.join(' | ')} | ${measured.ratio.toFixed(2)} |`);
+    }
+  } finally {
+    service.stop();
+    bare.stop();
+  }
+}
+
+function write(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+const wanted = process.argv.slice(2);
+const named = JOB_NAMES.filter((name) => wanted.includes(name));
+const jobs = named.length === 0 ? JOB_NAMES : named;
+const wants = (store: StoreName): boolean =>
+  wanted.includes(store) || !(wanted.includes('embedded') || wanted.includes('postgres'));
+
+if (wants('embedded')) {
+  const path = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
+  try {
+    await bench('embedded', { kind: 'directory', path }, jobs);
+  } finally {
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+if (wants('postgres') && !lacks('postgresql')) {
+  const postgres = await startPostgres();
+  try {
+    await bench('postgres', { kind: 'postgres', url: postgres.url }, jobs);
+  } finally {
+    await postgres.stop();
+  }
+}

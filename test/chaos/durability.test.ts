@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPostgres, type TestPostgres } from '../support/postgres.js';
+import { lacks } from '../support/requirements.js';
+import { killNode, runChaos, type ChaosOptions, type ChaosReport } from './run.js';
+
+/** `CHAOS_SEED` repeats a run's choices, though not its timing; `CHAOS_REQUESTS` makes it shorter or longer. */
+const SEED = Number(process.env['CHAOS_SEED'] ?? Date.now() % 1_000_000);
+const REQUESTS = Number(process.env['CHAOS_REQUESTS'] ?? 50_000);
+
+async function run(
+  what: string,
+  options: Pick<ChaosOptions, 'location' | 'nodes' | 'faults' | 'forgivesErrors'>,
+): Promise<ChaosReport> {
+  const report = await runChaos({ clients: 64, requests: REQUESTS, seed: SEED, ...options });
+  const { violations, ...figures } = report;
+  process.stdout.write(`${what}: ${JSON.stringify(figures)}, ${violations.length} violations\n`);
+  return report;
+}
+
+describe('an embedded service that is killed under load', () => {
+  it('has all that it acknowledged and breaks no rule', async () => {
+    const path = mkdtempSync(join(tmpdir(), 'flaghoist-chaos-'));
+    try {
+      const location = { kind: 'directory', path } as const;
+      const report = await run('embedded', { location, nodes: 1, faults: [killNode(0, 0.5)] });
+
+      expect(report.violations.slice(0, 10)).toEqual([]);
+      expect(report.unanswered).toBeGreaterThan(0);
+    } finally {
+      rmSync(path, { recursive: true, force: true });
+    }
+  });
+});
+
+describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
+  let postgres: TestPostgres;
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+
+  afterAll(async () => {
+    await postgres.stop();
+  });
+
+  async function createDatabase(name: string): Promise<{ kind: 'postgres'; url: string }> {
+    const client = new pg.Client({ connectionString: postgres.url });
+    await client.connect();
+    await client.query(`create database ${name}`);
+    await client.end();
+    const url = new URL(postgres.url);
+    url.pathname = `/${name}`;
+    return { kind: 'postgres', url: url.href };
+  }
+
+  it('that is killed under load has all that it acknowledged', async () => {
+    const location = await createDatabase('one');
+    const report = await run('postgres', { location, nodes: 1, faults: [killNode(0, 0.5)] });
+
+    expect(report.violations.slice(0, 10)).toEqual([]);
+    expect(report.unanswered).toBeGreaterThan(0);
+  });
+
+  it('goes on when the other of two is killed, and answers everything', async () => {
+    const location = await createDatabase('two');
+    const report = await run('postgres, two services', {
+      location,
+      nodes: 2,
+      faults: [killNode(0, 0.4)],
+    });
+
+    expect(report.violations.slice(0, 10)).toEqual([]);
+    expect(report.unanswered).toBeGreaterThan(0);
+  });
+
+  it('outlives the loss of all its connections', async () => {
+    const location = await createDatabase('cut');
+    const cut = async (): Promise<void> => {
+      const client = new pg.Client({ connectionString: postgres.url });
+      await client.connect();
+      await client.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = 'cut'",
+      );
+      await client.end();
+    };
+    const report = await run('postgres, connections cut', {
+      location,
+      nodes: 1,
+      forgivesErrors: true,
+      faults: [0.2, 0.4, 0.6].map((after) => ({ after, strike: cut })),
+    });
+
+    expect(report.violations.slice(0, 10)).toEqual([]);
+    expect(report.kills).toBe(0);
+  });
+});

@@ -1,0 +1,100 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { killNode, runChaos } from '../chaos/run.js';
+import { startPostgres, type TestPostgres } from '../support/postgres.js';
+import { lacks } from '../support/requirements.js';
+import { callsOf } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** A sample of the long runs (`npm run test:chaos`). */
+const SAMPLE = { clients: 16, requests: 400, seed: 4711 } as const;
+
+describe('a service that is killed while many clients change things', () => {
+  it('has on disk all that it acknowledged, and breaks no rule', async () => {
+    const path = mkdtempSync(join(tmpdir(), 'service-durability-'));
+    try {
+      const location = { kind: 'directory', path } as const;
+      const faults = [killNode(0, 0.5)];
+      const report = await runChaos({ ...SAMPLE, location, nodes: 1, faults });
+
+      expect(report.violations).toEqual([]);
+      expect(report.acknowledged).toBeGreaterThan(100);
+      expect(report.kills).toBe(1);
+    } finally {
+      rmSync(path, { recursive: true, force: true });
+    }
+  });
+
+  it.skipIf(lacks('postgresql'))('leaves the other over the same database at work', async () => {
+    const postgres = await startPostgres();
+    try {
+      const location = { kind: 'postgres', url: postgres.url } as const;
+      const faults = [killNode(0, 0.5)];
+      const report = await runChaos({ ...SAMPLE, location, nodes: 2, faults });
+
+      expect(report.violations).toEqual([]);
+      expect(report.acknowledged).toBeGreaterThan(100);
+    } finally {
+      await postgres.stop();
+    }
+  });
+});
+
+/** What every writer over one database holds while it writes. */
+const WRITERS_LOCK = 72616771;
+
+describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
+  let postgres: TestPostgres;
+  let service: TestService;
+  let other: pg.Client;
+
+  beforeEach(async () => {
+    postgres = await startPostgres();
+    service = await startTestService({ store: { kind: 'postgres', url: postgres.url } });
+    other = new pg.Client({ connectionString: postgres.url });
+    await other.connect();
+    await other.query(`select pg_advisory_lock(${WRITERS_LOCK})`);
+  });
+
+  afterEach(async () => {
+    await other.end();
+    await service.stop();
+    await postgres.stop();
+  });
+
+  async function aWriterWaits(): Promise<void> {
+    const waiting = "select 1 from pg_locks where locktype = 'advisory' and not granted";
+    while ((await other.query(waiting)).rowCount === 0) continue;
+  }
+
+  it('whose connections break fails the requests under way and answers the next', async () => {
+    const client = callsOf(service);
+    const underWay = client.call('POST', '/splits/ws/Default/trafficTypes/user', { name: 'f' });
+    await aWriterWaits();
+
+    await other.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()',
+    );
+
+    expect((await underWay).status).toBe(500);
+    await other.query('select pg_advisory_unlock_all()');
+    expect((await client.call('GET', '/splits/ws/Default/f')).status).toBe(404);
+  });
+
+  it('reads while many writers wait for one in another process', async () => {
+    const client = callsOf(service);
+    const writers = Array.from({ length: 30 }, async (_, index) =>
+      client.call('POST', '/splits/ws/Default/trafficTypes/user', { name: `f${index}` }),
+    );
+    await aWriterWaits();
+
+    expect((await client.call('GET', '/workspaces')).status).toBe(200);
+    await other.query('select pg_advisory_unlock_all()');
+    expect((await Promise.all(writers)).map(({ status }) => status)).toEqual(
+      writers.map(() => 200),
+    );
+  });
+});

@@ -1,0 +1,153 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PlanDocument } from '../../src/report/plan-json.js';
+import { administer } from '../../src/service/administration.js';
+import { flaghoist, type CliResult } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+
+const FILES = {
+  'flaghoist.yaml': `workspace: Shop
+environments:
+  staging: {}
+  production: { protected: true }
+`,
+  'flags/banner.yaml': `flag: banner
+description: The banner on the front page
+trafficType: user
+rolloutStatus: Ramping
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: "on" }
+  production:
+    rules:
+      - name: staff
+        if: { segment: staff }
+        serve: "on"
+    defaultRule: "off"
+`,
+  'segments/staff.yaml': `segment: staff
+trafficType: user
+environments:
+  production: { keys: [u-1, u-2] }
+`,
+};
+
+const APPLIED = /^Applied: .+ In sync\.$/m;
+
+describe.each([{ place: 'a git repository' }, { place: 'a directory without git' }])(
+  'the embedded service in $place',
+  ({ place }) => {
+    const hasGit = place === 'a git repository';
+    const WARNING = /^warning: there is no git history here/m;
+    let repository: ConfigRepository;
+    let directory: string;
+
+    beforeEach(() => {
+      repository = new ConfigRepository();
+      repository.write(FILES);
+      if (hasGit) repository.commit('Add the banner');
+      else rmSync(join(repository.directory, '.git'), { recursive: true });
+      ({ directory } = repository);
+    });
+
+    afterEach(() => {
+      repository[Symbol.dispose]();
+    });
+
+    async function reconcile(...args: readonly string[]): Promise<CliResult> {
+      const run = await flaghoist(['reconcile', '--embedded', ...args, directory]);
+      expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
+      expect(WARNING.test(run.stderr)).toBe(!hasGit);
+      return run;
+    }
+
+    async function planOf(...args: readonly string[]): Promise<PlanDocument> {
+      const { stdout } = await reconcile('--format', 'json', ...args);
+      return JSON.parse(stdout) as PlanDocument;
+    }
+
+    /** What the store remembers of changes and of keys. */
+    async function traces(): Promise<object> {
+      const path = join(directory, '.flaghoist', 'service');
+      return administer({ kind: 'directory', path }, async (administration) => ({
+        changes: await administration.audit(),
+        keys: await administration.listKeys(),
+      }));
+    }
+
+    it('plans the same before there is a store as when there is one, and applies what was reviewed', async () => {
+      const first = await planOf('--dry-run');
+      const second = await planOf('--dry-run');
+      const hadStore = existsSync(join(directory, '.flaghoist'));
+      const applied = await planOf('--plan-hash', first.planHash);
+
+      expect(second).toEqual(first);
+      expect(hadStore).toBe(false);
+      expect(first.changes.length).toBeGreaterThan(3);
+      expect(applied).toMatchObject({
+        planHash: first.planHash,
+        workspace: first.workspace,
+        converged: true,
+      });
+    });
+
+    it('is in sync after an apply: another one sends no write', async () => {
+      const first = await reconcile();
+      const before = await traces();
+
+      const plan = await planOf('--dry-run', '--detailed-exitcode');
+      const again = await reconcile();
+
+      expect(first.stdout).toMatch(APPLIED);
+      expect(again.stdout).toMatch(/^In sync: /m);
+      expect(plan).toMatchObject({ origin: 'embedded', changes: [] });
+      expect(await traces()).toEqual(before);
+    });
+
+    it('makes a key for the run that the store never sees', async () => {
+      await reconcile();
+
+      const { changes, keys } = (await traces()) as {
+        changes: readonly { keyName: string }[];
+        keys: readonly unknown[];
+      };
+      expect(keys).toEqual([]);
+      expect(new Set(changes.map(({ keyName }) => keyName))).toEqual(
+        new Set(['flaghoist --embedded']),
+      );
+    });
+  },
+);
+
+describe('two config directories of one workspace', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'flaghoist-embedded-'));
+  });
+
+  afterEach(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('have the same plan, wherever they lie and wherever their stores are', async () => {
+    using one = new ConfigRepository();
+    using other = new ConfigRepository();
+    const hashes: unknown[] = [];
+    for (const [index, repository] of [one, other].entries()) {
+      repository.write(FILES);
+      repository.commit('Add the banner');
+      const { stdout } = await flaghoist([
+        ...['reconcile', '--embedded', '--embedded-dir', join(folder, String(index))],
+        ...['--format', 'json', repository.directory],
+      ]);
+      hashes.push((JSON.parse(stdout) as PlanDocument).planHash);
+    }
+
+    expect(hashes[0]).toMatch(/^sha256:/);
+    expect(hashes[1]).toBe(hashes[0]);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { COMPARISONS, matcherOf } from '../../../src/kinds/condition.js';
+import type { ConditionSpec } from '../../../src/generated/flag.schema.d.ts';
+import { readSpecs } from '../../../src/specs/read-specs.js';
+import { SCHEMA_NAMES } from '../../../src/specs/schemas.js';
+import { treeOf } from '../../support/spec-tree.js';
+import { bare, examplesOf, projectText, rowsOf, sectionOf } from './page.js';
+
+const PAGE = projectText('docs/specs.md');
+
+describe('the examples of docs/specs.md', () => {
+  it('are one valid repository, without warnings', async () => {
+    const result = await readSpecs(treeOf(examplesOf(PAGE)));
+
+    expect(result.ok ? result.warnings : result.diagnostics).toEqual([]);
+  });
+
+  it('show every kind of file', () => {
+    const folders = Object.keys(examplesOf(PAGE)).map((path) => path.replace(/\/.*/, ''));
+
+    expect(new Set(folders)).toEqual(
+      new Set(['flaghoist.yaml', 'flags', 'segments', 'identities', 'kills', 'tests']),
+    );
+  });
+
+  it('say in words what they are read as', async () => {
+    const result = await readSpecs(treeOf(examplesOf(PAGE)));
+
+    if (!result.ok) throw new Error('the examples are invalid');
+    const { flags, segments, identities } = result.desired;
+    const staging = flags.get('new-checkout')?.environments.get('staging');
+    expect(staging?.fields.defaultRule).toEqual([
+      { treatment: 'off', size: 90 },
+      { treatment: 'on', size: 10 },
+    ]);
+    expect(staging?.fields.trafficAllocation).toBe(100);
+    expect(segments.get('staff')?.environments.get('production')?.keys?.keys).toEqual([
+      'user-1042',
+      'user-2001',
+    ]);
+    expect(identities.map(({ environment }) => environment)).toEqual(['production', 'staging']);
+  });
+});
+
+describe('the table of conditions', () => {
+  const rows = rowsOf(sectionOf(PAGE, '### Conditions'));
+
+  it.each(rows)('%s is %s', (condition, type) => {
+    const matcher = matcherOf(parse(bare(condition), { version: '1.2' }) as ConditionSpec);
+
+    expect(matcher).toMatchObject({ ok: true, value: { type } });
+  });
+
+  it('has every comparison', () => {
+    const shown = rows.flatMap(([condition]) => Object.keys(parse(bare(condition)) as object));
+
+    const words = ['segment', 'flag', 'treatments', 'attribute', 'matcher'];
+    expect(new Set(shown)).toEqual(new Set([...Object.keys(COMPARISONS), ...words]));
+  });
+});
+
+describe('docs/specs.md', () => {
+  it.each(SCHEMA_NAMES)('names every field of a %s', (name) => {
+    const fields = fieldsOf(JSON.parse(projectText(`schemas/${name}.schema.json`)));
+
+    const missing = [...fields].filter((field) => !new RegExp(`\\b${field}\\b`).test(PAGE));
+
+    expect(fields.size).toBeGreaterThan(0);
+    expect(missing).toEqual([]);
+  });
+});
+
+function fieldsOf(schema: unknown, found = new Set<string>()): Set<string> {
+  if (typeof schema !== 'object' || schema === null) return found;
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'properties') Object.keys(value as object).forEach((field) => found.add(field));
+    fieldsOf(value, found);
+  }
+  return found;
+}
