@@ -122,7 +122,11 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const known = { desired, state, checkout, head, applied: appliedHead };
   const resolved = resolvePolicy(desired.config, at, options, home === null);
   const restorable = await restorableKills({ ...known, policy: resolved });
-  const seen = await look(reader, at, { ...known, policy: { ...resolved, restorable } });
+  const seen = await look(reader, at, {
+    ...known,
+    policy: { ...resolved, restorable },
+    trustCounts: options.everyKey !== true,
+  });
   const input = { ...seen, actual: beforeKills(seen.actual, kills) };
   const changes = planChanges(input);
   const commits = { head, applied: appliedHead };

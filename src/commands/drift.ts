@@ -61,7 +61,8 @@ async function runDirectory(
   screen: Screen,
 ): Promise<DirectoryResult> {
   try {
-    const reading = { ...flags, adopt: false, dryRun: true, committedOnly: true, lockTimeout: 0 };
+    const onlyReads = { adopt: false, dryRun: true, committedOnly: true, lockTimeout: 0 };
+    const reading = { ...flags, ...onlyReads, everyKey: true };
     await using run = await openRun(directory, reading, {
       settings: operatorSettings(terminal.environment),
       signal: terminal.signal,

@@ -24,6 +24,8 @@ export interface RunFlags {
   readonly allowDirty?: boolean;
   /** HEAD is read, though a dry run would read the working tree. */
   readonly committedOnly?: boolean;
+  /** Keys are listed also where their number is the remembered one. */
+  readonly everyKey?: boolean;
   /** Milliseconds. */
   readonly timeout?: number;
   readonly lockTimeout: number;
@@ -122,5 +124,6 @@ function runOptions(flags: RunFlags): RunOptions {
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
     allowOlder: flags.allowOlder === true,
+    everyKey: flags.everyKey === true,
   };
 }
