@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { collect, collectObject, duration, positive } from './arguments.js';
 import type { DriftFlags } from './commands/drift.js';
 import type { ImportFlags } from './commands/import.js';
-import type { ReconcileFlags, Terminal, ValidateFlags } from './commands/options.js';
+import type { ReconcileFlags, StateFlags, Terminal, ValidateFlags } from './commands/options.js';
 import { addService } from './service-cli.js';
 import { packageVersion } from './version.js';
 import { EXIT, type ExitCode } from './errors.js';
@@ -45,6 +45,8 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
   addReconcile(program, terminal, done);
   addImport(program, terminal, done);
   addDrift(program, terminal, done);
+  addState(program, terminal, done);
+  addHistory(program, terminal, done);
   addService(program, terminal);
   return program;
 }
@@ -70,14 +72,19 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     .option('--prune', 'delete what the specs used to declare and no longer do')
     .option('--adopt', 'take over live objects that differ, also in protected environments')
     .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
+    .addOption(
+      new Option('--plan <file>', 'apply only what equals this plan, JSON of a dry run').conflicts(
+        'planHash',
+      ),
+    )
     .option('--plan-hash <hash>', 'apply only the plan with this hash')
+    .option('--since <revision>', 'plan only objects whose specs differ from this revision')
     .option('--approve <hash>', 'let the plan with this hash pass the guards')
     .option('--allow-older', 'apply a HEAD that is older than what was applied')
     .option('--allow-dirty', 'apply the working tree instead of HEAD')
     .option('--title <text>', 'title of every write, instead of the commits’')
-    .option('--comment <text>', 'comment of every write, instead of the commits’')
-    .option('--lock-timeout <duration>', 'wait so long for another run to end', duration, 0);
-  commonOptions(serviceOptions(command)).action(
+    .option('--comment <text>', 'comment of every write, instead of the commits’');
+  commonOptions(serviceOptions(lockOption(command))).action(
     async (directories: string[], flags: ReconcileFlags) => {
       const { runReconcile } = await import('./commands/reconcile.js');
       done(await runReconcile(directories, flags, terminal));
@@ -110,6 +117,65 @@ function addDrift(program: Command, terminal: Terminal, done: (code: ExitCode) =
       const { runDrift } = await import('./commands/drift.js');
       done(await runDrift(directories, flags, terminal));
     },
+  );
+}
+
+function addState(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const state = program.command('state').description('what runs remember: look, forget, rebuild');
+  const add = (name: string, description: string): Command =>
+    commonOptions(serviceOptions(lockOption(state.command(name).description(description))));
+  add('list', 'the objects that are ours, with the commit of each base')
+    .argument('[directory]', 'config repository', '.')
+    .action(async (directory: string, flags: StateFlags) => {
+      const { runStateList } = await import('./commands/state.js');
+      done(await runStateList(directory, flags, terminal));
+    });
+  add('show', 'the bases of one object, as JSON')
+    .argument('<object>', 'KIND/NAME, for example flag/new-checkout')
+    .argument('[directory]', 'config repository', '.')
+    .action(async (object: string, directory: string, flags: StateFlags) => {
+      const { runStateShow } = await import('./commands/state.js');
+      done(await runStateShow(object, directory, flags, terminal));
+    });
+  add('rm', 'forget one object: it was never ours, and stays on the service')
+    .argument('<object>', 'KIND/NAME, for example flag/new-checkout')
+    .argument('[directory]', 'config repository', '.')
+    .action(async (object: string, directory: string, flags: StateFlags) => {
+      const { runStateRm } = await import('./commands/state.js');
+      done(await runStateRm(object, directory, flags, terminal));
+    });
+  add('rebuild', 'remember anew what is equal to HEAD; writes nothing to the service')
+    .argument('[directory]', 'config repository', '.')
+    .action(async (directory: string, flags: StateFlags) => {
+      const { runStateRebuild } = await import('./commands/state-rebuild.js');
+      done(await runStateRebuild(directory, flags, terminal));
+    });
+  add('unlock', 'free the lock of a shared state (state: { push: true }) whose holder is gone')
+    .argument('[directory]', 'config repository', '.')
+    .action(async (directory: string, flags: StateFlags) => {
+      const { runStateUnlock } = await import('./commands/state.js');
+      done(await runStateUnlock(directory, flags, terminal));
+    });
+}
+
+function addHistory(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('history')
+    .description('what was applied, newest first')
+    .usage('[options] [object] [directory]')
+    .argument('[object-or-directory...]', 'KIND/NAME to see only its own; config repository');
+  commonOptions(serviceOptions(command)).action(async (words: string[], flags: StateFlags) => {
+    const { runHistory } = await import('./commands/history.js');
+    done(await runHistory(words, flags, terminal));
+  });
+}
+
+function lockOption(command: Command): Command {
+  return command.option(
+    '--lock-timeout <duration>',
+    'wait so long for another run to end',
+    duration,
+    0,
   );
 }
 

@@ -24,7 +24,7 @@ const ROOMS: Record<string, readonly string[]> = {
   apply: ['plan', 'api', 'model', 'kinds', 'api/wire.ts', 'errors.ts'],
   report: ['plan', 'model', 'kinds', 'errors.ts'],
   'config.ts': ['errors.ts', 'model', 'api/wire.ts'],
-  stages: ['plan', 'specs', 'git', 'api', 'model', 'kinds', 'api/wire.ts', 'errors.ts'],
+  stages: ['report', 'plan', 'specs', 'git', 'api', 'model', 'kinds', 'api/wire.ts', 'errors.ts'],
   'reconcile.ts': [
     'stages',
     'apply',

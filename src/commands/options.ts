@@ -27,12 +27,19 @@ export interface ReconcileFlags extends CommonFlags, ServiceFlags {
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
+  readonly plan?: string;
   readonly planHash?: string;
+  readonly since?: string;
   readonly approve?: string;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
   readonly title?: string;
   readonly comment?: string;
+  /** Milliseconds. */
+  readonly lockTimeout: number;
+}
+
+export interface StateFlags extends CommonFlags, ServiceFlags {
   /** Milliseconds. */
   readonly lockTimeout: number;
 }

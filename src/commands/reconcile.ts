@@ -7,18 +7,15 @@ import type { Outcome, Outcomes } from '../model/run.js';
 import { planDocument, type PlanDocument } from '../report/plan-json.js';
 import type { PlanReport } from '../report/plan-report.js';
 import { planText } from '../report/plan-text.js';
+import type { ReviewedPlan } from '../report/reviewed-plan.js';
 import { errorText } from '../report/run-error.js';
-import {
-  InvalidSpecsError,
-  plan,
-  reconcile,
-  type Applied,
-  type ApplyOptions,
-  type Planned,
-} from '../reconcile.js';
+import { plan, reconcile, type ApplyOptions } from '../reconcile.js';
+import { PlanDiffersError, refuseUnreviewed } from '../stages/reviewing.js';
+import { InvalidSpecsError, type Applied, type Planned } from '../stages/run.js';
 import { combinedExitCode } from './exit-code.js';
 import type { ReconcileFlags, Terminal } from './options.js';
 import { killLine } from './kill-line.js';
+import { readReviewed } from './reviewed.js';
 import { openScreen, type Screen } from './screen.js';
 
 /** Plans config repositories, and unless it is a dry run applies and verifies the plans. */
@@ -29,9 +26,12 @@ export async function runReconcile(
 ): Promise<ExitCode> {
   const screen = openScreen(flags, terminal);
   const results: DirectoryResult[] = [];
-  for (const directory of directories) {
+  const reviewed = await readReviewed(flags, directories);
+  for (const [index, directory] of directories.entries()) {
     // One after the other: they may share a service, a credential and a state.
-    results.push(await runDirectory(directory, flags, terminal, screen));
+    results.push(
+      await runDirectory(directory, flags, { terminal, screen, reviewed: reviewed?.[index] }),
+    );
   }
   if (flags.format === 'json') await printJson(results, screen);
   else await printText(results, screen);
@@ -55,8 +55,11 @@ interface ErrorDocument {
 async function runDirectory(
   directory: string,
   flags: ReconcileFlags,
-  terminal: Terminal,
-  screen: Screen,
+  {
+    terminal,
+    screen,
+    reviewed,
+  }: { terminal: Terminal; screen: Screen; reviewed: ReviewedPlan | undefined },
 ): Promise<DirectoryResult> {
   try {
     const settings = operatorSettings(terminal.environment);
@@ -70,35 +73,52 @@ async function runDirectory(
     run.context.source.warnings.forEach((warning) => {
       screen.note(`warning: ${warning}`);
     });
-    const result =
-      flags.dryRun === true
-        ? await plan(run.context)
-        : await reconcile(run.context, applyOptions(run, flags, terminal, screen));
-    return reported(directory, result, { run, flags, terminal, screen });
+    const reporting = { run, flags, terminal, screen };
+    try {
+      const result = await planOrApply(run, reporting, reviewed);
+      return reported(directory, result, reporting);
+    } catch (error) {
+      if (!(error instanceof PlanDiffersError)) throw error;
+      terminal.stderr.write(errorText(error));
+      return { ...reported(directory, error.planned, reporting), exitCode: error.exitCode };
+    }
   } catch (error) {
     if (!(error instanceof FlaghoistError)) throw error;
     return refused(directory, error, { screen, terminal });
   }
 }
 
+/** @throws PlanDiffersError in a dry run too: it says whether the review still holds. */
+async function planOrApply(
+  run: Run,
+  { flags, terminal, screen }: Pick<Reporting, 'flags' | 'terminal' | 'screen'>,
+  reviewed: ReviewedPlan | undefined,
+): Promise<Planned | Applied> {
+  if (flags.dryRun !== true) {
+    const options = applyOptions(run, flags, terminal);
+    const onKill: ApplyOptions['onKill'] = (id, result) => {
+      screen.note(killLine(id, result));
+    };
+    return reconcile(run.context, { ...options, reviewed, onKill });
+  }
+  const planned = await plan(run.context);
+  refuseUnreviewed(planned, reviewed);
+  return planned;
+}
+
 function applyOptions(
   run: Run,
   flags: ReconcileFlags,
   { signal }: Terminal,
-  screen: Screen,
-): ApplyOptions {
-  const { title, comment, planHash, approve } = flags;
+): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
+  const { title, comment, approve } = flags;
   return {
     openWriter: run.openWriter,
     now: Date.now,
     signal,
     progress: {},
     words: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
-    planHash,
     approvedHash: approve,
-    onKill: (id, result) => {
-      screen.note(killLine(id, result));
-    },
   };
 }
 
@@ -115,6 +135,9 @@ function reported(
   { run, flags, terminal, screen }: Reporting,
 ): DirectoryResult {
   const report = reportOf(result, run);
+  result.unknowns.forEach((unknown) => {
+    screen.note(`warning: ${unknown}`);
+  });
   const showKeys = flags.showKeys === true;
   const text = planText(report, { color: screen.color, width: screen.width, showKeys });
   const unverified = 'unverified' in result ? `Not verified: ${result.unverified}\n` : '';

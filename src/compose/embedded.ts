@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Desired } from '../model/desired.js';
 import type { Seed } from '../service/seed.js';
@@ -12,6 +13,8 @@ export interface EmbeddedService {
   readonly url: string;
   /** For this run alone. */
   readonly key: string;
+  /** Of this store: another one, made after this was deleted, remembers nothing of it, and no state may think so. */
+  readonly storeId: string;
   close(): Promise<void>;
 }
 
@@ -36,13 +39,13 @@ export async function startEmbedded(
   desired: Desired | null,
   options: EmbeddedOptions,
 ): Promise<EmbeddedService> {
-  const service = await startService({
-    store: storeOf(options),
-    seed: desired ? seedOf(desired) : { workspaces: [] },
-  });
+  const store = storeOf(options);
+  const seed = desired ? seedOf(desired) : { workspaces: [] };
+  const service = await startService({ store, seed });
   return {
     url: service.origin,
     key: service.lendKey('flaghoist --embedded'),
+    storeId: storeIdOf(store),
     close: async () => service.stop(),
   };
 }
@@ -55,6 +58,14 @@ function storeOf({ directory, storeDirectory, isDryRun }: EmbeddedOptions): Stor
   if (isDryRun && !existsSync(path)) return { kind: 'memory' };
   if (storeDirectory === undefined) ignoreInGit(dirname(path));
   return { kind: 'directory', path };
+}
+
+function storeIdOf(store: StoreLocation): string {
+  if (store.kind !== 'directory') return randomUUID();
+  const file = join(store.path, 'store-id');
+  // The store is open, so nobody else is here to make another id.
+  if (!existsSync(file)) writeFileSync(file, `${randomUUID()}\n`);
+  return readFileSync(file, 'utf8').trim();
 }
 
 function ignoreInGit(folder: string): void {

@@ -1,13 +1,11 @@
-import { resolve } from 'node:path';
-import type { Place } from '../api/connect.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
-import { openStateHome, type StateHome } from '../git/state-home.js';
-import type { RunContext } from '../reconcile.js';
+import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
 import { openSource } from '../stages/source.js';
 import { Closers } from './closers.js';
-import { openService, type ServiceAccess } from './service-access.js';
+import { openService, type AccessOptions, type ServiceAccess } from './service-access.js';
+import { stateAccess } from './state-access.js';
 
 /** What the command line says of one run; absent: not given. */
 export interface RunFlags {
@@ -26,6 +24,7 @@ export interface RunFlags {
   readonly committedOnly?: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
+  readonly since?: string;
   /** Milliseconds. */
   readonly timeout?: number;
   readonly lockTimeout: number;
@@ -68,41 +67,32 @@ export async function openRun(
     workingTree: flags.committedOnly !== true && (isDryRun || flags.allowDirty === true),
   });
   closers.add(async () => source[Symbol.asyncDispose]());
-  const opened: { service?: ServiceAccess } = {};
+  const opened: { service?: ServiceAccess; pushState?: boolean } = {};
   const service = (): ServiceAccess => {
     if (!opened.service) throw new Error('bug: the service was not opened yet');
     return opened.service;
   };
   const { checkout } = source;
-  const stateOf = async ({ workspace }: Place): Promise<StateHome | null> =>
-    openStateHome({
-      checkout,
-      workspaceId: workspace.id,
-      origin: service().name,
-      directory: checkout.repository?.prefix.replace(/\/$/, '') ?? resolve(directory),
-      ...(settings.stateDir !== undefined && { stateDir: settings.stateDir }),
-    });
+  const state = stateAccess({
+    checkout,
+    directory,
+    stateDir: settings.stateDir,
+    origin: () => service().stateName,
+    isShared: () => opened.pushState === true,
+  });
   const context: RunContext = {
     source,
     options: runOptions(flags),
     openReader: async (desired) => {
-      const { embeddedDir: storeDirectory } = flags;
-      const embedded =
-        flags.embedded === true
-          ? { directory: checkout.directory, storeDirectory, isDryRun }
-          : undefined;
-      const { url, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, concurrency } = flags;
-      opened.service = await openService(
-        desired,
-        { settings, url, embedded, timeoutMs, concurrency, signal, note },
-        closers,
-      );
+      opened.pushState = desired.config.pushState;
+      const access = accessOptions(flags, checkout.directory);
+      opened.service = await openService(desired, { ...access, settings, signal, note }, closers);
       return opened.service.reader;
     },
     originName: () => service().name,
-    peekState: stateOf,
+    peekState: async (place) => state.peek(place),
     openState: async (at) => {
-      const home = await stateOf(at);
+      const home = await state.open(at);
       // A plan reads what is there; only a run that writes keeps others out.
       if (home && !isDryRun) closers.add(await home.lock(flags.lockTimeout, signal));
       return home;
@@ -125,5 +115,20 @@ function runOptions(flags: RunFlags): RunOptions {
     revertDrift: flags.revertDrift === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
+    since: flags.since,
+  };
+}
+
+function accessOptions(
+  flags: RunFlags,
+  directory: string,
+): Pick<AccessOptions, 'url' | 'embedded' | 'timeoutMs' | 'concurrency'> {
+  const { url, embedded, embeddedDir, dryRun, timeout, concurrency } = flags;
+  const store = { directory, storeDirectory: embeddedDir, isDryRun: dryRun === true };
+  return {
+    url,
+    embedded: embedded === true ? store : undefined,
+    timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
+    concurrency,
   };
 }

@@ -34,6 +34,8 @@ export interface ServiceAccess {
   readonly reader: AdminReader;
   /** The origin, or `embedded`. */
   readonly name: string;
+  /** What the state calls the service: for the embedded one, which of its stores. */
+  readonly stateName: string;
   openWriter(): AdminWriter;
 }
 
@@ -48,7 +50,7 @@ export async function openService(
   options: AccessOptions,
   closers: Closers,
 ): Promise<ServiceAccess> {
-  const { url, key, name } = await locate(desired, options, closers);
+  const { url, key, name, stateName } = await locate(desired, options, closers);
   const client = new AdminClient({
     url,
     key,
@@ -64,21 +66,22 @@ export async function openService(
   closers.add(async () => client.close());
   // The half that cannot write is all that a reader gets.
   const reader = new HttpAdminReader(client.reads());
-  return { reader, name, openWriter: () => new HttpAdminWriter(client, reader) };
+  return { reader, name, stateName, openWriter: () => new HttpAdminWriter(client, reader) };
 }
 
 async function locate(
   desired: Desired | null,
   options: AccessOptions,
   closers: Closers,
-): Promise<{ url: string; key: () => string; name: string }> {
+): Promise<{ url: string; key: () => string; name: string; stateName: string }> {
   const { settings, embedded } = options;
   if (embedded) {
     // The service is loaded only where it is used: it brings the web framework and the database.
     const { startEmbedded } = await import('./embedded.js');
     const service = await startEmbedded(desired, embedded);
     closers.add(async () => service.close());
-    return { url: service.url, key: () => service.key, name: EMBEDDED };
+    const stateName = `${EMBEDDED}:${service.storeId}`;
+    return { url: service.url, key: () => service.key, name: EMBEDDED, stateName };
   }
   const { url } = decideOrigin({
     cliUrl: options.url,
@@ -89,5 +92,6 @@ async function locate(
   });
   // Asked once before anything is sent, so that a missing key is a sentence of its own.
   settings.apiKey();
-  return { url, key: settings.apiKey, name: originOf(url) };
+  const name = originOf(url);
+  return { url, key: settings.apiKey, name, stateName: name };
 }

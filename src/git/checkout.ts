@@ -99,6 +99,20 @@ export async function isAncestor(
   }
 }
 
+/** The newest commit that both have among their ancestors; null where none is seen, or either is not here. */
+export async function mergeBase(git: Git, a: string, b: string): Promise<string | null> {
+  try {
+    const found = await git.run(
+      ['merge-base', '--end-of-options', a, b],
+      `compare commits ${a} and ${b}`,
+    );
+    return found.trim();
+  } catch (error) {
+    if (exitCodeOf(error) === null) throw error;
+    return null;
+  }
+}
+
 async function revisionIn(repository: Repository, revision: string): Promise<string | null> {
   try {
     const commit = await repository.git.run(

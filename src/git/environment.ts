@@ -21,14 +21,59 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'maintenance.auto': 'false',
 };
 
+/** What comes from somewhere else is looked at before it is kept, and no program is asked for a password. */
+const ORIGIN_SETTINGS: Readonly<Record<string, string>> = {
+  'core.askPass': '',
+  'core.gitProxy': '',
+  'fetch.recurseSubmodules': 'false',
+  'push.recurseSubmodules': 'no',
+  'push.gpgSign': 'false',
+  'transfer.fsckObjects': 'true',
+};
+
+/** Of the operator's own environment; the repository has no word in it. */
+const CREDENTIALS = [
+  'HOME',
+  'SSH_AUTH_SOCK',
+  'GIT_SSH_COMMAND',
+  'GIT_ASKPASS',
+  'GIT_SSL_CAINFO',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'HTTPS_PROXY',
+  'https_proxy',
+  'ALL_PROXY',
+  'all_proxy',
+  'NO_PROXY',
+  'no_proxy',
+] as const;
+
+function originVariables(): Record<string, string> {
+  const given = CREDENTIALS.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined || value === '' ? [] : [[name, value] as const];
+  });
+  return {
+    GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
+    ...Object.fromEntries(given),
+    GIT_ALLOW_PROTOCOL: 'https:ssh:file',
+  };
+}
+
 /**
  * The whole environment of every git process: nothing is inherited but the way to the binary.
  *
+ * @param reach `origin`: the commands that fetch and push the state may use the network, and the operator's
+ *   credentials for it. All others may not.
  * @param trusted the one directory whose repository git may open although somebody else owns it.
  */
-export function gitEnvironment(trusted: string | null): Record<string, string> {
+export function gitEnvironment(
+  trusted: string | null,
+  reach: 'local' | 'origin' = 'local',
+): Record<string, string> {
   const settings = Object.entries({
     ...SETTINGS,
+    ...(reach === 'origin' && ORIGIN_SETTINGS),
     // An empty value empties the list: nothing is trusted then but what the user owns.
     'safe.directory': trusted ?? '',
   });
@@ -46,6 +91,7 @@ export function gitEnvironment(trusted: string | null): Record<string, string> {
     GIT_ALLOW_PROTOCOL: 'none',
     // Replaced objects would make a commit say what it does not.
     GIT_NO_REPLACE_OBJECTS: '1',
+    ...(reach === 'origin' && originVariables()),
     GIT_CONFIG_COUNT: String(settings.length),
     ...Object.fromEntries(
       settings.flatMap(([key, value], index) => [

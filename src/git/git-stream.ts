@@ -10,10 +10,14 @@ const TIMEOUT_MS = 60_000;
  * It leads a process group of its own, because an interrupt from the terminal goes to the whole group of the run and
  * would tear a write of the state that is under way. It ends when its standard input does.
  */
-export function spawnGit(git: Git, args: readonly string[]): ChildProcessWithoutNullStreams {
+export function spawnGit(
+  git: Git,
+  args: readonly string[],
+  reach: 'local' | 'origin' = 'local',
+): ChildProcessWithoutNullStreams {
   return spawn('git', args, {
     cwd: git.directory,
-    env: gitEnvironment(git.trusted),
+    env: gitEnvironment(git.trusted, reach),
     stdio: 'pipe',
     detached: true,
   });
@@ -30,9 +34,10 @@ export async function runWithInput(
   input: Buffer | string,
   purpose: string,
   allowedExitCodes: readonly number[] = [0],
+  reach: 'local' | 'origin' = 'local',
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const child = spawnGit(git, args);
+    const child = spawnGit(git, args, reach);
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);

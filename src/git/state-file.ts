@@ -1,5 +1,5 @@
 import { FlaghoistError, messageOf } from '../errors.js';
-import { byCodeUnits } from '../kinds/json.js';
+import { byCodeUnits, isDeeperThan } from '../kinds/json.js';
 import type { State, StateEntry } from '../model/state.js';
 import { isBase, isEntryIdentity, isObject, type Shape } from './state-shape.js';
 
@@ -14,6 +14,12 @@ export interface RunRecord {
   readonly head: string | null;
   /** Id of the workspace. */
   readonly workspace: string;
+  /** Of the service. Absent, like the two below, in states that were written before there was such a member. */
+  readonly origin?: string;
+  /** The config directory seen from the top of its repository; empty for the top. */
+  readonly directory?: string;
+  /** Environment id → name. */
+  readonly environments?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Path → content of every file of the state's tree, sorted by path. */
@@ -56,12 +62,22 @@ export function parseEntryFile(path: string, content: string): StateEntry {
 
 /** @throws FlaghoistError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
-  const { head, workspace } = parseFile(RUN_FILE, content);
+  const { head, workspace, origin, directory, environments } = parseFile(RUN_FILE, content);
   const isCommit = typeof head === 'string' && /^[0-9a-f]{40,64}$/.test(head);
   if ((head !== null && !isCommit) || typeof workspace !== 'string') {
     throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
   }
-  return { head, workspace };
+  return {
+    head,
+    workspace,
+    ...(typeof origin === 'string' && { origin }),
+    ...(typeof directory === 'string' && { directory }),
+    ...(isTextMap(environments) && { environments }),
+  };
+}
+
+function isTextMap(value: unknown): value is Readonly<Record<string, string>> {
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
 export function unreadable(path: string, why: string, cause?: unknown): FlaghoistError {
@@ -103,12 +119,6 @@ function parseFile(path: string, content: string): Record<string, unknown> {
   const { formatVersion, ...rest } = value;
   if (formatVersion === FORMAT_VERSION) return rest;
   throw unreadable(path, 'was written in another format, perhaps by a newer flaghoist');
-}
-
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  return Object.values(value).some((each) => isDeeperThan(each, levels - 1));
 }
 
 /** Sorted members, two spaces, a line feed at the end: `git log -p` then shows what changed and nothing else. */

@@ -27,6 +27,24 @@ export interface StateReading {
   readonly commit: string | null;
 }
 
+/** Whose state a ref holds. */
+export interface StatePlace {
+  readonly workspaceId: string;
+  readonly origin: string;
+  readonly directory: string;
+  /** Environment id → name. */
+  readonly environments?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface StateMeta {
+  /** HEAD that was applied. */
+  readonly head: string | null;
+  /** A subject of one line; after an empty line what `git log` shows below it. */
+  readonly message: string;
+  /** Whatever the ref holds now, perhaps nothing that can be read, gives way to the state that is written. */
+  readonly afresh?: boolean;
+}
+
 interface Tip {
   readonly commit: string | null;
   /** Path → content. */
@@ -43,6 +61,15 @@ export function stateRefName(workspaceId: string, origin: string, directory: str
   return `refs/flaghoist/${workspace}/${stateHash(origin, directory)}`;
 }
 
+/** Full names of all state refs of a repository, sorted. */
+export async function listStateRefs(git: Git): Promise<string[]> {
+  const answer = await git.run(
+    ['for-each-ref', '--format=%(refname)', 'refs/flaghoist/'],
+    'list the states',
+  );
+  return answer.split('\n').filter((name) => name !== '');
+}
+
 export function stateHash(origin: string, directory: string): string {
   return sha256(`${origin}\n${directory}`).slice(0, 8);
 }
@@ -55,13 +82,30 @@ export function stateHash(origin: string, directory: string): string {
 export class StateRef {
   readonly name: string;
   readonly #git: Git;
-  readonly #workspaceId: string;
+  readonly #place: StatePlace | null;
   #tip: Tip | null = null;
 
-  constructor(git: Git, name: string, workspaceId: string) {
+  /** @param place of what is written; a ref that is only read needs none. */
+  constructor(git: Git, name: string, place: StatePlace | null = null) {
     this.#git = git;
     this.name = name;
-    this.#workspaceId = workspaceId;
+    this.#place = place;
+  }
+
+  /** Whose state the ref says it holds; null: it does not say. */
+  async readPlace(): Promise<StatePlace | null> {
+    try {
+      const file = `${this.name}:${RUN_FILE}`;
+      const size = await this.#git.run(['cat-file', '-s', file], `read ${this.name}`);
+      if (Number(size) > MAX_FILE_BYTES) return null;
+      const content = await this.#git.run(['cat-file', 'blob', file], `read ${this.name}`);
+      const { workspace, origin, directory, environments } = parseRunFile(content);
+      if (origin === undefined || directory === undefined) return null;
+      return { workspaceId: workspace, origin, directory, environments };
+    } catch {
+      // Nothing that is pushed may stand in the way of the states that are in order.
+      return null;
+    }
   }
 
   /** @throws FlaghoistError `STATE_UNREADABLE`, `GIT` */
@@ -82,23 +126,31 @@ export class StateRef {
   /**
    * Makes one commit of what differs, and none where nothing does.
    *
-   * @param message subject for `git log`, of one line.
+   * @param onto the reading of another ref that the commit follows, instead of what this one holds.
    * @throws FlaghoistError `IN_USE` the ref moved since it was read; `GIT`
    */
-  async write(next: State, meta: { head: string | null; message: string }): Promise<void> {
-    const tip = this.#tip ?? (await this.#readTip());
-    const files = stateFiles(next, { head: meta.head, workspace: this.#workspaceId });
-    const stream = commitStream(tip, files, meta.message);
-    if (stream === null) return;
+  async write(next: State, meta: StateMeta, onto: StateRef = this): Promise<void> {
+    if (this.#place === null) throw new Error(`bug: ${this.name} was opened to be read`);
+    const { afresh = false, head, message } = meta;
+    const own = afresh ? null : (this.#tip ?? (await this.#readTip()));
+    const from = own === null ? await this.#commit() : own.commit;
+    const parent = onto === this ? (own ?? { commit: from, files: null }) : (onto.#tip ?? NOTHING);
+    const { workspaceId: workspace, ...place } = this.#place;
+    const files = stateFiles(next, { head, workspace, ...place });
+    const stream = commitStream(parent, files, message);
+    const commit = stream === null ? parent.commit : await this.#import(stream);
+    if (commit !== null && commit !== from) await this.#moveTo(commit, from);
+    this.#tip = { commit, files };
+  }
+
+  async #import(stream: string): Promise<string> {
     const answer = await runWithInput(
       this.#git,
       ['fast-import', '--quiet', '--done', '--date-format=now', '--force'],
       stream,
       'write the state',
     );
-    const commit = answer.toString('utf8').trim();
-    await this.#moveTo(commit, tip.commit);
-    this.#tip = { commit, files };
+    return answer.toString('utf8').trim();
   }
 
   async #moveTo(commit: string, from: string | null): Promise<void> {
@@ -185,16 +237,18 @@ function checkSizes(lines: readonly Line[], ref: string): void {
  * compares what it replaces. Null where nothing differs.
  */
 function commitStream(
-  tip: Tip,
+  tip: { readonly commit: string | null; readonly files: ReadonlyMap<string, string> | null },
   files: ReadonlyMap<string, string>,
   message: string,
 ): string | null {
   const lines: string[] = [];
+  // Where it is not known what stands there, nothing of it may stay.
+  if (tip.files === null) lines.push('deleteall');
   for (const [path, content] of files) {
-    if (tip.files.get(path) === content) continue;
+    if (tip.files?.get(path) === content) continue;
     lines.push(`M 100644 inline ${path}`, data(content));
   }
-  for (const path of tip.files.keys()) {
+  for (const path of tip.files?.keys() ?? []) {
     if (!files.has(path)) lines.push(`D ${quoted(path)}`);
   }
   if (lines.length === 0) return null;

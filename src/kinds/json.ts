@@ -50,3 +50,10 @@ export function byCodeUnits(a: string, b: string): number {
 export function sortedSet(values: Iterable<string>): string[] {
   return [...new Set(values)].sort(byCodeUnits);
 }
+
+/** Whether a value that was parsed holds values within values to more than so many levels. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  return Object.values(value).some((each) => isDeeperThan(each, levels - 1));
+}

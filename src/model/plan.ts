@@ -42,7 +42,9 @@ export type WithheldWhy =
   /** `suspend: true`. */
   | 'suspended'
   /** An earlier object that this one needs is withheld. */
-  | 'needs-withheld';
+  | 'needs-withheld'
+  /** Its specs are the same as at the revision that the reviewed plan starts from. */
+  | 'not-reviewed';
 
 /** One managed field that differs. */
 export interface FieldChange {

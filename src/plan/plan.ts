@@ -8,6 +8,7 @@ import { planKills, planStrangersRestores, withKills } from './kills.js';
 import { ordered } from './order.js';
 import type { PlanInput } from './plan-input.js';
 import { planRemoval } from './removals.js';
+import { onlyReviewed } from './reviewed.js';
 import { planSegment } from './segments.js';
 
 /**
@@ -17,7 +18,7 @@ import { planSegment } from './segments.js';
  * filled in. It cannot fail on what users write; what the policy forbids comes back as `withheld`.
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
-  const drafted = draftAll(input);
+  const drafted = onlyReviewed(draftAll(input), input.policy.reviewed);
   const needed = withoutUnmetNeeds(drafted, input);
   const unused = withoutUsed(needed.drafts, input);
   const withheld = [...needed.withheld, ...unused.withheld];

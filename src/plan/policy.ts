@@ -19,6 +19,8 @@ export interface PlanPolicy {
   readonly witnessed: ReadonlySet<string>;
   /** Definitions whose kill HEAD takes back by what history says, though no base of ours has it. */
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
+  /** Ids of the objects that the reviewed plan is about; changes to others are held back. Absent: all may change. */
+  readonly reviewed?: ReadonlySet<string> | null;
 }
 
 export interface PlannedEnvironment {

@@ -53,6 +53,7 @@ const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'approval-needed': 'the service wants an approval first',
   suspended: 'the config says suspend: true',
   'needs-withheld': 'needs something that is withheld',
+  'not-reviewed': 'not in the reviewed plan',
 };
 
 /** Headline and fields of one change, in the tense of the report. */

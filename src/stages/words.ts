@@ -1,4 +1,5 @@
 import type { Checkout } from '../git/checkout.js';
+import { fitWords } from '../git/words.js';
 import { attribute, type AttributionRequest } from '../git/history.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/object-id.js';
 import type { Change, Plan } from '../model/plan.js';
@@ -48,4 +49,14 @@ function requestFor(
         ? undefined
         : entry?.environments[environmentId];
   return { id, ref, action, reason, base: base?.spec === undefined ? null : base.commit };
+}
+
+/** The words with what the operator said instead, made to fit. */
+export function overridden(
+  words: ReadonlyMap<ObjectId, Words>,
+  given: Partial<Words>,
+): ReadonlyMap<ObjectId, Words> {
+  return new Map(
+    [...words].map(([id, found]) => [id, fitWords({ ...found, ...given }, found.title)]),
+  );
 }

@@ -1,0 +1,166 @@
+import { FlaghoistError } from '../errors.js';
+import { EMPTY_STATE, type State } from '../model/state.js';
+import { isAncestor, mergeBase, type Checkout } from './checkout.js';
+import type { StateHome, StateHomeOptions } from './state-home.js';
+import { mergeStates, type IsOlder } from './state-merge.js';
+import { breakLock, lockHolder, lockOnOrigin, type LockHolder } from './state-origin-lock.js';
+import { openStateOrigin, type StateOrigin } from './state-origin.js';
+import { stateRepository } from './state-repository.js';
+import { StateRef, type StateMeta, type StatePlace, type StateReading } from './state-ref.js';
+
+/** Races that one write may lose before it gives up. */
+const MAX_TRIES = 5;
+const NOTHING: StateReading = { state: EMPTY_STATE, head: null, commit: null };
+
+/**
+ * A state that runs on other machines write too, through `origin`.
+ *
+ * It is fetched before it is read and pushed with every write, only over what was fetched. A write that comes too
+ * late is merged object by object with what the other run wrote, and tried again.
+ */
+export class SharedStateHome implements StateHome {
+  readonly ref: string;
+  readonly gitDir: string;
+  readonly #home: StateHome;
+  readonly #checkout: Checkout;
+  readonly #origin: StateOrigin;
+  readonly #local: StateRef;
+  readonly #fetched: StateRef;
+  readonly #isOlder: IsOlder;
+  #remote: StateReading = NOTHING;
+  /** What the caller takes for the state. */
+  #seen: State = EMPTY_STATE;
+  /** What the state is, with what other runs wrote since. */
+  #current: { readonly state: State; readonly head: string | null } = NOTHING;
+
+  constructor(home: StateHome, origin: StateOrigin, checkout: Checkout, place: StatePlace) {
+    this.ref = home.ref;
+    this.gitDir = home.gitDir;
+    this.#home = home;
+    this.#origin = origin;
+    this.#checkout = checkout;
+    this.#local = new StateRef(origin.git, home.ref, place);
+    this.#fetched = new StateRef(origin.git, fetchedName(home.ref));
+    this.#isOlder = async (a, b) => a !== b && (await isAncestor(checkout, a, b)) === true;
+  }
+
+  async lock(timeoutMs: number, signal?: AbortSignal): Promise<() => Promise<void>> {
+    const release = await this.#home.lock(timeoutMs, signal);
+    try {
+      const releaseOrigin = await lockOnOrigin(this.#origin, this.ref, timeoutMs, signal);
+      return async () => {
+        try {
+          await releaseOrigin();
+        } finally {
+          await release();
+        }
+      };
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  async read(): Promise<StateReading> {
+    this.#remote = await this.#fetch();
+    const local = await this.#local.read();
+    this.#current = await this.#joined(local);
+    this.#seen = this.#current.state;
+    return { ...this.#current, commit: this.#remote.commit ?? local.commit };
+  }
+
+  async write(next: State, meta: StateMeta): Promise<void> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const state = await mergeStates(this.#seen, next, this.#current.state, this.#isOlder);
+      const head = await this.#newerHead(meta.head, this.#current.head);
+      const onto = this.#remote.commit === null ? this.#local : this.#fetched;
+      await this.#local.write(state, { ...meta, head }, onto);
+      const { commit } = await this.#local.read();
+      const isThere = commit === null || commit === this.#remote.commit;
+      if (isThere || (await this.#origin.move(this.ref, commit, this.#remote.commit))) {
+        if (!isThere) this.#remote = await this.#fetch();
+        this.#current = { state, head };
+        this.#seen = next;
+        return;
+      }
+      await this.#takeOver();
+    }
+    throw new FlaghoistError(
+      'IN_USE',
+      `cannot push the state: other runs moved ${this.ref} of origin ${MAX_TRIES} times meanwhile (run again)`,
+    );
+  }
+
+  async history(...of: Parameters<StateHome['history']>): ReturnType<StateHome['history']> {
+    return this.#home.history(...of);
+  }
+
+  /** Who holds the lock on origin; null: nobody. */
+  async lockHolder(): Promise<LockHolder | null> {
+    return lockHolder(this.#origin, this.ref);
+  }
+
+  /** Frees the lock on origin. @returns false: its holder changed meanwhile, and it stays. */
+  async breakLock(holder: LockHolder): Promise<boolean> {
+    return breakLock(this.#origin, this.ref, holder);
+  }
+
+  /** Another run was faster: what it changed becomes a part of what we write on. */
+  async #takeOver(): Promise<void> {
+    const before = this.#remote;
+    this.#remote = await this.#fetch();
+    const state = await mergeStates(
+      before.state,
+      this.#current.state,
+      this.#remote.state,
+      this.#isOlder,
+    );
+    this.#current = { state, head: await this.#newerHead(this.#current.head, this.#remote.head) };
+  }
+
+  async #fetch(): Promise<StateReading> {
+    const commit = await this.#origin.fetch(this.ref, this.#fetched.name);
+    return commit === null ? NOTHING : this.#fetched.read();
+  }
+
+  /** What is here and what origin has; a write that was made and not pushed is only here. */
+  async #joined(local: StateReading): Promise<StateReading> {
+    if (local.commit === null || local.commit === this.#remote.commit) return this.#remote;
+    if (this.#remote.commit === null) return local;
+    const parted = await this.#commonReading(local.commit, this.#remote.commit);
+    const state = await mergeStates(parted.state, local.state, this.#remote.state, this.#isOlder);
+    const head = await this.#newerHead(local.head, this.#remote.head);
+    return { state, head, commit: this.#remote.commit };
+  }
+
+  async #commonReading(a: string, b: string): Promise<StateReading> {
+    const common = await mergeBase(this.#origin.git, a, b);
+    return common === null ? NOTHING : new StateRef(this.#origin.git, common).read();
+  }
+
+  async #newerHead(a: string | null, b: string | null): Promise<string | null> {
+    if (a === null || b === null) return a ?? b;
+    return (await isAncestor(this.#checkout, a, b)) === true ? b : a;
+  }
+}
+
+function fetchedName(ref: string): string {
+  return ref.replace(/^refs\/flaghoist\//, 'refs/flaghoist-origin/');
+}
+
+/**
+ * The state of a home as runs on other machines share it.
+ *
+ * @throws FlaghoistError `GIT` there is no origin to share it by.
+ */
+export async function shareState(
+  home: StateHome,
+  options: Omit<StateHomeOptions, 'environments'> & Pick<StatePlace, 'environments'>,
+): Promise<SharedStateHome> {
+  const { checkout, stateDir, workspaceId, origin: service, directory, environments } = options;
+  const repository = await stateRepository(checkout, stateDir);
+  if (!repository) throw new Error('bug: a state without a home is shared');
+  const origin = await openStateOrigin(checkout.repository, await repository.open());
+  const place = { workspaceId, origin: service, directory, environments };
+  return new SharedStateHome(home, origin, checkout, place);
+}

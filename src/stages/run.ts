@@ -1,0 +1,67 @@
+import type { Connection, Place } from '../api/connect.js';
+import type { AdminReader } from '../api/reader.js';
+import { FlaghoistError } from '../errors.js';
+import type { StateHome } from '../git/state-home.js';
+import type { Desired } from '../model/desired.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import type { ObjectId } from '../model/object-id.js';
+import type { GuardFinding, Plan } from '../model/plan.js';
+import type { Outcomes, Words } from '../model/run.js';
+import type { PlanInput } from '../plan/plan-input.js';
+import type { KillResults } from './kill-lane.js';
+import type { RunOptions } from './policy.js';
+import type { Source } from './source.js';
+
+/** What a run works with; a plan needs nothing that can write. */
+export interface RunContext {
+  readonly source: Source;
+  readonly options: RunOptions;
+  /** Called once the specs are known to be valid: they say where the service is. */
+  readonly openReader: (desired: Desired) => Promise<AdminReader>;
+  /** Null: there is no home for a state, and the run is stateless. */
+  readonly openState: (at: Connection) => Promise<StateHome | null>;
+  /** The same to read from alone: it waits for no other run. */
+  readonly peekState: (place: Place) => Promise<StateHome | null>;
+  /** What plans call the service: its origin, or `embedded`. */
+  readonly originName: () => string;
+}
+
+/** A plan with everything that it was made from. */
+export interface Planned {
+  readonly plan: Plan;
+  readonly planHash: string;
+  readonly words: ReadonlyMap<ObjectId, Words>;
+  readonly guardFindings: readonly GuardFinding[];
+  readonly input: PlanInput;
+  readonly at: Connection;
+  /** What plans call the service. */
+  readonly originName: string;
+  readonly reader: AdminReader;
+  readonly home: StateHome | null;
+  /** HEAD of the last apply, as the state remembers it. */
+  readonly appliedHead: string | null;
+  /** Kills that went out before the plan was made; they are changes of it all the same. */
+  readonly kills: KillResults;
+  /** For people: what could not be known. */
+  readonly unknowns: readonly string[];
+}
+
+export interface Applied extends Planned {
+  readonly outcomes: Outcomes;
+  /** Whether a second look found nothing left to do. */
+  readonly converged: boolean;
+  /** Why the second look could not be taken. */
+  readonly unverified?: string;
+}
+
+/** The specs are wrong; nothing but kills was sent. */
+export class InvalidSpecsError extends FlaghoistError {
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(diagnostics: readonly Diagnostic[], kills: KillResults) {
+    const isKilled = [...kills.values()].some(({ status }) => status === 'killed');
+    const sent = isKilled ? 'nothing but the kills was sent' : 'nothing was sent';
+    super('SPECS_INVALID', `the specs are invalid; ${sent}`);
+    this.diagnostics = diagnostics;
+  }
+}

@@ -1,0 +1,71 @@
+import { FlaghoistError } from '../errors.js';
+import { mergeBase, resolveRevision, type Checkout } from '../git/checkout.js';
+import { commitTree } from '../git/commit-tree.js';
+import type { Desired } from '../model/desired.js';
+import type { ObjectId, ObjectRef } from '../model/object-id.js';
+import type { PlannedEnvironment } from '../plan/policy.js';
+import { readSpecs } from '../specs/read-specs.js';
+import { formsOf } from './forms.js';
+
+/**
+ * The objects whose specs differ between a revision and what is planned: what a plan made with `--since` is about.
+ *
+ * Seen from the point where both parted, so that what was merged elsewhere meanwhile is nobody's change here, and a
+ * branch before its merge or squash has the same objects as the commit after it.
+ *
+ * @throws FlaghoistError `GIT` there is no such revision; `SPECS_INVALID` its specs cannot be compared with.
+ */
+export async function objectsChangedSince(
+  checkout: Checkout,
+  since: string,
+  { desired, environments }: { desired: Desired; environments: readonly PlannedEnvironment[] },
+): Promise<ReadonlySet<ObjectId>> {
+  const revision = await resolveRevision(checkout, since);
+  const { head, repository } = checkout;
+  const parted =
+    repository && head !== null ? await mergeBase(repository.git, revision, head) : null;
+  const from = parted ?? revision;
+  const before = await desiredAt(checkout, from, since);
+  const refs = refsOf(before === null ? [desired] : [desired, before], environments);
+  const now = formsOf(desired, refs, environments);
+  const then = before === null ? new Map<ObjectId, string>() : formsOf(before, refs, environments);
+  const ids = [...now.keys(), ...then.keys()];
+  return new Set(ids.filter((id) => now.get(id) !== then.get(id)));
+}
+
+/** Null: there were no specs yet. */
+async function desiredAt(
+  checkout: Checkout,
+  commit: string,
+  since: string,
+): Promise<Desired | null> {
+  const tree = await commitTree(checkout, commit);
+  if (tree.list().length === 0) return null;
+  const specs = await readSpecs(tree);
+  if (specs.ok) return specs.desired;
+  const [first] = specs.diagnostics.filter(({ severity }) => severity === 'error');
+  const what = first ? ` (${first.location.file}: ${first.message})` : '';
+  throw new FlaghoistError(
+    'SPECS_INVALID',
+    `cannot compare with "${since}": the specs of ${commit.slice(0, 8)} are invalid${what}`,
+  );
+}
+
+function refsOf(
+  sides: readonly Desired[],
+  environments: readonly PlannedEnvironment[],
+): ObjectRef[] {
+  const places = [null, ...environments.map(({ name }) => name)];
+  return sides.flatMap(({ flags, segments }) => [
+    ...refsIn('flag', [...flags.keys()], places),
+    ...refsIn('segment', [...segments.keys()], places),
+  ]);
+}
+
+function refsIn(
+  kind: 'flag' | 'segment',
+  names: readonly string[],
+  places: readonly (string | null)[],
+): ObjectRef[] {
+  return names.flatMap((name) => places.map((environment) => ({ kind, name, environment })));
+}

@@ -1,0 +1,42 @@
+import { isAncestor, type Checkout } from '../git/checkout.js';
+import { sortedSet } from '../kinds/json.js';
+import type { Base, State } from '../model/state.js';
+
+/** Commits that are looked for, at most: each is a question to git. */
+const MAX_COMMITS = 50;
+
+/**
+ * What a run cannot know because history does not reach far enough, in sentences for people. The plan is made all the
+ * same; what cannot be witnessed is not deleted.
+ */
+export async function unknowns(
+  checkout: Checkout,
+  state: State,
+  head: string | null,
+): Promise<readonly string[]> {
+  if (head === null) return [];
+  const notes = checkout.shallow
+    ? [
+        'the clone is shallow: titles may name fewer commits, and what left the specs is not deleted where the commit that declared it is missing (fetch the whole history)',
+      ]
+    : [];
+  const missing: string[] = [];
+  for (const commit of baseCommits(state).slice(0, MAX_COMMITS)) {
+    if ((await isAncestor(checkout, commit, head)) === 'unknown') missing.push(commit);
+  }
+  const [first, ...more] = missing.map((commit) => commit.slice(0, 8));
+  if (first === undefined || checkout.shallow) return notes;
+  const others = more.length > 0 ? ` and ${more.length} more` : '';
+  return [
+    ...notes,
+    `commit ${first}${others}, which a run applied, is not in this repository: its history was rewritten, or is not whole; titles may name fewer commits, and what left the specs since is not deleted`,
+  ];
+}
+
+function baseCommits(state: State): string[] {
+  const bases = [...state.values()].flatMap(({ workspace, environments }): Base<unknown>[] => [
+    ...(workspace ? [workspace] : []),
+    ...Object.values<Base<unknown>>(environments),
+  ]);
+  return sortedSet(bases.flatMap(({ commit }) => commit ?? []));
+}

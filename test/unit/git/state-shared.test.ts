@@ -1,0 +1,180 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openCheckout } from '../../../src/git/checkout.js';
+import { openStateHome } from '../../../src/git/state-home.js';
+import { shareState, type SharedStateHome } from '../../../src/git/state-shared.js';
+import type { State, StateEntry } from '../../../src/model/state.js';
+import { makeDirectory, makeRepository, testRepository } from '../../support/git.js';
+
+const HEAD = 'a'.repeat(40);
+
+function flag(name: string, trafficAllocation: number, commit: string = HEAD): StateEntry {
+  return { kind: 'flag', name, environments: { e: { spec: { trafficAllocation }, commit } } };
+}
+
+function stateOf(...entries: StateEntry[]): State {
+  return new Map(entries.map((entry) => [`${entry.kind}/${entry.name}`, entry]));
+}
+
+/** A bare origin with two commits, one older than the other. */
+function makeOrigin(): { url: string; older: string; newer: string } {
+  const source = makeRepository();
+  const older = source.commit('older');
+  const newer = source.commit('newer');
+  const url = join(makeDirectory(), 'origin.git');
+  execFileSync('git', ['clone', '--quiet', '--bare', source.directory, url]);
+  return { url, older, newer };
+}
+
+function makeClone(url: string): string {
+  const directory = join(makeDirectory(), 'clone');
+  execFileSync('git', ['clone', '--quiet', url, directory]);
+  return directory;
+}
+
+async function homeIn(directory: string): Promise<SharedStateHome> {
+  const checkout = await openCheckout(directory);
+  onTestFinished(async () => checkout.close());
+  const place = { checkout, workspaceId: 'ws', origin: 'http://localhost', directory: '' };
+  const home = await openStateHome(place);
+  if (!home) throw new Error('no home');
+  return shareState(home, place);
+}
+
+const said = (message: string): { head: string; message: string } => ({ head: HEAD, message });
+
+describe('a state that is shared through origin', () => {
+  it('is there for the next machine', async () => {
+    const { url } = makeOrigin();
+    const one = await homeIn(makeClone(url));
+    await one.read();
+    await one.write(stateOf(flag('a', 1)), said('Apply'));
+
+    const reading = await (await homeIn(makeClone(url))).read();
+
+    expect(reading.state).toEqual(stateOf(flag('a', 1)));
+    expect(reading.head).toBe(HEAD);
+  });
+
+  it('merges a lost race: what only one run touched is its own, for both the newer base', async () => {
+    const { url, older, newer } = makeOrigin();
+    const one = await homeIn(makeClone(url));
+    const other = await homeIn(makeClone(url));
+    await one.read();
+    await one.write(stateOf(flag('a', 1), flag('b', 1), flag('c', 1), flag('d', 1)), said('Both'));
+    await one.read();
+    const before = await other.read();
+    expect(before.state.size).toBe(4);
+    await other.write(
+      stateOf(flag('a', 2), flag('b', 1), flag('c', 2, newer), flag('d', 2, older)),
+      said('Theirs'),
+    );
+
+    await one.write(
+      stateOf(flag('a', 1), flag('b', 3), flag('c', 3, older), flag('d', 3, newer)),
+      said('Ours'),
+    );
+    await one.write(
+      stateOf(flag('a', 1), flag('b', 4), flag('c', 3, older), flag('d', 3, newer)),
+      said('Ours again'),
+    );
+
+    const { state } = await (await homeIn(makeClone(url))).read();
+    expect(state).toEqual(
+      stateOf(flag('a', 2), flag('b', 4), flag('c', 2, newer), flag('d', 3, newer)),
+    );
+    const subjects = testRepository(url).git('log', '--format=%s', one.ref);
+    expect(subjects.split('\n')).toEqual(['Ours again', 'Ours', 'Theirs', 'Both']);
+  });
+
+  it('keeps what was written while origin could not be reached', async () => {
+    const { url } = makeOrigin();
+    const clone = makeClone(url);
+    const one = await homeIn(clone);
+    await one.read();
+    await one.write(stateOf(flag('a', 1)), said('Apply'));
+    const mine = testRepository(clone);
+    execFileSync('mv', [url, `${url}.away`]);
+    await expect(one.write(stateOf(flag('a', 2)), said('Apply'))).rejects.toMatchObject({
+      code: 'GIT',
+    });
+    execFileSync('mv', [`${url}.away`, url]);
+    const other = await homeIn(makeClone(url));
+    await other.read();
+    await other.write(stateOf(flag('a', 1), flag('b', 1)), said('Theirs'));
+
+    const again = await homeIn(clone);
+
+    expect((await again.read()).state).toEqual(stateOf(flag('a', 2), flag('b', 1)));
+    expect(mine.git('for-each-ref', 'refs/heads').split('\n')).toHaveLength(1);
+  });
+
+  it('is locked for one machine at a time, until the lock is given back or broken', async () => {
+    const { url } = makeOrigin();
+    const one = await homeIn(makeClone(url));
+    const other = await homeIn(makeClone(url));
+    const release = await one.lock(0);
+
+    await expect(other.lock(0)).rejects.toMatchObject({
+      code: 'IN_USE',
+      message: expect.stringMatching(/process \d+ since .* flaghoist state unlock/) as string,
+    });
+    await release();
+    await (
+      await other.lock(0)
+    )();
+    await one.lock(0);
+    const holder = await other.lockHolder();
+    expect(holder && (await other.breakLock(holder))).toBe(true);
+
+    await (
+      await other.lock(0)
+    )();
+    expect(await other.lockHolder()).toBeNull();
+  });
+
+  it('is free again when its lock has expired', async () => {
+    const { url } = makeOrigin();
+    const clone = makeClone(url);
+    const home = await homeIn(clone);
+    const lock = home.ref.replace('refs/flaghoist/', 'refs/flaghoist-lock/');
+    const stale = testRepository(clone).git(
+      'commit-tree',
+      '-m',
+      'somewhere process 1\nuntil 2026-01-01T00:00:00.000Z',
+      'HEAD^{tree}',
+    );
+    testRepository(clone).git('push', '--quiet', 'origin', `${stale}:${lock}`);
+
+    const release = await home.lock(0);
+
+    expect((await home.lockHolder())?.commit).not.toBe(stale);
+    await release();
+  });
+
+  it.each([['ext::sh -c true'], ['http://example.com/x.git'], ['--upload-pack=true']])(
+    'goes to no such place: %s',
+    async (url) => {
+      const repository = makeRepository();
+      repository.git('config', 'remote.origin.url', url);
+
+      await expect(homeIn(repository.directory)).rejects.toMatchObject({ code: 'GIT' });
+    },
+  );
+
+  it('runs no program that the config of the checkout names', async () => {
+    const { url } = makeOrigin();
+    const clone = makeClone(url);
+    const proof = join(clone, 'proof');
+    for (const key of ['remote.origin.uploadpack', 'remote.origin.receivepack']) {
+      testRepository(clone).git('config', key, `touch '${proof}';`);
+    }
+    const home = await homeIn(clone);
+
+    await home.read();
+    await home.write(stateOf(flag('a', 1)), said('Apply'));
+
+    expect(testRepository(clone).git('status', '--porcelain')).toBe('');
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { onlyReviewed } from '../../../src/plan/reviewed.js';
+import type { Drafted } from '../../../src/plan/draft.js';
+import type { WireDefinition } from '../../../src/api/wire.js';
+
+const ID = 'flag/pay@production';
+
+function drafted(paths: readonly string[]): Drafted {
+  const fields = paths.map((path) => ({
+    path,
+    reason: path === '/killed' ? ('kill' as const) : ('commit' as const),
+    after: true,
+  }));
+  const place = { flag: 'pay', environment: 'production' };
+  const operations = paths.map((path) => ({ op: 'replace' as const, path, value: true }));
+  const expected = {} as WireDefinition;
+  return {
+    id: ID,
+    withheld: [],
+    draft: {
+      change: {
+        id: ID,
+        ref: { kind: 'flag', name: 'pay', environment: 'production' },
+        action: 'update',
+        reason: 'kill',
+        location: null,
+        fields,
+      },
+      requests: [{ action: 'patch-definition', ...place, operations, expected }],
+      after: ['flag/pay'],
+      uses: [],
+    },
+  };
+}
+
+describe('a run that is held to a reviewed plan', () => {
+  it('holds a change to another object back', () => {
+    const [only] = onlyReviewed([drafted(['/rules'])], new Set(['flag/other@production']));
+
+    expect(only?.draft).toBeUndefined();
+    expect(only?.withheld).toMatchObject([{ id: ID, why: 'not-reviewed' }]);
+  });
+
+  it('lets the kill of another object pass, and nothing else of that change', () => {
+    const [only] = onlyReviewed([drafted(['/killed', '/rules'])], new Set());
+
+    expect(only?.draft?.change.fields.map(({ path }) => path)).toEqual(['/killed']);
+    expect(only?.draft?.requests).toMatchObject([
+      { operations: [{ op: 'replace', path: '/killed' }] },
+    ]);
+    expect(only?.withheld.map(({ fields }) => fields.map(({ path }) => path))).toEqual([
+      ['/rules'],
+    ]);
+  });
+
+  it('leaves the reviewed objects, and all where nothing was reviewed, as they are', () => {
+    const change = drafted(['/rules']);
+
+    expect(onlyReviewed([change], new Set([ID]))).toEqual([change]);
+    expect(onlyReviewed([change], null)).toEqual([change]);
+  });
+});
