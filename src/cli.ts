@@ -2,7 +2,13 @@ import { Command, CommanderError, Option } from 'commander';
 import { collect, collectObject, duration, positive } from './arguments.js';
 import type { DriftFlags } from './commands/drift.js';
 import type { ImportFlags } from './commands/import.js';
-import type { ReconcileFlags, StateFlags, Terminal, ValidateFlags } from './commands/options.js';
+import type {
+  KillFlags,
+  ReconcileFlags,
+  StateFlags,
+  Terminal,
+  ValidateFlags,
+} from './commands/options.js';
 import { addService } from './service-cli.js';
 import { packageVersion } from './version.js';
 import { EXIT, type ExitCode } from './errors.js';
@@ -47,6 +53,7 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
   addDrift(program, terminal, done);
   addState(program, terminal, done);
   addHistory(program, terminal, done);
+  addKill(program, terminal, done);
   addService(program, terminal);
   return program;
 }
@@ -179,11 +186,41 @@ function lockOption(command: Command): Command {
   );
 }
 
-function serviceOptions(command: Command): Command {
+/** `kill` and `restore`. */
+function addKill(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const acts = { kill: 'kill a flag at once', restore: 'take a kill back at once' } as const;
+  for (const [name, what] of Object.entries(acts)) {
+    const command = program
+      .command(name)
+      .description(`${what}, and prepare the commit that makes git agree`)
+      .argument('<flag>', 'name of the flag, of this repository or not')
+      .argument('[directory]', 'config repository', '.')
+      .requiredOption('--environment <name>', 'where, as flaghoist.yaml names it')
+      .option('--reason <text>', 'why; goes into the service’s log and into the commit');
+    commonOptions(timeoutOption(placeOptions(command))).action(
+      async (flag: string, directory: string, flags: KillFlags) => {
+        const { runKill } = await import('./commands/kill.js');
+        done(await runKill({ flag, directory, isKill: name === 'kill' }, flags, terminal));
+      },
+    );
+  }
+}
+
+/** Where the service is. */
+function placeOptions(command: Command): Command {
   return command
     .option('--url <url>', 'the administration service (default: FLAGHOIST_URL)')
     .option('--embedded', 'start the embedded service in this process and use it')
-    .option('--embedded-dir <path>', 'where the embedded service keeps its data')
+    .option('--embedded-dir <path>', 'where the embedded service keeps its data');
+}
+
+function timeoutOption(command: Command): Command {
+  const what = 'give a dead network up after so long (default: 30s)';
+  return command.option('--timeout <duration>', what, duration);
+}
+
+function serviceOptions(command: Command): Command {
+  placeOptions(command)
     .option('--environment <name>', 'only this environment (repeatable)', collect, [])
     .option(
       '--only <kind/name>',
@@ -191,12 +228,8 @@ function serviceOptions(command: Command): Command {
       collectObject,
       [],
     )
-    .option('--concurrency <n>', 'requests at the same time', positive)
-    .option(
-      '--timeout <duration>',
-      'give a dead network up after so long (default: 30s)',
-      duration,
-    );
+    .option('--concurrency <n>', 'requests at the same time', positive);
+  return timeoutOption(command);
 }
 
 function commonOptions(command: Command): Command {

@@ -1,7 +1,8 @@
 import { applyPlan, type ApplyProgress } from './apply/apply.js';
 import { connectIn, findPlace } from './api/connect.js';
 import type { AdminWriter } from './api/writer.js';
-import { messageOf } from './errors.js';
+import { FlaghoistError, messageOf } from './errors.js';
+import type { StateHome } from './git/state-home.js';
 import { EMPTY_STATE, type State } from './model/state.js';
 import type { ObjectId } from './model/object-id.js';
 import type { Outcomes, Words } from './model/run.js';
@@ -129,8 +130,23 @@ export async function reconcile(
   }));
   const { state, ...verdict } = verified;
   const message = applyMessageFor('Apply', { ...planned, words }, head, outcomes);
-  await home?.write(state, { head, message });
-  return { ...planned, words, outcomes, ...verdict };
+  const unremembered = await remember(home, state, { head, message });
+  return { ...planned, words, outcomes, ...verdict, ...unremembered };
+}
+
+/** What was done is reported also where it cannot be written down: the next run finds it equal and does so then. */
+async function remember(
+  home: StateHome | null,
+  state: State,
+  meta: { head: string | null; message: string },
+): Promise<{ unremembered?: string }> {
+  try {
+    await home?.write(state, meta);
+    return {};
+  } catch (error) {
+    if (!(error instanceof FlaghoistError)) throw error;
+    return { unremembered: error.message };
+  }
 }
 
 /** Looks again at what was touched: nothing may be left to do. */

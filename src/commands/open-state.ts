@@ -2,6 +2,7 @@ import { connect } from '../api/connect.js';
 import { originOf } from '../api/origin.js';
 import { openRun } from '../compose/open-run.js';
 import { directoryInRepository } from '../compose/state-access.js';
+import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/store-id.js';
 import { operatorSettings, type OperatorSettings } from '../config.js';
 import { FlaghoistError } from '../errors.js';
 import { findStates, type FoundState, type StateHome } from '../git/state-home.js';
@@ -84,9 +85,15 @@ async function statesOf(
     directory: directoryInRepository(checkout, directory),
   });
   const url = flags.url ?? settings.url;
-  const origin = flags.embedded === true ? 'embedded' : url === undefined ? null : originOf(url);
+  const embedded = flags.embedded === true ? embeddedName(checkout.directory, flags) : undefined;
+  const origin = embedded ?? (url === undefined ? null : originOf(url));
   const meant = found.filter(({ place }) => origin === null || place.origin === origin);
   return { found: meant, others: others + found.length - meant.length };
+}
+
+/** Of the store that is there now; where none is, of one that no state knows. */
+function embeddedName(directory: string, { embeddedDir }: StateFlags): string {
+  return embeddedStateName(storeIdAt(embeddedStorePath(directory, embeddedDir)) ?? 'none');
 }
 
 function ambiguous(directory: string, found: readonly FoundState[]): FlaghoistError {

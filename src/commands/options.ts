@@ -44,6 +44,17 @@ export interface StateFlags extends CommonFlags, ServiceFlags {
   readonly lockTimeout: number;
 }
 
+export interface KillFlags extends CommonFlags {
+  readonly url?: string;
+  readonly embedded?: boolean;
+  readonly embeddedDir?: string;
+  /** As flaghoist.yaml names it. */
+  readonly environment: string;
+  readonly reason?: string;
+  /** Milliseconds. */
+  readonly timeout?: number;
+}
+
 export type ValidateFlags = CommonFlags;
 
 /** What a command talks to: the process, or a test's stand-in for it. */

@@ -141,10 +141,12 @@ function reported(
   const showKeys = flags.showKeys === true;
   const text = planText(report, { color: screen.color, width: screen.width, showKeys });
   const unverified = 'unverified' in result ? `Not verified: ${result.unverified}\n` : '';
+  const unremembered = 'unremembered' in result ? `Not remembered: ${result.unremembered}\n` : '';
+  if (unremembered !== '') terminal.stderr.write(`flaghoist: ${unremembered}`);
   return {
     directory,
     exitCode: exitCodeOf(result, flags, terminal),
-    text: text + unverified,
+    text: text + unverified + unremembered,
     document: planDocument(report, { showKeys }),
   };
 }
@@ -202,6 +204,7 @@ function exitCodeOf(
     return flags.detailedExitcode === true && differs ? EXIT.changes : EXIT.ok;
   }
   if (signal.aborted) return exitCodeOfSignal(signal);
+  if (result.unremembered !== undefined && result.converged) return EXIT.failed;
   return result.converged ? EXIT.ok : EXIT.notConverged;
 }
 

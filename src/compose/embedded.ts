@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Desired } from '../model/desired.js';
 import type { Seed } from '../service/seed.js';
 import { startService } from '../service/service.js';
 import type { StoreLocation } from '../service/store/store.js';
+import { embeddedStorePath, ensuredStoreId } from './store-id.js';
 import { workspaceIdFor } from './workspace-id.js';
 
 /** The administration service in this process, reached over HTTP like any other. */
@@ -25,8 +26,6 @@ export interface EmbeddedOptions {
   readonly storeDirectory?: string | undefined;
   readonly isDryRun: boolean;
 }
-
-const DEFAULT_FOLDER = '.flaghoist';
 
 /**
  * Starts the embedded service with the workspace, environments and traffic types that the specs name.
@@ -51,21 +50,14 @@ export async function startEmbedded(
 }
 
 function storeOf({ directory, storeDirectory, isDryRun }: EmbeddedOptions): StoreLocation {
-  const path =
-    storeDirectory === undefined
-      ? join(directory, DEFAULT_FOLDER, 'service')
-      : resolve(storeDirectory);
+  const path = embeddedStorePath(directory, storeDirectory);
   if (isDryRun && !existsSync(path)) return { kind: 'memory' };
   if (storeDirectory === undefined) ignoreInGit(dirname(path));
   return { kind: 'directory', path };
 }
 
 function storeIdOf(store: StoreLocation): string {
-  if (store.kind !== 'directory') return randomUUID();
-  const file = join(store.path, 'store-id');
-  // The store is open, so nobody else is here to make another id.
-  if (!existsSync(file)) writeFileSync(file, `${randomUUID()}\n`);
-  return readFileSync(file, 'utf8').trim();
+  return store.kind === 'directory' ? ensuredStoreId(store.path) : randomUUID();
 }
 
 function ignoreInGit(folder: string): void {

@@ -9,6 +9,7 @@ import type { Desired } from '../model/desired.js';
 import { packageVersion } from '../version.js';
 import type { Closers } from './closers.js';
 import type { EmbeddedOptions } from './embedded.js';
+import { embeddedStateName } from './store-id.js';
 
 export interface AccessOptions {
   readonly settings: OperatorSettings;
@@ -80,7 +81,7 @@ async function locate(
     const { startEmbedded } = await import('./embedded.js');
     const service = await startEmbedded(desired, embedded);
     closers.add(async () => service.close());
-    const stateName = `${EMBEDDED}:${service.storeId}`;
+    const stateName = embeddedStateName(service.storeId);
     return { url: service.url, key: () => service.key, name: EMBEDDED, stateName };
   }
   const { url } = decideOrigin({

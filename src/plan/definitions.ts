@@ -16,7 +16,7 @@ import { definitionFields, targetPath } from './fields.js';
 import { isKillOrdered } from './kill-orders.js';
 import { effectiveFields, plannedRestore } from './kills.js';
 import { creationReason, withoutBase, type PlanInput } from './plan-input.js';
-import { environmentRules, heldBack, type FieldRules, type PlannedEnvironment } from './policy.js';
+import { environmentRules, heldBack, type PlannedEnvironment } from './policy.js';
 import { createdFields, threeWay } from './three-way.js';
 import { usesOf } from './uses.js';
 
@@ -41,7 +41,8 @@ export function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted
   const id = objectId(subject.ref);
   const live = actual.definitions.get(environment.name);
   if (live === undefined) throw new Error(`bug: ${id} was not observed`);
-  if (live === null) return planCreation(of, subject, { rules, input });
+  const isKilled = isKillOrdered(input.desired, flag.name, environment.configName);
+  if (live === null) return planCreation(of, subject, isKilled, input);
   const restore = plannedRestore(of, live.killed, input);
   const differences = definitionDifferences(of, input).filter((each) => each.path !== '/killed');
   const parted = partFields(subject, [...restore.changes, ...differences], rules);
@@ -54,7 +55,6 @@ export function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted
   );
   const isRestored = parted.allowed.some(({ path }) => path === '/killed');
   // The kill goes first, in a request of its own.
-  const isKilled = isKillOrdered(input.desired, flag.name, environment.configName);
   const expected = isKilled ? { ...live, killed: true } : live;
   const wanted = { ...written, ...(isRestored && restore.written) };
   const operations = patchOperations(expected, withFields(expected, wanted));
@@ -76,18 +76,18 @@ export function planDefinition(of: DefinitionSubject, input: PlanInput): Drafted
 function planCreation(
   of: DefinitionSubject,
   subject: DraftSubject,
-  { rules, input }: { rules: FieldRules; input: PlanInput },
+  isKilled: boolean,
+  { desired, policy }: PlanInput,
 ): Drafted {
-  const { flag, definition, environment, entry } = of;
+  const { flag, definition, entry, environment } = of;
   const id = objectId(subject.ref);
   const said = canonicalDefinition(definition.creation) as Required<Definition>;
   // Made killed: there is no moment in which it serves what somebody has ordered off.
-  const isKilled = isKillOrdered(input.desired, flag.name, environment.configName);
   const creation = isKilled ? { ...said, killed: true } : said;
-  const wanted = effectiveFields(of, input.desired);
+  const wanted = effectiveFields(of, desired);
   const reason = creationReason(entry?.environments[environment.id], wanted);
   const fields = createdFields(definitionFields(creation, []), reason);
-  const held = heldBack({ reason }, rules);
+  const held = heldBack({ reason }, environmentRules(policy, environment));
   if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
   const body = definitionBody(creation);
   return {

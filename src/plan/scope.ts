@@ -53,19 +53,6 @@ export function scopeOf(
   return { flags, segments, users: removed };
 }
 
-/** An add-only segment may hold more than ours, so that its number says nothing. */
-function keysLook(
-  { keys, mode }: DesiredActivation,
-  base: Base<ActivationBase> | undefined,
-  trustCounts: boolean,
-): KeysLook {
-  if (!keys || mode === 'external') return 'activation';
-  const remembered = base?.spec?.keys;
-  const isCountEnough =
-    trustCounts && mode === 'exact' && remembered && sameKeys(remembered, keys.digest);
-  return isCountEnough ? remembered : 'keys';
-}
-
 /** Definitions that are only looked at because git kills them, or takes that back: of any flag of the workspace. */
 function addKills(flags: Map<string, FlagScope>, desired: Desired, policy: PlanPolicy): void {
   const add = (flag: string, place: PlannedEnvironment | undefined): void => {
@@ -83,6 +70,19 @@ function addKills(flags: Map<string, FlagScope>, desired: Desired, policy: PlanP
       name,
       policy.environments.find((each) => each.name === environment),
     );
+}
+
+/** An add-only segment may hold more than ours, so that its number says nothing. */
+function keysLook(
+  { keys, mode }: DesiredActivation,
+  base: Base<ActivationBase> | undefined,
+  trustCounts: boolean,
+): KeysLook {
+  if (!keys || mode === 'external') return 'activation';
+  const remembered = base?.spec?.keys;
+  const isCountEnough =
+    trustCounts && mode === 'exact' && remembered && sameKeys(remembered, keys.digest);
+  return isCountEnough ? remembered : 'keys';
 }
 
 function selectedNames(policy: PlanPolicy, named: (configName: string) => boolean): string[] {

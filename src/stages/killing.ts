@@ -67,7 +67,8 @@ export async function killAmongInvalid(
   }
 }
 
-function killsAlone(config: Config, kills: readonly DesiredKill[]): Desired {
+/** Specs that say where the service is and what to kill, and nothing else. */
+export function killsAlone(config: Config, kills: readonly DesiredKill[]): Desired {
   return {
     config,
     flags: new Map(),

@@ -52,6 +52,8 @@ export interface Applied extends Planned {
   readonly converged: boolean;
   /** Why the second look could not be taken. */
   readonly unverified?: string;
+  /** Why the state could not be written after the apply. */
+  readonly unremembered?: string;
 }
 
 /** The specs are wrong; nothing but kills was sent. */

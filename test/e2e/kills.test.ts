@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openCheckout } from '../../src/git/checkout.js';
+import { openStateHome } from '../../src/git/state-home.js';
 import { flaghoist, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -293,6 +295,22 @@ describe('kills', () => {
     expect(await isKilled()).toBe(true);
   });
 
+  it('a kill is sent although another run holds the state', async () => {
+    repository.write({ 'kills/production.yaml': KILLS });
+    repository.commit('Kill pay');
+    const checkout = await openCheckout(repository.directory);
+    const workspaceId = (await place()).split('/')[3] ?? '';
+    const held = { checkout, workspaceId, origin: service.origin, directory: '' };
+    const lock = await (await openStateHome(held))?.lock(0);
+
+    const sent = await reconcile();
+
+    lock?.();
+    await checkout.close();
+    expect(sent.code).toBe(7);
+    expect(await isKilled()).toBe(true);
+  });
+
   it('a flag of another repository is killed and restored, and nothing else of it is written', async () => {
     await addStranger();
     repository.write({ 'kills/production.yaml': 'kills:\n  theirs: { reason: INC-2 }\n' });
@@ -331,4 +349,61 @@ describe('kills', () => {
 
     expect(await isKilled()).toBe(false);
   });
+
+  it('the command kills at once, and its commit makes git agree', async () => {
+    const acted = await run(
+      'kill',
+      'pay',
+      '--environment',
+      'production',
+      '--reason',
+      "INC-1: it's off",
+    );
+
+    expect(acted).toMatchObject({ code: 0 });
+    expect(await isKilled()).toBe(true);
+    expect(writes()).toEqual(['PATCH pay: Kill pay in production']);
+    runInShell(acted.stdout);
+    expect(repository.git('log', '-1', '--format=%s: %b')).toBe(
+      "Kill pay in production: INC-1: it's off",
+    );
+    expect((await dryRun('--detailed-exitcode')).changes).toEqual([]);
+  });
+
+  it('the other command restores at once, and its commit makes git agree', async () => {
+    repository.write({
+      'kills/production.yaml': `# on-call\n${KILLS}`,
+      'flags/pay.yaml': flag(10, 'killed: true, '),
+      'flags/broken.yaml': 'flag: broken\n',
+    });
+    repository.commit('Kill pay');
+    expect(await reconcile()).toMatchObject({ code: 3 });
+    service.requests.length = 0;
+
+    const acted = await run('restore', 'pay', '--environment', 'production');
+
+    expect(acted).toMatchObject({ code: 0 });
+    expect(await isKilled()).toBe(false);
+    expect(writes()).toEqual(['PATCH pay: Restore pay in production']);
+    expect(acted.stdout).toContain('flags/pay.yaml:7 says `killed: true`');
+    runInShell(acted.stdout);
+    expect(repository.git('show', 'HEAD:kills/production.yaml')).toBe('# on-call\nkills: {}');
+  });
+
+  it('the command names what is wrong: an environment, a flag without a definition', async () => {
+    const nowhere = await run('kill', 'pay', '--environment', 'prod');
+    const nobody = await run('kill', 'nobody', '--environment', 'production');
+
+    expect(nowhere).toMatchObject({ code: 64 });
+    expect(nowhere.stderr).toContain('flaghoist.yaml has "staging", "production"');
+    expect(nobody).toMatchObject({ code: 6 });
+    expect(writes()).toEqual([]);
+  });
+
+  /** The commands that were printed, as a person would paste them. */
+  function runInShell(printed: string): void {
+    const commands = printed.split('\n').filter((line) => line.startsWith('  git '));
+    expect(commands).toHaveLength(2);
+    repository.shell(commands.join('\n'));
+  }
 });

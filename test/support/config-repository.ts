@@ -12,7 +12,16 @@ export class ConfigRepository implements Disposable {
   }
 
   git(...args: readonly string[]): string {
-    return execFileSync('git', args, {
+    return this.#run('git', args);
+  }
+
+  /** Runs a script as somebody who works in the repository would. */
+  shell(script: string): string {
+    return this.#run('sh', ['-e', '-c', script]);
+  }
+
+  #run(program: string, args: readonly string[]): string {
+    return execFileSync(program, args, {
       cwd: this.directory,
       encoding: 'utf8',
       env: {

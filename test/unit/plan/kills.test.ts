@@ -127,7 +127,7 @@ describe('a kill', () => {
   it('of a flag that is declared elsewhere makes nothing else of it looked at', () => {
     const scope = scopeOf(aDesired({ kills: [listed('pay')] }), NO_STATE, aPolicy(), {
       allEnvironments: [],
-      trustCounts: true,
+      trustCounts: false,
     });
 
     expect(scope.flags).toEqual(
