@@ -1,5 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { collect, collectObject, duration, positive } from './arguments.js';
+import type { DriftFlags } from './commands/drift.js';
+import type { ImportFlags } from './commands/import.js';
 import type {
   KillFlags,
   ReconcileFlags,
@@ -47,6 +49,8 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
     .exitOverride();
   addValidate(program, terminal, done);
   addReconcile(program, terminal, done);
+  addImport(program, terminal, done);
+  addDrift(program, terminal, done);
   addState(program, terminal, done);
   addHistory(program, terminal, done);
   addKill(program, terminal, done);
@@ -91,6 +95,34 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     async (directories: string[], flags: ReconcileFlags) => {
       const { runReconcile } = await import('./commands/reconcile.js');
       done(await runReconcile(directories, flags, terminal));
+    },
+  );
+}
+
+function addImport(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('import')
+    .description('write what is live as files, so that the next plan is empty')
+    .argument('[directory]', 'where the config repository is to be', '.')
+    .option('--workspace <name>', 'which workspace (default: the only one)')
+    .option('--overwrite', 'replace flaghoist.yaml, flags/ and segments/ that are there');
+  commonOptions(serviceOptions(command)).action(async (directory: string, flags: ImportFlags) => {
+    const { runImport } = await import('./commands/import.js');
+    done(await runImport(directory, flags, terminal));
+  });
+}
+
+function addDrift(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('drift')
+    .description('what is live and not in git; exit 2 when anything is')
+    .argument('[directory...]', 'config repositories', ['.'])
+    .option('--adopt', 'write the live values into the files; nothing is committed')
+    .option('--allow-older', 'compare with a HEAD that is older than what was applied');
+  commonOptions(serviceOptions(command)).action(
+    async (directories: string[], flags: DriftFlags) => {
+      const { runDrift } = await import('./commands/drift.js');
+      done(await runDrift(directories, flags, terminal));
     },
   );
 }

@@ -71,7 +71,11 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const resolved = await policyOf(context, desired, at, home === null);
   const known = { desired, state, checkout, head, applied, policy: resolved };
   const policy = { ...resolved, restorable: await restorableKills(known) };
-  const seen = await look(reader, at, { ...known, policy });
+  const seen = await look(reader, at, {
+    ...known,
+    policy,
+    trustCounts: context.options.everyKey !== true,
+  });
   const input = { ...seen, actual: beforeKills(seen.actual, kills) };
   const changes = planChanges(input);
   const originName = context.originName();

@@ -151,7 +151,7 @@ function reported(
   };
 }
 
-function reportOf(result: Planned | Applied, { context }: Run): PlanReport {
+export function reportOf(result: Planned | Applied, { context }: Run): PlanReport {
   const { plan: found, words, planHash, at, guardFindings, home, input } = result;
   return {
     plan: found,

@@ -35,11 +35,12 @@ export interface EmbeddedOptions {
  * @throws FlaghoistError `IN_USE`: another process has the store open.
  */
 export async function startEmbedded(
-  desired: Desired,
+  desired: Desired | null,
   options: EmbeddedOptions,
 ): Promise<EmbeddedService> {
   const store = storeOf(options);
-  const service = await startService({ store, seed: seedOf(desired) });
+  const seed = desired ? seedOf(desired) : { workspaces: [] };
+  const service = await startService({ store, seed });
   return {
     url: service.origin,
     key: service.lendKey('flaghoist --embedded'),

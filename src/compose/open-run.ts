@@ -20,6 +20,10 @@ export interface RunFlags {
   readonly revertDrift?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
+  /** HEAD is read, though a dry run would read the working tree. */
+  readonly committedOnly?: boolean;
+  /** Keys are listed also where their number is the remembered one. */
+  readonly everyKey?: boolean;
   readonly since?: string;
   /** Milliseconds. */
   readonly timeout?: number;
@@ -44,7 +48,7 @@ export interface Run extends AsyncDisposable {
 }
 
 /** A dead network is given up after so long. */
-const DEFAULT_TIMEOUT_MS = 30_000;
+export const DEFAULT_TIMEOUT_MS = 30_000;
 
 /**
  * Builds what one run works with. Nothing is asked of the service before the specs are known to be valid. Disposing
@@ -60,7 +64,7 @@ export async function openRun(
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
   const source = await openSource(directory, {
-    workingTree: isDryRun || flags.allowDirty === true,
+    workingTree: flags.committedOnly !== true && (isDryRun || flags.allowDirty === true),
   });
   closers.add(async () => source[Symbol.asyncDispose]());
   const opened: { service?: ServiceAccess; pushState?: boolean } = {};
@@ -110,6 +114,7 @@ function runOptions(flags: RunFlags): RunOptions {
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
     allowOlder: flags.allowOlder === true,
+    everyKey: flags.everyKey === true,
     since: flags.since,
   };
 }

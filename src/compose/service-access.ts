@@ -43,10 +43,11 @@ export interface ServiceAccess {
 /**
  * Decides where the key may go, and opens the way there.
  *
+ * @param desired null: there are no specs yet; nothing is proposed, and an embedded service holds what it held.
  * @throws FlaghoistError `ORIGIN_NOT_ALLOWED`, `NO_KEY`: nothing was sent, no connection was made.
  */
 export async function openService(
-  desired: Desired,
+  desired: Desired | null,
   options: AccessOptions,
   closers: Closers,
 ): Promise<ServiceAccess> {
@@ -70,7 +71,7 @@ export async function openService(
 }
 
 async function locate(
-  desired: Desired,
+  desired: Desired | null,
   options: AccessOptions,
   closers: Closers,
 ): Promise<{ url: string; key: () => string; name: string; stateName: string }> {
@@ -87,8 +88,8 @@ async function locate(
     cliUrl: options.url,
     envUrl: settings.url,
     allowedOrigins: parseOrigins(settings.allowedOrigins),
-    proposedUrl: desired.config.serviceUrl,
-    proposedLocation: desired.config.serviceUrlLocation,
+    proposedUrl: desired?.config.serviceUrl,
+    proposedLocation: desired?.config.serviceUrlLocation,
   });
   // Asked once before anything is sent, so that a missing key is a sentence of its own.
   settings.apiKey();

@@ -14,6 +14,8 @@ export interface RunOptions {
   readonly adopt: boolean;
   readonly revertDrift: boolean;
   readonly allowOlder: boolean;
+  /** Keys are listed also where their number is the remembered one. */
+  readonly everyKey?: boolean;
   /** Only objects whose specs differ from this revision's are planned; the others are held back. */
   readonly since?: string | undefined;
 }

@@ -1,0 +1,78 @@
+import type { Change, FieldChange, KeyChange } from '../model/plan.js';
+import { clean } from './clean.js';
+import { fieldLines } from './field-lines.js';
+import { keysWords } from './key-lines.js';
+import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
+import { plural } from './value-words.js';
+
+export interface DriftReport {
+  readonly differences: readonly { readonly change: Change; readonly gone: boolean }[];
+  readonly pending: number;
+  /** Objects that are equal. */
+  readonly unchanged: number;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  drift: 'changed outside git',
+  conflict: 'changed outside git, and in git too',
+  adopt: 'differs, and was never ours',
+  unknown: 'differs, and nothing is remembered that would tell why',
+};
+
+/** What is live and not in git, read from git to the service: the arrows lead to the live values. */
+export function driftText(
+  { differences, pending, unchanged }: DriftReport,
+  { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
+): string {
+  const lines = differences.flatMap((each) => differenceLines(each, showKeys));
+  const git = `Git has ${plural(pending, 'change')} that the service has not (flaghoist reconcile --dry-run shows them).`;
+  const summary =
+    differences.length === 0
+      ? `No drift: ${plural(unchanged, 'object')} equal.`
+      : `Drift: ${plural(differences.length, 'object')}; ${plural(unchanged, 'object')} equal.`;
+  return renderLines(
+    [
+      ...lines,
+      ...(lines.length > 0 ? [EMPTY_LINE] : []),
+      ...(pending > 0 ? [{ indent: 0, spans: [span(git, 'faint')] }] : []),
+      { indent: 0, spans: [span(summary, 'strong')] },
+    ],
+    layout,
+  );
+}
+
+function differenceLines(
+  { change, gone }: DriftReport['differences'][number],
+  showKeys: boolean,
+): Line[] {
+  const { location, reason } = change;
+  const words = gone ? 'gone from the service' : (WORDS[reason] ?? reason);
+  const place = location ? ` · ${clean(location.file)}:${String(location.line)}` : '';
+  const headline: Line = {
+    indent: 2,
+    spans: [
+      span(gone ? '- ' : '~ ', gone ? 'remove' : 'change'),
+      span(clean(change.id), 'strong'),
+      span(` ${words}`),
+      span(place, 'faint'),
+    ],
+  };
+  if (gone) return [headline];
+  const fields = change.fields.flatMap((field) => fieldLines(turned(field), { showKeys }));
+  const keys = change.keys ? [[span(keysWords(turnedKeys(change.keys), showKeys))]] : [];
+  return [headline, ...[...fields, ...keys].map((spans) => ({ indent: 6, spans }))];
+}
+
+function turned({ path, reason, before, after, keys }: FieldChange): FieldChange {
+  return {
+    path,
+    reason,
+    ...(after === undefined ? {} : { before: after }),
+    ...(before === undefined ? {} : { after: before }),
+    ...(keys ? { keys: turnedKeys(keys) } : {}),
+  };
+}
+
+function turnedKeys({ added, removed, sha256 }: KeyChange): KeyChange {
+  return { added: removed, removed: added, sha256 };
+}

@@ -1,0 +1,108 @@
+import { Document, Pair, Scalar, stringify, YAMLMap, YAMLSeq, type Node } from 'yaml';
+
+/**
+ * A value as it is to be written. Mappings are `Map`s: an object would put keys that look like numbers first, and the
+ * order of treatments is the bucket order.
+ */
+export type Written =
+  string | number | boolean | null | readonly Written[] | ReadonlyMap<string, Written> | Flow;
+
+/** Marks a value that goes on one line, between brackets. */
+export class Flow {
+  readonly value: Written;
+
+  constructor(value: Written) {
+    this.value = value;
+  }
+}
+
+/** A member that is left out where its value is undefined. */
+export type Member = readonly [name: string, value: Written | undefined];
+
+export function mapping(...members: readonly Member[]): ReadonlyMap<string, Written> {
+  return new Map(
+    members.filter((member): member is readonly [string, Written] => member[1] !== undefined),
+  );
+}
+
+/** Any JSON value; members in their own order. */
+export function writtenJson(value: unknown): Written {
+  if (Array.isArray(value)) return value.map(writtenJson);
+  if (typeof value !== 'object' || value === null) return value as Written;
+  return new Map(Object.entries(value).map(([name, member]) => [name, writtenJson(member)]));
+}
+
+/** YAML 1.2 of one file. Equal values give equal text; a comment goes on top. */
+export function yamlText(value: Written, comment?: string): string {
+  const document = newDocument(nodeOf(value));
+  if (comment !== undefined) document.commentBefore = ` ${comment}`;
+  return document.toString(TEXT_OPTIONS);
+}
+
+/** No line is folded: where a text breaks would change with the width of its neighbours. */
+export const TEXT_OPTIONS = { lineWidth: 0, doubleQuotedMinMultiLineLength: 1e9 } as const;
+
+/**
+ * Every scalar is text to the library, so that one that stands in a file keeps its spelling (`0012`) however the file is
+ * edited; what is to be quoted is decided here.
+ */
+export const DOCUMENT_OPTIONS = { version: '1.2', schema: 'failsafe' } as const;
+
+/** Words that YAML 1.1 takes for something else (`on`, `no`, `1:30`) are quoted too: some editors still read it so. */
+const READERS = { version: '1.2', schema: 'core', compat: 'yaml-1.1', ...TEXT_OPTIONS } as const;
+
+function newDocument(contents: Node): Document {
+  const document = new Document(null, DOCUMENT_OPTIONS);
+  document.contents = contents;
+  return document;
+}
+
+export function nodeOf(value: Written, inFlow = false): Node {
+  if (value instanceof Flow) return nodeOf(value.value, true);
+  if (value instanceof Map) return mapNode(value as ReadonlyMap<string, Written>, inFlow);
+  if (Array.isArray(value)) {
+    const sequence = new TightSequence();
+    sequence.items = value.map((item: Written) => nodeOf(item, inFlow));
+    sequence.flow = inFlow || value.length === 0;
+    return sequence;
+  }
+  return scalarNode(value as string | number | boolean | null);
+}
+
+function mapNode(value: ReadonlyMap<string, Written>, inFlow: boolean): YAMLMap {
+  const map = new PaddedMap();
+  map.items = [...value].map(
+    ([name, member]) => new Pair(scalarNode(name), nodeOf(member, inFlow)),
+  );
+  map.flow = inFlow || value.size === 0;
+  return map;
+}
+
+/** What could not be seen, or would be read as something else or as the end of a line, is quoted. */
+function scalarNode(value: string | number | boolean | null): Scalar {
+  const scalar = new Scalar(String(value));
+  if (typeof value !== 'string') scalar.type = 'PLAIN';
+  else if (isHidden(value) || stringify(value, READERS).startsWith('"')) {
+    scalar.type = 'QUOTE_DOUBLE';
+  }
+  return scalar;
+}
+
+function isHidden(text: string): boolean {
+  return /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
+}
+
+type StringifyContext = NonNullable<Parameters<YAMLSeq['toString']>[0]>;
+
+/** `[a, b]`, and below `{ a: b }`: the library has one setting for both brackets. */
+class TightSequence extends YAMLSeq {
+  override toString(ctx?: StringifyContext, ...rest: [(() => void)?, (() => void)?]): string {
+    return super.toString(ctx && { ...ctx, flowCollectionPadding: '' }, ...rest);
+  }
+}
+
+class PaddedMap extends YAMLMap {
+  override toString(ctx?: StringifyContext, ...rest: [(() => void)?, (() => void)?]): string {
+    return super.toString(ctx && { ...ctx, flowCollectionPadding: ' ' }, ...rest);
+  }
+}

@@ -1,0 +1,223 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { flaghoist, type CliResult } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { ruleOn } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+const CONFIG = `workspace: Default
+environments:
+  staging: {}
+  production: { protected: true }
+`;
+
+const CHECKOUT = `# The new checkout, see the wiki.
+flag: checkout
+description:   One page   # keep it short
+trafficType: user
+tags: [ checkout,web ]
+treatments: { "on": New, "off": Old }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: "on" }
+  production:
+    # Asked for by the payments team.
+    targets:
+      "on":
+        - qa-1   # Ana's account
+        - qa-2
+    rules:
+      # Contractors have an old contract.
+      - name: contractors
+        if:   { attribute: contract, in: [old] }
+        serve: "off"
+      - name: half of the staff
+        if: { segment: staff }
+        serve: { "on": 50, "off": rest }   # since May
+    killed: false
+
+    defaultRule: { "on": 10, "off": rest } # next step: 25
+`;
+
+const STAFF = `segment: staff
+trafficType: user
+environments:
+  production:
+    # Kept by hand.
+    keysFile: staff.production.keys
+`;
+
+const KEYS = '# Berlin\nu-1\nu-2\n\n# Madrid\nu-3\n';
+
+describe('drift', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+  let live: LiveWorkspace;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    service = await startTestService();
+    live = await liveWorkspace(service);
+    repository.write({
+      'flaghoist.yaml': CONFIG,
+      'flags/checkout.yaml': CHECKOUT,
+      'segments/staff.yaml': STAFF,
+      'segments/staff.production.keys': KEYS,
+    });
+    repository.commit('Put the checkout under git');
+    const applied = await run('reconcile');
+    expect(applied, applied.stdout + applied.stderr).toMatchObject({ code: 0 });
+    service.requests.length = 0;
+  });
+
+  afterEach(async () => {
+    await service.stop();
+    repository[Symbol.dispose]();
+  });
+
+  async function run(...args: readonly string[]): Promise<CliResult> {
+    return flaghoist([...args, '--url', service.origin], {
+      cwd: repository.directory,
+      env: { FLAGHOIST_API_KEY: service.key },
+    });
+  }
+
+  function text(path: string): string {
+    return readFileSync(join(repository.directory, path), 'utf8');
+  }
+
+  async function change(environment: 'staging' | 'production', ...operations: object[]) {
+    const path = `/splits/ws/${live.id}/checkout/environments/${live[environment]}`;
+    await live.ok('PATCH', path, operations);
+  }
+
+  /** By hand on the service: fields of all sorts, the keys of a target, of a segment, a kill. */
+  async function changeEverything(): Promise<void> {
+    const old = ruleOn({ type: 'IN_LIST_STRING', attribute: 'contract', strings: ['old'] }, 'off');
+    const staff = { ...ruleOn({ type: 'IN_SEGMENT', string: 'staff' }) };
+    const fresh = ruleOn({ type: 'IN_LIST_STRING', attribute: 'country', strings: ['NO'] });
+    await change(
+      'production',
+      { op: 'replace', path: '/rules', value: [fresh, old, staff] },
+      {
+        op: 'replace',
+        path: '/defaultRule',
+        value: [
+          { treatment: 'on', size: 25 },
+          { treatment: 'off', size: 75 },
+        ],
+      },
+      { op: 'replace', path: '/treatments/0/keys', value: ['qa-1', '0012'] },
+      { op: 'replace', path: '/killed', value: true },
+    );
+    await change('staging', { op: 'replace', path: '/trafficAllocation', value: 60 });
+    await live.ok('PATCH', `/splits/ws/${live.id}/checkout`, [
+      { op: 'replace', path: '/description', value: 'Two pages' },
+    ]);
+    await live.ok('PUT', `/segments/${live.production}/staff/upload`, ['u-4']);
+    await live.ok('PUT', `/segments/${live.production}/staff/removeKeys`, {
+      keys: ['u-2'],
+      comment: 'left',
+    });
+    service.requests.length = 0;
+  }
+
+  it('is none where all is as git says, whatever git has pending', async () => {
+    const none = await run('drift');
+    repository.write({ 'flags/checkout.yaml': CHECKOUT.replace('"on": 10', '"on": 20') });
+    repository.commit('Ramp to 20 %');
+    const pending = await run('drift');
+
+    expect(none, none.stderr).toMatchObject({ code: 0 });
+    expect(none.stdout).toBe('No drift: 5 objects equal.\n');
+    expect(pending).toMatchObject({ code: 0 });
+    expect(pending.stdout).toContain('Git has 1 change that the service has not');
+  });
+
+  it('shows what is live and not in git, from git to live, and writes nothing', async () => {
+    await changeEverything();
+
+    const drift = await run('drift', '--show-keys');
+    const document = await run('drift', '--format', 'json');
+
+    expect(drift, drift.stderr).toMatchObject({ code: 2 });
+    expect(drift.stdout).toContain('~ flag/checkout@production changed outside git');
+    expect(drift.stdout).toContain('~ segment/staff@production changed outside git');
+    expect(drift.stdout).toMatch(/on 10 %.*→.*on 25 %|10.*→.*25/);
+    expect(drift.stdout).toContain('Drift: 4 objects; 1 object equal.');
+    expect(document.code).toBe(2);
+    expect(JSON.parse(document.stdout)).toMatchObject({ formatVersion: 1, stateless: false });
+    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(repository.git('status', '--porcelain')).toBe('');
+  });
+
+  it('says what is gone from the service', async () => {
+    await live.ok('DELETE', `/splits/ws/${live.id}/checkout/environments/${live.staging}`);
+
+    const drift = await run('drift', '--adopt');
+
+    expect(drift.code).toBe(2);
+    expect(drift.stdout).toContain('- flag/checkout@staging gone from the service');
+    expect(drift.stdout).toContain('Left flag/checkout@staging: gone from the service');
+  });
+
+  it('adopts what is live, keeps comments and lines, and leaves no drift behind', async () => {
+    await changeEverything();
+
+    const adopted = await run('drift', '--adopt');
+
+    expect(adopted, adopted.stdout + adopted.stderr).toMatchObject({ code: 0 });
+    expect(adopted.stdout).toContain('Wrote flag/checkout@production into flags/checkout.yaml.');
+    expect(text('flags/checkout.yaml')).toBe(`# The new checkout, see the wiki.
+flag: checkout
+description: Two pages # keep it short
+trafficType: user
+tags: [ checkout,web ]
+treatments: { "on": New, "off": Old }
+defaultTreatment: "off"
+environments:
+  staging: { trafficAllocation: 60, defaultRule: "on" }
+  production:
+    # Asked for by the payments team.
+    targets:
+      "on":
+        - qa-1   # Ana's account
+        - "0012"
+    rules:
+      - if: { attribute: country, in: ["NO"] }
+        serve: "on"
+      # Contractors have an old contract.
+      - name: contractors
+        if:   { attribute: contract, in: [old] }
+        serve: "off"
+      - name: half of the staff
+        if: { segment: staff }
+        serve: "on" # since May
+    killed: true
+
+    defaultRule: { "on": 25, "off": 75 } # next step: 25
+`);
+    expect(text('segments/staff.production.keys')).toBe('# Berlin\nu-1\n\n# Madrid\nu-3\nu-4\n');
+    expect(text('segments/staff.yaml')).toBe(STAFF);
+    expect(repository.git('log', '--format=%s')).toBe('Put the checkout under git');
+    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    repository.commit('Take what is live into git');
+    expect(await run('drift')).toMatchObject({ code: 0 });
+    expect(await run('reconcile', '--dry-run', '--detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
+  it('refuses to write into a file that has changes of its own', async () => {
+    await changeEverything();
+    const edited = CHECKOUT.replace('New', 'Newer');
+    repository.write({ 'flags/checkout.yaml': edited });
+
+    const refused = await run('drift', '--adopt');
+
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('cannot write what is live into flags/checkout.yaml');
+    expect(text('flags/checkout.yaml')).toBe(edited);
+    expect(text('segments/staff.production.keys')).toBe(KEYS);
+  });
+});

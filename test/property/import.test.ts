@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Actual } from '../../src/model/actual.js';
+import { planChanges } from '../../src/plan/plan.js';
+import { readSpecs } from '../../src/specs/read-specs.js';
+import { workspaceFiles } from '../../src/specs/write/workspace-files.js';
+import { someDesired } from '../support/arbitraries.js';
+import { aPolicy, ENVIRONMENTS, NO_STATE, planLines } from '../support/builders.js';
+import { applyAll, EMPTY_WORLD, observeWorld } from '../support/service-model.js';
+import { treeOf } from '../support/spec-tree.js';
+
+/** FLAGHOIST_LAW_RUNS raises the number of cases per law; FLAGHOIST_LAW_SEED repeats a run. */
+const numRuns = Number(process.env['FLAGHOIST_LAW_RUNS'] ?? 300);
+const given = process.env['FLAGHOIST_LAW_SEED'];
+const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+process.stdout.write(`laws of the import: seed ${seed}, ${numRuns} cases each\n`);
+const settings = { numRuns, seed };
+
+/** Live workspaces: what the planner makes of generated specs, with some of its definitions killed by hand. */
+const someActual: fc.Arbitrary<Actual> = fc
+  .tuple(
+    // A name that no file of a spec can have is refused before anything is written.
+    someDesired.filter(({ segments }) => !segments.has('Ünïcode')),
+    fc.infiniteStream(fc.boolean()),
+  )
+  .map(([desired, kills]) => {
+    const empty = observeWorld(EMPTY_WORLD, {
+      flags: desired.flags.keys(),
+      segments: desired.segments.keys(),
+    });
+    const plan = planChanges({ desired, actual: empty, state: NO_STATE, policy: aPolicy() });
+    const actual = observeWorld(applyAll(EMPTY_WORLD, plan.steps));
+    for (const { definitions } of actual.flags.values()) {
+      for (const definition of definitions.values()) {
+        if (definition) definition.killed = kills.next().value === true;
+      }
+    }
+    return actual;
+  });
+
+function filesOf(actual: Actual): ReadonlyMap<string, string> {
+  const environments = ENVIRONMENTS.map((each) => ({ ...each, configName: each.name }));
+  return workspaceFiles({ workspace: 'Default', environments, actual });
+}
+
+describe('laws of the import', () => {
+  it('what is imported is valid, equals what is live, and leaves nothing to adopt', async () => {
+    await fc.assert(
+      fc.asyncProperty(someActual, async (actual) => {
+        const specs = await readSpecs(treeOf(Object.fromEntries(filesOf(actual))));
+
+        if (!specs.ok) throw new Error(specs.diagnostics.map(({ message }) => message).join('\n'));
+        const { desired } = specs;
+        const plan = planChanges({ desired, actual, state: NO_STATE, policy: aPolicy() });
+        expect(planLines(plan)).toEqual([]);
+        expect(desired.flags.size).toBe(actual.flags.size);
+        expect(desired.segments.size).toBe(actual.segments.size);
+        expect(plan.unmanaged).toEqual({ flags: 0, segments: 0 });
+      }),
+      settings,
+    );
+  });
+
+  it('every definition and every kill of the service is said in the files', async () => {
+    await fc.assert(
+      fc.asyncProperty(someActual, async (actual) => {
+        const specs = await readSpecs(treeOf(Object.fromEntries(filesOf(actual))));
+
+        if (!specs.ok) throw new Error('invalid');
+        for (const [name, { definitions }] of actual.flags) {
+          const said = specs.desired.flags.get(name)?.environments;
+          for (const [environment, definition] of definitions) {
+            const killed = said?.get(environment)?.fields.killed;
+            expect(said?.has(environment)).toBe(definition !== null);
+            expect(killed).toBe(definition?.killed === true ? true : undefined);
+          }
+        }
+      }),
+      settings,
+    );
+  });
+
+  it('equal states give equal bytes, in whatever order the service lists them', () => {
+    fc.assert(
+      fc.property(someActual, (actual) => {
+        const turned: Actual = {
+          ...actual,
+          flags: new Map([...actual.flags].reverse()),
+          segments: new Map([...actual.segments].reverse()),
+        };
+
+        expect([...filesOf(turned)]).toEqual([...filesOf(actual)]);
+      }),
+      settings,
+    );
+  });
+});

@@ -1,0 +1,69 @@
+import { aDefinition, callsOf, ruleOn, type ServiceCalls } from './service-calls.js';
+import type { TestService } from './service.js';
+
+/** Ids of the workspace `Default` of a test service, and the way to it. */
+export interface LiveWorkspace extends ServiceCalls {
+  readonly id: string;
+  readonly staging: string;
+  readonly production: string;
+}
+
+export async function liveWorkspace(service: TestService): Promise<LiveWorkspace> {
+  const calls = callsOf(service);
+  const { objects } = await calls.ok<{ objects: { id: string }[] }>('GET', '/workspaces');
+  const id = objects[0]?.id ?? '';
+  const all = await calls.ok<{ id: string; name: string }[]>('GET', `/environments/ws/${id}`);
+  const idOf = (name: string): string => all.find((each) => each.name === name)?.id ?? '';
+  return { ...calls, id, staging: idOf('staging'), production: idOf('production') };
+}
+
+/** What people made by hand before there was git: two flags and two segments, of nearly every shape. */
+export async function makeByHand(live: LiveWorkspace): Promise<void> {
+  const { id, staging, production } = live;
+  const ok: LiveWorkspace['ok'] = async (...request) => live.ok(...request);
+  const flags = `/splits/ws/${id}`;
+  const staff = { name: 'staff', description: 'Everybody on the payroll' };
+  await ok('POST', `/segments/ws/${id}/trafficTypes/user`, staff);
+  await ok('POST', `/segments/ws/${id}/trafficTypes/user`, { name: 'beta', description: '' });
+  for (const environment of [staging, production]) {
+    await ok('POST', `/segments/${environment}/staff`);
+  }
+  await ok('POST', `/segments/${production}/beta`);
+  await ok('PUT', `/segments/${staging}/staff/upload`, ['0012', 'null', 'u-7']);
+  await ok(
+    'PUT',
+    `/segments/${production}/beta/upload`,
+    Array.from({ length: 60 }, (_, i) => `user-${i}`),
+  );
+  for (const name of ['cart', 'checkout']) {
+    const description = `Words: "${name}" # of\n  the old days`;
+    await ok('POST', `${flags}/trafficTypes/user`, { name, description });
+  }
+  await ok('PATCH', `${flags}/cart`, [
+    { op: 'replace', path: '/tags', value: [{ name: 'web' }, { name: 'no' }] },
+  ]);
+  await ok('POST', `${flags}/cart/environments/${production}`, aDefinition());
+  const treatments = [
+    { name: 'on', description: 'new', configurations: '{"steps": 3, "on": ["1e5"]}', keys: ['q'] },
+    { name: 'off', description: 'old' },
+  ];
+  await ok('POST', `${flags}/checkout/environments/${staging}`, aDefinition({ treatments }));
+  const depends = { splitName: 'cart', treatments: ['off'] };
+  await ok(
+    'POST',
+    `${flags}/checkout/environments/${production}`,
+    aDefinition({
+      killed: true,
+      trafficAllocation: 40,
+      rules: [
+        ruleOn({ type: 'IN_SEGMENT', string: 'beta' }),
+        ruleOn({ type: 'IN_SPLIT', depends, negate: true }),
+        ruleOn({ type: 'EQUAL_TO_SEMVER', attribute: 'version', string: '1.10' }),
+      ],
+      defaultRule: [
+        { treatment: 'off', size: 90 },
+        { treatment: 'on', size: 10 },
+      ],
+    }),
+  );
+}
