@@ -2,7 +2,7 @@ import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
   {
-    ignores: ['dist/', 'coverage/', 'mutation/.tmp/', 'src/generated/', 'node_modules/'],
+    ignores: ['dist/', 'coverage/', 'mutation/', 'src/generated/', 'node_modules/'],
   },
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,
