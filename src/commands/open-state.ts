@@ -43,7 +43,8 @@ export async function withState<T>(
   const [only, ...more] = found;
   if (more.length > 0) throw ambiguous(directory, found);
   if (only) return await use(await asConfigured(only, source, settings));
-  if (others === 0) return await use(null);
+  // A fresh clone has not fetched a shared state yet.
+  if (others === 0 && !(await isShared(source))) return await use(null);
   const note = (text: string): void => {
     screen.note(text);
   };
@@ -64,13 +65,20 @@ export async function withState<T>(
 /** The state, by way of origin where the specs say that it is shared; invalid specs say nothing. */
 async function asConfigured(
   { home, place }: FoundState,
-  { checkout, tree }: Source,
+  source: Source,
   { stateDir }: OperatorSettings,
 ): Promise<OpenedState> {
   const environments = place.environments ?? {};
+  if (!(await isShared(source))) return { home, environments };
+  return {
+    home: await shareState(home, { ...place, checkout: source.checkout, stateDir }),
+    environments,
+  };
+}
+
+async function isShared({ tree }: Source): Promise<boolean> {
   const specs = await readSpecs(tree);
-  if (!specs.ok || !specs.desired.config.pushState) return { home, environments };
-  return { home: await shareState(home, { ...place, checkout, stateDir }), environments };
+  return specs.ok && specs.desired.config.pushState;
 }
 
 async function statesOf(

@@ -2,6 +2,7 @@ import { FlaghoistError } from '../errors.js';
 import { EMPTY_STATE, type State } from '../model/state.js';
 import { isAncestor, mergeBase, type Checkout } from './checkout.js';
 import type { StateHome, StateHomeOptions } from './state-home.js';
+import { readApplies } from './state-log.js';
 import { mergeStates, type IsOlder } from './state-merge.js';
 import { breakLock, lockHolder, lockOnOrigin, type LockHolder } from './state-origin-lock.js';
 import { openStateOrigin, type StateOrigin } from './state-origin.js';
@@ -92,7 +93,8 @@ export class SharedStateHome implements StateHome {
   }
 
   async history(...of: Parameters<StateHome['history']>): ReturnType<StateHome['history']> {
-    return this.#home.history(...of);
+    const { commit } = await this.read();
+    return commit === null ? [] : readApplies(this.#origin.git, commit, ...of);
   }
 
   /** Who holds the lock on origin; null: nobody. */

@@ -68,6 +68,13 @@ describe('a state that is pushed', () => {
     const clone = join(elsewhere, 'clone');
     execFileSync('git', ['clone', '--quiet', origin, clone]);
 
+    const env = { FLAGHOIST_API_KEY: service.key };
+    const fresh = ['--url', service.origin, clone];
+    const list = await flaghoist(['state', 'list', ...fresh], { env });
+    expect(list.stdout, list.stderr).toContain('flag/alpha@production');
+    const history = await flaghoist(['history', 'flag/alpha', ...fresh], { env });
+    expect(history.stdout, history.stderr).toContain('applied create flag/alpha@production');
+
     const run = await reconcile(clone, '--format', 'json');
 
     expect(run, run.stderr).toMatchObject({ code: 0 });

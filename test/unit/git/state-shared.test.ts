@@ -44,7 +44,7 @@ async function homeIn(directory: string): Promise<SharedStateHome> {
 
 const said = (message: string): { head: string; message: string } => ({ head: HEAD, message });
 
-describe('a state that is shared through origin', () => {
+describe('a state that is shared through origin', { timeout: 30_000 }, () => {
   it('is there for the next machine', async () => {
     const { url } = makeOrigin();
     const one = await homeIn(makeClone(url));

@@ -8,7 +8,7 @@ const ID = 'flag/pay@production';
 function drafted(paths: readonly string[]): Drafted {
   const fields = paths.map((path) => ({
     path,
-    reason: path === '/killed' ? ('kill' as const) : ('commit' as const),
+    reason: 'commit' as const,
     after: true,
   }));
   const place = { flag: 'pay', environment: 'production' };
@@ -22,7 +22,7 @@ function drafted(paths: readonly string[]): Drafted {
         id: ID,
         ref: { kind: 'flag', name: 'pay', environment: 'production' },
         action: 'update',
-        reason: 'kill',
+        reason: 'commit',
         location: null,
         fields,
       },
@@ -39,18 +39,6 @@ describe('a run that is held to a reviewed plan', () => {
 
     expect(only?.draft).toBeUndefined();
     expect(only?.withheld).toMatchObject([{ id: ID, why: 'not-reviewed' }]);
-  });
-
-  it('lets the kill of another object pass, and nothing else of that change', () => {
-    const [only] = onlyReviewed([drafted(['/killed', '/rules'])], new Set());
-
-    expect(only?.draft?.change.fields.map(({ path }) => path)).toEqual(['/killed']);
-    expect(only?.draft?.requests).toMatchObject([
-      { operations: [{ op: 'replace', path: '/killed' }] },
-    ]);
-    expect(only?.withheld.map(({ fields }) => fields.map(({ path }) => path))).toEqual([
-      ['/rules'],
-    ]);
   });
 
   it('leaves the reviewed objects, and all where nothing was reviewed, as they are', () => {
