@@ -1,8 +1,8 @@
 import { definitionFromWire, flagFieldsFromWire } from '../kinds/flag-wire.js';
-import { NO_KEYS } from '../kinds/key-list.js';
+import { NO_KEYS, sameKeys, type KeyList } from '../kinds/key-list.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/object-id.js';
 import type { Action, FieldChange, KeyChange } from '../model/plan.js';
-import type { FlagEntry, SegmentEntry, StateEntry } from '../model/state.js';
+import type { ActivationBase, FlagEntry, SegmentEntry, StateEntry } from '../model/state.js';
 import type { StepRequest } from '../model/step.js';
 import { draft, withheld, type Drafted, type DraftSubject } from './draft.js';
 import { definitionFields, flagFields } from './fields.js';
@@ -22,6 +22,7 @@ interface Removal {
   readonly keys?: KeyChange;
   readonly requests: readonly StepRequest[];
   readonly after: readonly ObjectId[];
+  readonly held?: WithheldReason | undefined;
 }
 
 function flagRemoval(entry: FlagEntry, input: PlanInput): Drafted[] {
@@ -98,6 +99,7 @@ function segmentRemoval(entry: SegmentEntry, input: PlanInput): Drafted[] {
           { action: 'deactivate-segment', ...place },
         ],
         after: [],
+        held: keysOfOthers(live.keys, entry.environments[environment.id]?.spec),
       },
       input,
     );
@@ -118,6 +120,20 @@ function segmentRemoval(entry: SegmentEntry, input: PlanInput): Drafted[] {
   return [...drafted, wholly];
 }
 
+/** What stands in the way of a removal that would take keys of others with it. */
+export const KEYS_OF_OTHERS =
+  'it holds keys that git did not put there; empty it on the service first';
+
+/** Keys that git never put there go with nobody's word: those of an external segment, and whatever came on top of ours. */
+function keysOfOthers(
+  live: KeyList | undefined,
+  base: ActivationBase | undefined,
+): WithheldReason | undefined {
+  if (!live || live.keys.length === 0) return undefined;
+  if (base?.keys && sameKeys(base.keys, live.digest)) return undefined;
+  return { why: 'still-in-use', wayOut: KEYS_OF_OTHERS };
+}
+
 /** A removal as a draft, or withheld by the first rule that stands against it. */
 function drafting(removal: Removal, input: PlanInput): Drafted {
   const { ref, action, fields, keys, requests, after } = removal;
@@ -130,7 +146,7 @@ function drafting(removal: Removal, input: PlanInput): Drafted {
 }
 
 function removalHeldBack(
-  { ref }: Removal,
+  { ref, held }: Removal,
   { policy, actual }: PlanInput,
 ): WithheldReason | undefined {
   if (!policy.prune) {
@@ -148,7 +164,7 @@ function removalHeldBack(
     const wayOut = 'the service cannot list the flags that may use it; delete it there by hand';
     return { why: 'still-in-use', wayOut };
   }
-  return undefined;
+  return held;
 }
 
 function removedFields(fields: ReadonlyMap<string, unknown>): FieldChange[] {

@@ -47,6 +47,7 @@ describe('a broken config repository', () => {
   });
 
   it.each(names)('%s: is refused with all that is wrong, and nothing is sent', async (name) => {
+    requests = 0;
     const copy = join(directory, name);
     cpSync(join(FIXTURES, name), copy, { recursive: true, verbatimSymlinks: true });
     const expectedFile = join(FIXTURES, name, EXPECTED);

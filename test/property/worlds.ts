@@ -2,6 +2,8 @@ import type { WireDefinition } from '../../src/api/wire.js';
 import { definitionFromWire } from '../../src/kinds/flag-wire.js';
 import { canonicalJson } from '../../src/kinds/json.js';
 import type { Desired, DesiredDefinition } from '../../src/model/desired.js';
+import type { Plan } from '../../src/model/plan.js';
+import { KEYS_OF_OTHERS } from '../../src/plan/removals.js';
 import type { World } from '../support/service-model.js';
 
 export function mappedDefinitions(
@@ -18,7 +20,11 @@ export function mappedDefinitions(
 }
 
 /** The managed part of a world: what the specs leave unsaid may well depend on the path. */
-export function comparable(desired: Desired, { flags, segments }: World): unknown {
+export function comparable(
+  desired: Desired,
+  { flags, segments }: World,
+  kept: ReadonlySet<string> = new Set(),
+): unknown {
   return {
     flags: [...desired.flags.values()].map(({ name, fields, environments }) => {
       const flag = flags.get(name);
@@ -41,7 +47,10 @@ export function comparable(desired: Desired, { flags, segments }: World): unknow
         return [...(held ?? [])].sort();
       }),
     ]),
-    names: [[...flags.keys()].sort(), [...segments.keys()].sort()],
+    names: [
+      [...flags.keys()].sort(),
+      [...segments.keys()].filter((name) => !kept.has(name)).sort(),
+    ],
   };
 }
 
@@ -149,4 +158,11 @@ function scrambledMatcher(matcher: WireMatcher): WireMatcher {
       depends: { attribute: null, ...depends, treatments: depends.treatments.toReversed() },
     }),
   };
+}
+
+/** Segments that are left because their keys are not all ours, which depends on the path: git once gave them up. */
+export function keptForOthers({ withheld }: Plan): Set<string> {
+  return new Set(
+    withheld.filter(({ wayOut }) => wayOut === KEYS_OF_OTHERS).map(({ ref }) => ref.name),
+  );
 }

@@ -40,6 +40,8 @@ export interface TestService extends RunningService {
   readonly requests: RecordedRequest[];
   /** Each call makes one more request fail; those that match first come first. */
   failNext(match: RequestMatch, fault: Fault): void;
+  /** Faults that no request has met yet. */
+  faultsLeft(): number;
 }
 
 export const TEST_SEED: Seed = {
@@ -77,6 +79,7 @@ export async function startTestService(
     failNext: (match, fault) => {
       faults.planned.push({ match, fault });
     },
+    faultsLeft: () => faults.planned.length,
     stop: async () => {
       for (const socket of faults.hanging) socket.destroy();
       await service.stop();

@@ -480,6 +480,25 @@ describe('removal', () => {
     ]);
   });
 
+  it('leaves a segment that holds keys which git never put there', () => {
+    const actual = anActual({
+      flags: [liveFlag('pay')],
+      segments: [liveSegment('beta', { staging: ['a', 'theirs'] })],
+    });
+
+    const plan = planChanges({
+      desired: nothing,
+      actual,
+      state: stateOf(before),
+      policy: aPolicy({ prune: true, witnessed }),
+    });
+
+    expect(planLines(plan).filter((line) => line.includes('segment'))).toEqual([
+      'withheld delete segment/beta: still-in-use',
+      'withheld deactivate segment/beta@staging: still-in-use',
+    ]);
+  });
+
   it('needs a second witness', () => {
     const plan = planChanges({
       desired: nothing,
