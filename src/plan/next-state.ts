@@ -6,6 +6,7 @@ import type { Change } from '../model/plan.js';
 import type { Base, FlagEntry, SegmentEntry, State, StateEntry, FlagBase } from '../model/state.js';
 import { rememberingKills } from './kill-memory.js';
 import { effectiveFields } from './kills.js';
+import { isWanted } from './policy.js';
 import type { PlanInput } from './plan-input.js';
 import { baseSpec } from './segments.js';
 
@@ -62,8 +63,7 @@ export function stateAfterVerify(
 ): State {
   const { desired, state, policy } = input;
   const next = new Map(state);
-  const wanted = (kind: string, name: string): boolean =>
-    policy.only?.has(`${kind}/${name}`) ?? true;
+  const wanted = (kind: string, name: string): boolean => isWanted(policy, kind, name);
   for (const flag of desired.flags.values()) {
     const key = `flag/${flag.name}`;
     if (!wanted('flag', flag.name)) continue;

@@ -6,6 +6,7 @@ import { planFlag } from './flags.js';
 import { withoutUsed } from './in-use.js';
 import { planKills, planStrangersRestores, withKills } from './kills.js';
 import { ordered } from './order.js';
+import { isWanted } from './policy.js';
 import type { PlanInput } from './plan-input.js';
 import { planRemoval } from './removals.js';
 import { onlyReviewed } from './reviewed.js';
@@ -41,8 +42,7 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
 
 function draftAll(input: PlanInput): Drafted[] {
   const { desired, state, policy } = input;
-  const wanted = (kind: string, name: string): boolean =>
-    policy.only?.has(`${kind}/${name}`) ?? true;
+  const wanted = (kind: string, name: string): boolean => isWanted(policy, kind, name);
   return [
     ...[...desired.segments.values()]
       .filter(({ name }) => wanted('segment', name))

@@ -37,6 +37,11 @@ export interface PlannedEnvironment {
   readonly selected: boolean;
 }
 
+/** Whether the filter of a run lets this object through. */
+export function isWanted({ only }: PlanPolicy, kind: string, name: string): boolean {
+  return only?.has(`${kind}/${name}`) ?? true;
+}
+
 export interface WithheldReason {
   readonly why: WithheldWhy;
   readonly wayOut: string;

@@ -4,7 +4,7 @@ import type { FlagScope, KeysLook, Scope, SegmentScope } from '../model/scope.js
 import type { ActivationBase, Base, State } from '../model/state.js';
 import { killOrders } from './kill-orders.js';
 import { isKillInReach } from './kills.js';
-import type { PlannedEnvironment, PlanPolicy } from './policy.js';
+import { isWanted, type PlannedEnvironment, type PlanPolicy } from './policy.js';
 
 export interface ScopeOptions {
   /** Names of all environments of the workspace. */
@@ -24,8 +24,7 @@ export function scopeOf(
   policy: PlanPolicy,
   { allEnvironments, trustCounts }: ScopeOptions,
 ): Scope {
-  const wanted = (kind: string, name: string): boolean =>
-    policy.only?.has(`${kind}/${name}`) ?? true;
+  const wanted = (kind: string, name: string): boolean => isWanted(policy, kind, name);
   const flags = new Map<string, FlagScope>();
   const segments = new Map<string, SegmentScope>();
   for (const flag of desired.flags.values()) {
