@@ -1,0 +1,145 @@
+import type { ExitCode } from '../errors.js';
+import type { PlanDocument } from '../report/plan-json.js';
+
+/** Where the state machine of a source stands; drawn in `machine.ts`. */
+export type Phase = 'idle' | 'debouncing' | 'running' | 'queued' | 'backing-off' | 'stopping';
+
+/** What asks for a run. Several that come together lead to one run that names them all. */
+export type Trigger =
+  | 'start'
+  /** A file of a local checkout changed. */
+  | 'files'
+  /** The branch has a new commit. */
+  | 'commit'
+  /** The clock: a full look, which finds drift too. */
+  | 'schedule'
+  /** A commit adds a kill. */
+  | 'kill'
+  | 'webhook'
+  /** `POST /reconcile`. */
+  | 'request'
+  /** SIGHUP. */
+  | 'signal'
+  /** The run before failed. */
+  | 'retry';
+
+/** How a run ended, the worst last. */
+export type RunResult =
+  | 'in-sync'
+  /** Everything that may be written is on the service, and a second look found nothing left to do. */
+  | 'applied'
+  /** Planned and reported, nothing written: `suspend`, or a suspension by request. */
+  | 'suspended'
+  /** Applied but for what is invalid in the specs, which stays as it was. */
+  | 'degraded'
+  | 'interrupted'
+  /** A guard stands against the plan, or HEAD is older than what was applied; nothing but kills was written. */
+  | 'refused'
+  /** The specs are invalid as a whole; nothing but kills was written. */
+  | 'invalid'
+  /** Some changes failed or were skipped. */
+  | 'partial'
+  | 'failed';
+
+/** One run, after its end. Plain data: it is kept, sent and shown. */
+export interface RunRecord {
+  /** Unique in the daemon's life, sortable by time; fits in a URL and a log line. */
+  readonly id: string;
+  readonly triggers: readonly Trigger[];
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly result: RunResult;
+  /** What `flaghoist reconcile` would have ended with. */
+  readonly exitCode: ExitCode;
+  readonly commit: string | null;
+  /** Subject of that commit; untrusted text. */
+  readonly subject: string | null;
+  /** One line for people; untrusted text may stand in it. */
+  readonly summary: string;
+  /** The whole report without colours, as `reconcile` prints it; untrusted text is cleaned for a terminal only. */
+  readonly text: string;
+  /** Null where the run ended before there was a plan. */
+  readonly plan: PlanDocument | null;
+  /** Requests sent to the service. */
+  readonly requests: number;
+}
+
+/** A time until which somebody holds a source back. */
+export interface Hold {
+  readonly reason: string;
+  /** ISO 8601; null: until git says otherwise. */
+  readonly until: string | null;
+}
+
+/** One config repository that is kept in line, as it stands now. */
+export interface SourceView {
+  /** Unique among the sources; fits in a URL and a metric label. */
+  readonly name: string;
+  /** Directory, or URL without credentials, for people. */
+  readonly location: string;
+  readonly branch: string | null;
+  readonly phase: Phase;
+  /** Origin of the service and name of the workspace; null before the first plan. */
+  readonly service: string | null;
+  readonly workspace: string | null;
+  /** Newest commit seen, and the newest whose run ended `in-sync` or `applied`. */
+  readonly seen: CommitView | null;
+  readonly applied: CommitView | null;
+  /** Newest first; the last 100. */
+  readonly runs: readonly RunRecord[];
+  readonly suspended: Hold | null;
+  readonly pinned: (Hold & { readonly commit: string }) | null;
+  /** What cannot be reached now, with the reason; empty: ready once `firstSync`. */
+  readonly troubles: readonly Trouble[];
+  /** Whether a run has ended `in-sync`, `applied`, `degraded` or `suspended` since the start. */
+  readonly firstSync: boolean;
+  /** ISO 8601; null: none is planned. */
+  readonly nextSchedule: string | null;
+  /** ISO 8601; set while backing off. */
+  readonly nextRetry: string | null;
+  /** Whether this process is the one that writes; always true where there is one replica. */
+  readonly leader: boolean;
+}
+
+export interface CommitView {
+  readonly commit: string;
+  readonly subject: string;
+  /** ISO 8601: when it was committed. */
+  readonly committedAt: string;
+}
+
+export interface Trouble {
+  readonly what: 'source' | 'service' | 'database';
+  readonly why: string;
+  /** ISO 8601. */
+  readonly since: string;
+}
+
+/** What the daemon tells about itself: status page, metrics and notifications are made from this alone. */
+export interface DaemonView {
+  readonly version: string;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  /** A snapshot, in the order of the configuration. */
+  readonly sources: () => readonly SourceView[];
+  /** Called after each change of any source; returns how to stop that. A listener never throws. */
+  readonly onChange: (listener: () => void) => () => void;
+  /** Called once at the end of each run, after the source's view shows it. */
+  readonly onRun: (listener: (source: SourceView, run: RunRecord) => void) => () => void;
+}
+
+/** What may be asked of the daemon. Every call returns at once, and repeating it is safe. */
+export interface DaemonControls {
+  /** @param source null: all. A run under way is followed by another. */
+  readonly trigger: (source: string | null, trigger: Trigger) => void;
+  readonly suspend: (source: string | null, hold: Hold & { readonly until: string }) => void;
+  /** Ends a suspension by request; what the config says stays. */
+  readonly resume: (source: string | null) => void;
+  /** @param hold the commit is a full name that the source's history has. */
+  readonly pin: (
+    source: string,
+    hold: Hold & { readonly commit: string; readonly until: string },
+  ) => void;
+  readonly unpin: (source: string) => void;
+}
