@@ -1,7 +1,7 @@
 import type { Bucket } from '../kinds/flag.js';
 import type { Config, Guards } from '../model/desired.js';
 import type { Change, GuardFinding, Plan } from '../model/plan.js';
-import type { State } from '../model/state.js';
+import { segmentEntry, type State } from '../model/state.js';
 import type { PlanInput } from './plan-input.js';
 import type { PlannedEnvironment } from './policy.js';
 
@@ -120,9 +120,9 @@ function inventorySize(state: State, environmentId: string | null): number {
 }
 
 function keysBefore({ ref, keys }: Change, environmentId: string | null, state: State): number {
-  const entry = state.get(`${ref.kind}/${ref.name}`);
-  if (entry?.kind !== 'segment' || environmentId === null) return keys?.removed.length ?? 0;
-  return entry.environments[environmentId]?.spec?.keys?.count ?? keys?.removed.length ?? 0;
+  const entry = ref.kind === 'segment' ? segmentEntry(state, ref.name) : undefined;
+  const base = entry?.environments[environmentId ?? ''];
+  return base?.spec?.keys?.count ?? keys?.removed.length ?? 0;
 }
 
 /**

@@ -38,7 +38,7 @@ export interface PlannedEnvironment {
 }
 
 /** Whether the filter of a run lets this object through. */
-export function isWanted({ only }: PlanPolicy, kind: string, name: string): boolean {
+export function isWanted({ only }: Pick<PlanPolicy, 'only'>, kind: string, name: string): boolean {
   return only?.has(`${kind}/${name}`) ?? true;
 }
 
