@@ -126,7 +126,8 @@ export class AdminClient implements GetOnly {
         time: this.#time,
         silence: this.#silence,
         signal,
-        once: async (uncertain, limitMs) => this.#once(request, uncertain, limitMs),
+        once: async (uncertain, limitMs, isAgain) =>
+          this.#once(request, { uncertain, limitMs, isAgain }),
         lookUp: async () => this.#lookUp(request),
         giveUp: (gaveUp) => this.#error(request, gaveUp),
         onWait: (waitMs, why) => onWait?.({ waitMs, why, what: request.what }),
@@ -139,7 +140,10 @@ export class AdminClient implements GetOnly {
     }
   }
 
-  async #once(request: Request, uncertain: boolean, limitMs: number): Promise<Try<ServiceAnswer>> {
+  async #once(
+    request: Request,
+    { uncertain, limitMs, isAgain }: { uncertain: boolean; limitMs: number; isAgain: boolean },
+  ): Promise<Try<ServiceAnswer>> {
     const { signal } = this.#options;
     const lane = request.kind === 'read' ? 'normal' : (request.lane ?? 'normal');
     const path = encodePath(request.path);
@@ -156,7 +160,7 @@ export class AdminClient implements GetOnly {
             // A write under way is finished: cutting it off would leave its fate unknown.
             signal: request.kind === 'read' ? signal : undefined,
           }),
-        signal,
+        { signal, isAgain },
       );
       this.#notePace(answer);
       return judge(answer, {

@@ -116,8 +116,9 @@ export interface RetryOptions<T> {
   /**
    * @param uncertain whether an earlier try may have been made.
    * @param limitMs how long this try may take before the network counts as dead.
+   * @param isAgain whether there was an earlier try.
    */
-  readonly once: (uncertain: boolean, limitMs: number) => Promise<Try<T>>;
+  readonly once: (uncertain: boolean, limitMs: number, isAgain: boolean) => Promise<Try<T>>;
   /** What an earlier try made, or `undefined`. Required for `create`. */
   readonly lookUp?: (() => Promise<T | undefined>) | undefined;
   readonly giveUp: (gaveUp: GaveUp) => Error;
@@ -131,7 +132,7 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
   let firstFailureAt: number | undefined;
   for (let tries = 1; ; tries += 1) {
     // One after the other by nature: each try depends on how the last one went.
-    const result = await options.once(uncertain, silence.remainingMs());
+    const result = await options.once(uncertain, silence.remainingMs(), tries > 1);
     silence.note(result.ok || result.status !== null);
     if (result.ok) return result.answer;
     firstFailureAt ??= time.now();
