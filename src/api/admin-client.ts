@@ -128,7 +128,7 @@ export class AdminClient implements GetOnly {
         signal,
         once: async (uncertain, limitMs, isAgain) =>
           this.#once(request, { uncertain, limitMs, isAgain }),
-        lookUp: async () => this.#lookUp(request),
+        lookUp: this.#lookUpOf(request),
         giveUp: (gaveUp) => this.#error(request, gaveUp),
         onWait: (waitMs, why) => onWait?.({ waitMs, why, what: request.what }),
       });
@@ -185,18 +185,23 @@ export class AdminClient implements GetOnly {
     });
   }
 
-  async #lookUp(request: Request): Promise<ServiceAnswer | undefined> {
-    if (request.kind === 'read' || request.lookUp === undefined) return undefined;
-    try {
-      const json = await request.lookUp();
-      return json === undefined ? undefined : { status: 200, json };
-    } catch (cause) {
-      throw new FlaghoistError(
-        'UNREACHABLE',
-        `cannot ${request.what}: it is unknown whether it was done, and looking failed: ${messageOf(cause)}`,
-        { cause },
-      );
-    }
+  #lookUpOf(request: Request): (() => Promise<ServiceAnswer | undefined>) | undefined {
+    const lookUp = request.kind === 'read' ? undefined : request.lookUp;
+    return (
+      lookUp &&
+      (async () => {
+        try {
+          const json = await lookUp();
+          return json === undefined ? undefined : { status: 200, json };
+        } catch (cause) {
+          throw new FlaghoistError(
+            'UNREACHABLE',
+            `cannot ${request.what}: it is unknown whether it was done, and looking failed: ${messageOf(cause)}`,
+            { cause },
+          );
+        }
+      })
+    );
   }
 
   #error(request: Request, gaveUp: GaveUp): FlaghoistError {
