@@ -109,7 +109,15 @@ export type GuardName =
   /** A protected environment in which everybody whom no rule matches would get another treatment, in per cent. */
   | 'fullFlip'
   /** Specs without a single flag or segment, over an inventory that is not empty. */
-  | 'emptyRepository';
+  | 'emptyRepository'
+  /** Specs that were applied to another workspace so far, and never to this one. */
+  | 'anotherWorkspace';
+
+/** Guards that only `--force` lets a plan pass: what they see is rarely meant. */
+export const FORCED_GUARDS: ReadonlySet<GuardName> = new Set([
+  'emptyRepository',
+  'anotherWorkspace',
+]);
 
 /** A guard that a plan runs into. */
 export interface GuardFinding {
@@ -121,4 +129,6 @@ export interface GuardFinding {
   /** In the guard's own unit: objects, keys, or per cent. */
   readonly found: number;
   readonly limit: number;
+  /** Id of the other workspace, where it is about one. */
+  readonly workspace?: string;
 }

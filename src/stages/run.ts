@@ -2,6 +2,7 @@ import type { Connection, Place } from '../api/connect.js';
 import type { AdminReader } from '../api/reader.js';
 import { FlaghoistError } from '../errors.js';
 import type { StateHome } from '../git/state-home.js';
+import type { StateElsewhere } from '../git/states-elsewhere.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { ObjectId } from '../model/object-id.js';
@@ -22,6 +23,8 @@ export interface RunContext {
   readonly openState: (at: Connection) => Promise<StateHome | null>;
   /** The same to read from alone: it waits for no other run. */
   readonly peekState: (place: Place) => Promise<StateHome | null>;
+  /** States of this directory with another workspace than this one; of try-outs on other services none. */
+  readonly appliedElsewhere: (place: Place) => Promise<readonly StateElsewhere[]>;
   /** What plans call the service: its origin, or `embedded`. */
   readonly originName: () => string;
 }
