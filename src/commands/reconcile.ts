@@ -138,8 +138,8 @@ function reported(
   { run, flags, terminal, screen }: Reporting,
 ): DirectoryResult {
   const report = reportOf(result, run);
-  result.unknowns.forEach((unknown) => {
-    screen.note(`warning: ${unknown}`);
+  result.unknowns.forEach(({ message }) => {
+    screen.note(`warning: ${message}`);
   });
   const showKeys = flags.showKeys === true;
   const text = planText(report, { color: screen.color, width: screen.width, showKeys });
@@ -161,6 +161,7 @@ export function reportOf(result: Planned | Applied, { context }: Run): PlanRepor
     words,
     planHash,
     guardFindings,
+    unknowns: result.unknowns,
     origin: context.originName(),
     workspace: at.workspace,
     revision: context.source.revision,

@@ -59,6 +59,9 @@ export interface FieldChange {
   readonly keys?: KeyChange;
 }
 
+/** `KIND/NAME` of the other side. */
+export type Rename = { readonly from: ObjectId } | { readonly to: ObjectId };
+
 export interface KeyChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -76,6 +79,8 @@ export interface Change {
   readonly location: Location | null;
   readonly fields: readonly FieldChange[];
   readonly keys?: KeyChange;
+  /** Of one that comes or goes: what it looks like a rename of, or to. Says nothing about what will be written. */
+  readonly rename?: Rename;
   /** Changes that must succeed before this one; sorted. */
   readonly dependsOn: readonly ObjectId[];
 }

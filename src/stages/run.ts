@@ -7,7 +7,7 @@ import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { GuardFinding, Plan } from '../model/plan.js';
-import type { Outcomes, Words } from '../model/run.js';
+import type { Outcomes, Unknown, Words } from '../model/run.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { KillResults } from './kill-lane.js';
 import type { RunOptions } from './policy.js';
@@ -47,8 +47,8 @@ export interface Planned {
   readonly kills: KillResults;
   /** Of a run that may hold what is invalid: what is wrong with the specs. */
   readonly invalid: readonly Diagnostic[];
-  /** For people: what could not be known. */
-  readonly unknowns: readonly string[];
+  /** What could not be known. */
+  readonly unknowns: readonly Unknown[];
 }
 
 export interface Applied extends Planned {
