@@ -34,7 +34,6 @@ export interface OutcomeError {
 
 export type Outcomes = ReadonlyMap<ObjectId, Outcome>;
 
-/** The commit that the specs were read from. */
 /** Something that a run could not know, and what that costs. */
 export interface Unknown {
   readonly code:
@@ -47,6 +46,7 @@ export interface Unknown {
   readonly message: string;
 }
 
+/** The commit that the specs were read from. */
 export interface Revision {
   /** Null where there is no git, or no commit. */
   readonly commit: string | null;
