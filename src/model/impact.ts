@@ -16,7 +16,7 @@ export interface Impact {
 export const RISKS = [
   /** In a protected environment all of the traffic gets one treatment, which is not the default, and did not before. */
   'all-of-production',
-  /** The flag is killed, here or by taking part in a change that kills it. */
+  /** The flag is killed. */
   'kills',
   /** Keys that had one treatment other than the default get another one. */
   'moves-between-variants',
