@@ -7,6 +7,7 @@ import { EMPTY_STATE, type State } from './model/state.js';
 import type { ObjectId } from './model/object-id.js';
 import type { Outcomes, Words } from './model/run.js';
 import { guardFindings } from './plan/guards.js';
+import { planImpact } from './plan/impact.js';
 import { killOrders } from './plan/kill-orders.js';
 import { stateAfterAnswers, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
 import { planChanges, touchedKeys } from './plan/plan.js';
@@ -88,6 +89,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
       policy.reviewed,
     ),
     words: killsInTheirWords(await wordsFor(changes, input, checkout, head), changes, kills),
+    impacts: planImpact(changes, input),
     guardFindings: guardFindings(changes, input, guarding),
     unknowns: await unknowns(checkout, state, head),
     appliedHead: applied,

@@ -152,11 +152,12 @@ function reported(
 }
 
 export function reportOf(result: Planned | Applied, { context }: Run): PlanReport {
-  const { plan: found, words, planHash, at, guardFindings, home, input } = result;
+  const { plan: found, words, planHash, at, impacts, guardFindings, home, input } = result;
   return {
     plan: found,
     words,
     planHash,
+    impacts,
     guardFindings,
     origin: context.originName(),
     workspace: at.workspace,

@@ -52,11 +52,14 @@ function feltByFlags({ ref }: Change, found: ReadonlyMap<string, FlagAnalysis>):
   return [...(own ? [own] : []), ...others].map((analysis) => ({ analysis }));
 }
 
-/** Every flag that uses the segment, and of its keys those that the segment gains or loses. */
+/**
+ * Every flag that uses the segment, and of its keys those that the segment gains or loses. A flag that is made or deleted
+ * itself serves everybody something else; its own change tells that.
+ */
 function feltByKeys({ ref }: Change, found: ReadonlyMap<string, FlagAnalysis>): Felt[] {
   const list = segmentList(ref.name);
   return [...found.values()]
-    .filter(({ reach }) => reach.lists.has(list))
+    .filter(({ reach, sides }) => reach.lists.has(list) && sides.before && sides.after)
     .map((analysis) => ({
       analysis,
       concerned: ({ lists }) => (lists.get(list) ?? 'kept') !== 'kept',

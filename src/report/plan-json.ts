@@ -10,6 +10,7 @@ import type {
   GuardFinding,
 } from '../model/plan.js';
 import type { Outcome, OutcomeError, Revision } from '../model/run.js';
+import { impactMembers, type ImpactMembers } from './impact-json.js';
 import { ordered } from './json-text.js';
 import { keyCounts, maskKeys, type KeyCounts } from './listed-keys.js';
 import { countActions, outcomeOf, type ActionCounts, type PlanReport } from './plan-report.js';
@@ -39,7 +40,7 @@ export interface PlanSummary extends ActionCounts {
   readonly requests: number;
 }
 
-export interface ChangeDocument {
+export interface ChangeDocument extends ImpactMembers {
   readonly id: ObjectId;
   readonly kind: Kind;
   readonly name: string;
@@ -101,6 +102,7 @@ export function planDocument(
     },
     changes: plan.changes.map((change) => ({
       ...changeDocument(change, report, options),
+      ...impactMembers(report.impacts?.get(change.id), options),
       ...outcomeMembers(outcomeOf(report, change.id)),
     })),
     withheld: plan.withheld.map((withheld) => ({

@@ -1,3 +1,4 @@
+import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { GuardFinding, Plan } from '../model/plan.js';
 import type { Outcome, Outcomes, Revision, Words } from '../model/run.js';
@@ -21,6 +22,8 @@ export interface PlanReport {
   readonly commits?: ReadonlyMap<ObjectId, string>;
   /** Names of the rules as they will be, position by position; they are no part of the canonical form. */
   readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
+  /** Whom each change reaches; changes without an entry reach nobody by themselves. */
+  readonly impacts?: ReadonlyMap<ObjectId, Impact>;
   readonly guardFindings?: readonly GuardFinding[];
   readonly outcomes?: Outcomes;
   /** Whether a second look after the apply found nothing left to do. */

@@ -4,6 +4,7 @@ import { FlaghoistError } from '../errors.js';
 import type { StateHome } from '../git/state-home.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
+import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { GuardFinding, Plan } from '../model/plan.js';
 import type { Outcomes, Words } from '../model/run.js';
@@ -31,6 +32,8 @@ export interface Planned {
   readonly plan: Plan;
   readonly planHash: string;
   readonly words: ReadonlyMap<ObjectId, Words>;
+  /** Whom each change reaches. */
+  readonly impacts: ReadonlyMap<ObjectId, Impact>;
   readonly guardFindings: readonly GuardFinding[];
   readonly input: PlanInput;
   readonly at: Connection;

@@ -152,7 +152,8 @@ function keysBefore(
   spec: DesiredActivation | undefined,
   base: { readonly keys?: { readonly count: number; readonly sha256: string } } | undefined,
 ): readonly string[] | undefined {
-  if (live?.active === false) return NO_KEYS.keys;
+  // What is about to be activated for others to fill may hold anything before long.
+  if (live?.active === false) return spec && !spec.keys ? undefined : NO_KEYS.keys;
   if (live?.keys) return live.keys.keys;
   const remembered = live ? live.assumedKeys : base?.keys;
   if (!spec?.keys || !remembered) return undefined;

@@ -412,9 +412,9 @@ describe('figures that cannot all be worked out', () => {
 });
 
 describe('large segments', () => {
-  it('are counted by the combinations that occur, so that ten of 100,000 keys are no matter', () => {
+  it('are counted by the combinations that occur, each key once, however many hold it', () => {
     const names = Array.from({ length: 10 }, (_, index) => `segment-${index}`);
-    const all = Array.from({ length: 100_000 }, (_, index) => `user-${index}`);
+    const all = Array.from({ length: 20_000 }, (_, index) => `user-${index}`);
     const segments = Object.fromEntries(
       names.map((name, index) => {
         const keys = all.slice(index * 1_000);
@@ -426,5 +426,33 @@ describe('large segments', () => {
     expect(
       impactLines({ flags: { shop: [shop, { ...shop, defaultTreatment: 'on' }] }, segments }),
     ).toEqual(['segment/segment-9@production: nobody', 'flag/shop@production: nobody']);
+  });
+});
+
+describe('what is made in the same plan', () => {
+  it('is told of by itself, and not once more by the segments that it uses', () => {
+    expect(
+      impactLines({
+        flags: { shop: [null, inSegment('staff')] },
+        segments: { staff: [null, ['ana']] },
+      }),
+    ).toEqual([
+      'segment/staff@production: nobody',
+      'flag/shop@production: shop 100 % control → off, 1 keys control → on',
+    ]);
+  });
+
+  it('is not taken for empty where others are to fill it', () => {
+    const world = { flags: { shop: [{}, inSegment('staff')] } } as const;
+    const input = inputOf(world);
+    const staff = desiredSegment('staff', { production: undefined });
+    const desired = { ...input.desired, segments: new Map([['staff', staff]]) };
+    const actual = { ...input.actual, segments: new Map([liveSegment('staff')]) };
+    const all = { ...input, desired, actual };
+
+    const impact = planImpact(planChanges(all), all).get('flag/shop@production');
+
+    expect(impact?.flags.map(flagWords)).toEqual(['shop 0–100 % off → on']);
+    expect(impact?.risks).toEqual([]);
   });
 });
