@@ -9,11 +9,13 @@ import type { Outcomes, Words } from './model/run.js';
 import { guardFindings } from './plan/guards.js';
 import { planImpact } from './plan/impact.js';
 import { killOrders } from './plan/kill-orders.js';
+import { shiftFindings } from './plan/shift-guard.js';
 import { stateAfterAnswers, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
 import { planChanges, touchedKeys } from './plan/plan.js';
 import { planHash } from './plan/plan-hash.js';
 import type { ReviewedPlan } from './report/reviewed-plan.js';
 import { readSpecs } from './specs/read-specs.js';
+import { withAllowances } from './stages/allowing.js';
 import { applyMessageFor } from './stages/apply-message.js';
 import { guardingConfig } from './stages/guarding.js';
 import { refuseOlderHead } from './stages/head-order.js';
@@ -80,7 +82,13 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const input = { ...seen, actual: beforeKills(seen.actual, kills) };
   const changes = planChanges(input);
   const originName = context.originName();
+  const impacts = planImpact(changes, input);
   const guarding = await guardingConfig(checkout, desired.config, { head, applied });
+  const findings = [
+    ...guardFindings(changes, input, guarding),
+    ...shiftFindings(changes, input, impacts, guarding),
+  ];
+  const { since } = context.options;
   return {
     plan: changes,
     planHash: planHash(
@@ -89,8 +97,8 @@ export async function plan(context: RunContext, killing: Killing | null = null):
       policy.reviewed,
     ),
     words: killsInTheirWords(await wordsFor(changes, input, checkout, head), changes, kills),
-    impacts: planImpact(changes, input),
-    guardFindings: guardFindings(changes, input, guarding),
+    impacts,
+    ...(await withAllowances(findings, input, { checkout, head, applied, since })),
     unknowns: await unknowns(checkout, state, head),
     appliedHead: applied,
     ...{ input, at, originName, reader, home, kills },

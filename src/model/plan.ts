@@ -109,7 +109,9 @@ export type GuardName =
   /** A protected environment in which everybody whom no rule matches would get another treatment, in per cent. */
   | 'fullFlip'
   /** Specs without a single flag or segment, over an inventory that is not empty. */
-  | 'emptyRepository';
+  | 'emptyRepository'
+  /** A flag that may serve more of the traffic another treatment than the limit, in per cent. */
+  | 'maxShift';
 
 /** A guard that a plan runs into. */
 export interface GuardFinding {
@@ -121,4 +123,12 @@ export interface GuardFinding {
   /** In the guard's own unit: objects, keys, or per cent. */
   readonly found: number;
   readonly limit: number;
+  /** The specs hold an `allow` for it that came with an earlier change, or nobody can tell. */
+  readonly spentAllow?: true;
+}
+
+/** A guard that a plan runs into and that the specs let it pass. */
+export interface AllowedFinding extends GuardFinding {
+  readonly id: ObjectId;
+  readonly reason: string;
 }

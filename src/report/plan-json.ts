@@ -2,6 +2,7 @@ import type { Json } from '../kinds/json.js';
 import type { Kind, ObjectId } from '../model/object-id.js';
 import type {
   Action,
+  AllowedFinding,
   Change,
   FieldChange,
   Plan,
@@ -31,6 +32,8 @@ export interface PlanDocument {
   readonly observed: Plan['observed'];
   /** Only where a guard stands against the plan. */
   readonly guards?: readonly GuardFinding[];
+  /** Only where the specs let the plan pass a guard. */
+  readonly allowed?: readonly AllowedFinding[];
   readonly unmanaged: Plan['unmanaged'];
 }
 
@@ -111,6 +114,7 @@ export function planDocument(
       wayOut: withheld.wayOut,
     })),
     ...(report.guardFindings?.length ? { guards: report.guardFindings } : {}),
+    ...(report.allowed?.length ? { allowed: report.allowed } : {}),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
       flags: plan.unmanaged.flags,

@@ -1,6 +1,6 @@
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/object-id.js';
-import type { GuardFinding, Plan } from '../model/plan.js';
+import type { AllowedFinding, GuardFinding, Plan } from '../model/plan.js';
 import type { Outcome, Outcomes, Revision, Words } from '../model/run.js';
 
 /** All that a report of one run says, whatever its format. A report with `outcomes` speaks of what was done. */
@@ -25,6 +25,8 @@ export interface PlanReport {
   /** Whom each change reaches; changes without an entry reach nobody by themselves. */
   readonly impacts?: ReadonlyMap<ObjectId, Impact>;
   readonly guardFindings?: readonly GuardFinding[];
+  /** Guards that the specs let the plan pass. */
+  readonly allowed?: readonly AllowedFinding[];
   readonly outcomes?: Outcomes;
   /** Whether a second look after the apply found nothing left to do. */
   readonly converged?: boolean;

@@ -4,6 +4,7 @@ import { clean } from './clean.js';
 import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
 import type { PlanReport } from './plan-report.js';
 import { summaryLine } from './summary-line.js';
+import { cut } from './text-width.js';
 import { plural } from './value-words.js';
 
 export interface TextOptions extends Layout {
@@ -12,6 +13,8 @@ export interface TextOptions extends Layout {
 }
 
 const SHORT_SHA = 7;
+/** Of the reason why a guard may be passed. */
+const REASON_COLUMNS = 200;
 const WORKSPACE_LEVEL = 'workspace level';
 
 /**
@@ -38,6 +41,7 @@ function bodyLines(report: PlanReport, showKeys: boolean): Line[] {
       'Withheld',
       plan.withheld.flatMap((withheld) => withheldLines(withheld, report, showKeys)),
     ),
+    ...section('Allowed by the specs', allowedLines(report)),
     ...section('Refused by a guard, nothing is sent', guardLines(report)),
     EMPTY_LINE,
   ];
@@ -116,15 +120,30 @@ const GUARD_WORDS: Readonly<Record<GuardName, (found: string, limit: string) => 
   maxKeyRemovalPercent: (found, limit) =>
     `${found} % of the keys would be removed, the limit is ${limit} % (maxKeyRemovalPercent)`,
   fullFlip: (found) => `the default rule moves ${found} % of the traffic at once`,
+  maxShift: (found, limit) =>
+    `up to ${found} % of the traffic gets another treatment, the limit is ${limit} % (maxShift)`,
   emptyRepository: (found) =>
     `the specs hold no flag and no segment, the inventory holds ${found} objects`,
 };
 
-function guardLine({ guard, environment, id, found, limit }: GuardFinding): Line {
+function guardLine(finding: GuardFinding): Line {
+  const spent = finding.spentAllow
+    ? '; its allow came with an earlier change, and holds for that one only'
+    : '';
+  return { indent: 2, spans: [span('✗ ', 'alarm'), span(findingWords(finding) + spent)] };
+}
+
+function allowedLines({ allowed = [] }: PlanReport): Line[] {
+  return allowed.map((finding) => {
+    const words = `${findingWords(finding)}, allowed: ${cut(clean(finding.reason), REASON_COLUMNS)}`;
+    return { indent: 2, spans: [span('! ', 'change'), span(words)] };
+  });
+}
+
+function findingWords({ guard, environment, id, found, limit }: GuardFinding): string {
   const where = id ?? environment;
   const place = where === null ? '' : `${clean(where)}: `;
-  const words = GUARD_WORDS[guard](String(found), String(limit));
-  return { indent: 2, spans: [span('✗ ', 'alarm'), span(place + words)] };
+  return place + GUARD_WORDS[guard](String(found), String(limit));
 }
 
 function paragraph(text: string, tone: 'faint' | 'strong'): Line {

@@ -6,7 +6,7 @@ import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/object-id.js';
-import type { GuardFinding, Plan } from '../model/plan.js';
+import type { AllowedFinding, GuardFinding, Plan } from '../model/plan.js';
 import type { Outcomes, Words } from '../model/run.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { KillResults } from './kill-lane.js';
@@ -35,6 +35,8 @@ export interface Planned {
   /** Whom each change reaches. */
   readonly impacts: ReadonlyMap<ObjectId, Impact>;
   readonly guardFindings: readonly GuardFinding[];
+  /** Guards that the specs let the plan pass. */
+  readonly allowed: readonly AllowedFinding[];
   readonly input: PlanInput;
   readonly at: Connection;
   /** What plans call the service. */
