@@ -34,6 +34,8 @@ export interface PlanDocument {
   readonly guards?: readonly GuardFinding[];
   /** Only where the specs let the plan pass a guard. */
   readonly allowed?: readonly AllowedFinding[];
+  /** Only where something is: `KIND/NAME`, sorted. */
+  readonly held?: readonly string[];
   readonly unmanaged: Plan['unmanaged'];
 }
 
@@ -115,6 +117,7 @@ export function planDocument(
     })),
     ...(report.guardFindings?.length ? { guards: report.guardFindings } : {}),
     ...(report.allowed?.length ? { allowed: report.allowed } : {}),
+    ...(report.held?.length ? { held: report.held } : {}),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
       flags: plan.unmanaged.flags,

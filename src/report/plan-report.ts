@@ -27,6 +27,8 @@ export interface PlanReport {
   readonly guardFindings?: readonly GuardFinding[];
   /** Guards that the specs let the plan pass. */
   readonly allowed?: readonly AllowedFinding[];
+  /** `KIND/NAME` of what was left as it is because its specs are invalid; sorted. */
+  readonly held?: readonly string[];
   readonly outcomes?: Outcomes;
   /** Whether a second look after the apply found nothing left to do. */
   readonly converged?: boolean;
