@@ -59,6 +59,9 @@ export interface FieldChange {
   readonly keys?: KeyChange;
 }
 
+/** `KIND/NAME` of the other side. */
+export type Rename = { readonly from: ObjectId } | { readonly to: ObjectId };
+
 export interface KeyChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -76,6 +79,8 @@ export interface Change {
   readonly location: Location | null;
   readonly fields: readonly FieldChange[];
   readonly keys?: KeyChange;
+  /** Of one that comes or goes: what it looks like a rename of, or to. Says nothing about what will be written. */
+  readonly rename?: Rename;
   /** Changes that must succeed before this one; sorted. */
   readonly dependsOn: readonly ObjectId[];
 }
@@ -111,7 +116,15 @@ export type GuardName =
   /** Specs without a single flag or segment, over an inventory that is not empty. */
   | 'emptyRepository'
   /** A flag that may serve more of the traffic another treatment than the limit, in per cent. */
-  | 'maxShift';
+  | 'maxShift'
+  /** Specs that were applied to another workspace so far, and never to this one. */
+  | 'anotherWorkspace';
+
+/** Guards that only `--force` lets a plan pass: what they see is rarely meant. */
+export const FORCED_GUARDS: ReadonlySet<GuardName> = new Set([
+  'emptyRepository',
+  'anotherWorkspace',
+]);
 
 /** A guard that a plan runs into. */
 export interface GuardFinding {
@@ -123,6 +136,8 @@ export interface GuardFinding {
   /** In the guard's own unit: objects, keys, or per cent. */
   readonly found: number;
   readonly limit: number;
+  /** Id of the other workspace, where it is about one. */
+  readonly workspace?: string;
   /** The specs hold an `allow` for it that came with an earlier change, or nobody can tell. */
   readonly spentAllow?: true;
 }

@@ -7,10 +7,11 @@ import type {
   FieldChange,
   Plan,
   Reason,
+  Rename,
   WithheldWhy,
   GuardFinding,
 } from '../model/plan.js';
-import type { Outcome, OutcomeError, Revision } from '../model/run.js';
+import type { Outcome, OutcomeError, Revision, Unknown } from '../model/run.js';
 import { impactMembers, type ImpactMembers } from './impact-json.js';
 import { ordered } from './json-text.js';
 import { keyCounts, maskKeys, type KeyCounts } from './listed-keys.js';
@@ -34,6 +35,8 @@ export interface PlanDocument {
   readonly guards?: readonly GuardFinding[];
   /** Only where the specs let the plan pass a guard. */
   readonly allowed?: readonly AllowedFinding[];
+  /** Only where something could not be known. */
+  readonly unknowns?: readonly Unknown[];
   /** Only where something is: `KIND/NAME`, sorted. */
   readonly held?: readonly string[];
   readonly unmanaged: Plan['unmanaged'];
@@ -58,6 +61,8 @@ export interface ChangeDocument extends ImpactMembers {
   readonly comment: string | null;
   readonly fields: readonly FieldDocument[];
   readonly keys?: KeyCounts;
+  /** Only where it looks like one. */
+  readonly rename?: Rename;
   readonly dependsOn: readonly ObjectId[];
   /** Only after an apply; likewise the two below. */
   readonly outcome?: Outcome['status'];
@@ -117,6 +122,7 @@ export function planDocument(
     })),
     ...(report.guardFindings?.length ? { guards: report.guardFindings } : {}),
     ...(report.allowed?.length ? { allowed: report.allowed } : {}),
+    ...(report.unknowns?.length ? { unknowns: report.unknowns } : {}),
     ...(report.held?.length ? { held: report.held } : {}),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
@@ -146,6 +152,7 @@ function changeDocument(change: Change, report: PlanReport, options: JsonOptions
     comment: words?.comment ?? null,
     fields: change.fields.map((field) => fieldDocument(field, options)),
     ...(change.keys ? { keys: keyCounts(change.keys, options.showKeys) } : {}),
+    ...(change.rename ? { rename: change.rename } : {}),
     dependsOn: change.dependsOn,
   };
 }

@@ -1,7 +1,7 @@
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { AllowedFinding, GuardFinding, Plan } from '../model/plan.js';
-import type { Outcome, Outcomes, Revision, Words } from '../model/run.js';
+import type { Outcome, Outcomes, Revision, Unknown, Words } from '../model/run.js';
 
 /** All that a report of one run says, whatever its format. A report with `outcomes` speaks of what was done. */
 export interface PlanReport {
@@ -27,6 +27,8 @@ export interface PlanReport {
   readonly guardFindings?: readonly GuardFinding[];
   /** Guards that the specs let the plan pass. */
   readonly allowed?: readonly AllowedFinding[];
+  /** What could not be known; the text says it on its way, not here. */
+  readonly unknowns?: readonly Unknown[];
   /** `KIND/NAME` of what was left as it is because its specs are invalid; sorted. */
   readonly held?: readonly string[];
   readonly outcomes?: Outcomes;

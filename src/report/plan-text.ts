@@ -1,10 +1,10 @@
-import type { Change, GuardFinding, GuardName } from '../model/plan.js';
+import type { Change } from '../model/plan.js';
 import { changeLines, withheldLines } from './change-lines.js';
 import { clean } from './clean.js';
+import { allowedLines, guardLines } from './guard-lines.js';
 import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
 import type { PlanReport } from './plan-report.js';
 import { summaryLine } from './summary-line.js';
-import { cut } from './text-width.js';
 import { plural } from './value-words.js';
 
 export interface TextOptions extends Layout {
@@ -13,8 +13,6 @@ export interface TextOptions extends Layout {
 }
 
 const SHORT_SHA = 7;
-/** Of the reason why a guard may be passed. */
-const REASON_COLUMNS = 200;
 const WORKSPACE_LEVEL = 'workspace level';
 
 /**
@@ -108,47 +106,6 @@ function placeWords({ workspace, origin, revision }: PlanReport): string {
     revision.commit === null ? 'no commit' : `commit ${clean(revision.commit).slice(0, SHORT_SHA)}`;
   const dirty = revision.dirty ? ' with local changes' : '';
   return `Workspace ${clean(workspace.name)} at ${clean(origin)}, ${commit}${dirty}`;
-}
-
-function guardLines({ guardFindings: findings = [], planHash }: PlanReport): Line[] {
-  if (findings.length === 0) return [];
-  const wayOut = span(`→ once reviewed, this plan and no other passes with --approve ${planHash}`);
-  return [...findings.map(guardLine), { indent: 6, spans: [wayOut] }];
-}
-
-const GUARD_WORDS: Readonly<Record<GuardName, (found: string, limit: string) => string>> = {
-  maxDeletes: (found, limit) => `${found} deletions, the limit is ${limit} (maxDeletes)`,
-  maxDeletePercent: (found, limit) =>
-    `${found} % of our objects would be deleted, the limit is ${limit} % (maxDeletePercent)`,
-  maxKeyRemovals: (found, limit) =>
-    `${found} keys would be removed, the limit is ${limit} (maxKeyRemovals)`,
-  maxKeyRemovalPercent: (found, limit) =>
-    `${found} % of the keys would be removed, the limit is ${limit} % (maxKeyRemovalPercent)`,
-  fullFlip: (found) => `the default rule moves ${found} % of the traffic at once`,
-  maxShift: (found, limit) =>
-    `up to ${found} % of the traffic gets another treatment, the limit is ${limit} % (maxShift)`,
-  emptyRepository: (found) =>
-    `the specs hold no flag and no segment, the inventory holds ${found} objects`,
-};
-
-function guardLine(finding: GuardFinding): Line {
-  const spent = finding.spentAllow
-    ? '; its allow came with an earlier change, and holds for that one only'
-    : '';
-  return { indent: 2, spans: [span('✗ ', 'alarm'), span(findingWords(finding) + spent)] };
-}
-
-function allowedLines({ allowed = [] }: PlanReport): Line[] {
-  return allowed.map((finding) => {
-    const words = `${findingWords(finding)}, allowed: ${cut(clean(finding.reason), REASON_COLUMNS)}`;
-    return { indent: 2, spans: [span('! ', 'change'), span(words)] };
-  });
-}
-
-function findingWords({ guard, environment, id, found, limit }: GuardFinding): string {
-  const where = id ?? environment;
-  const place = where === null ? '' : `${clean(where)}: `;
-  return place + GUARD_WORDS[guard](String(found), String(limit));
 }
 
 function paragraph(text: string, tone: 'faint' | 'strong'): Line {
