@@ -3,6 +3,7 @@ import type { Outcome } from '../model/run.js';
 import { clean } from './clean.js';
 import type { FieldContext, FieldLine } from './field-line.js';
 import { fieldLines, sideWords } from './field-lines.js';
+import { impactLines } from './impact-lines.js';
 import { keysWords } from './key-lines.js';
 import { span, type Line, type Span, type Tone } from './layout.js';
 import { outcomeOf, type PlanReport } from './plan-report.js';
@@ -59,9 +60,11 @@ const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
 /** Headline and fields of one change, in the tense of the report. */
 export function changeLines(change: Change, report: PlanReport, showKeys: boolean): Line[] {
   const context = contextOf(change, report, showKeys);
+  const impact = report.impacts?.get(change.id);
+  const reached = impact ? impactLines(change, impact, showKeys) : [];
   return [
     headline(change, report),
-    ...detailLines(change, context).map(fieldParagraph),
+    ...[...detailLines(change, context), ...reached].map(fieldParagraph),
     ...renameLines(change),
   ];
 }
