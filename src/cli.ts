@@ -92,7 +92,7 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     .option('--allow-dirty', 'apply the working tree instead of HEAD')
     .option('--title <text>', 'title of every write, instead of the commits’')
     .option('--comment <text>', 'comment of every write, instead of the commits’');
-  commonOptions(serviceOptions(lockOption(command))).action(
+  commonOptions(serviceOptions(lockOption(command)), PLAN_FORMATS).action(
     async (directories: string[], flags: ReconcileFlags) => {
       const { runReconcile } = await import('./commands/reconcile.js');
       done(await runReconcile(directories, flags, terminal));
@@ -233,9 +233,13 @@ function serviceOptions(command: Command): Command {
   return timeoutOption(command);
 }
 
-function commonOptions(command: Command): Command {
+const FORMATS = ['text', 'json'];
+/** Of what prints a plan. */
+const PLAN_FORMATS = [...FORMATS, 'markdown'];
+
+function commonOptions(command: Command, formats: readonly string[] = FORMATS): Command {
   return command
-    .addOption(new Option('--format <format>', 'of the result').choices(['text', 'json']))
+    .addOption(new Option('--format <format>', 'of the result').choices(formats))
     .option('--output <file>', 'write the result to a file')
     .option('--show-keys', 'name keys of segments and targets, not only their number')
     .option('--no-color', 'plain text')

@@ -1,6 +1,6 @@
 /** Options that several commands share, as commander hands them over. Absent: not given. */
 export interface CommonFlags {
-  readonly format?: 'text' | 'json';
+  readonly format?: 'text' | 'json' | 'markdown';
   readonly output?: string;
   readonly showKeys?: boolean;
   /** Commander's form of `--no-color`. */
