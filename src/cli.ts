@@ -5,6 +5,7 @@ import type { ImportFlags } from './commands/import.js';
 import type {
   KillFlags,
   ReconcileFlags,
+  ReviewFlags,
   StateFlags,
   Terminal,
   ValidateFlags,
@@ -49,6 +50,7 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
     .exitOverride();
   addValidate(program, terminal, done);
   addReconcile(program, terminal, done);
+  addReview(program, terminal, done);
   addImport(program, terminal, done);
   addDrift(program, terminal, done);
   addState(program, terminal, done);
@@ -96,6 +98,36 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     async (directories: string[], flags: ReconcileFlags) => {
       const { runReconcile } = await import('./commands/reconcile.js');
       done(await runReconcile(directories, flags, terminal));
+    },
+  );
+}
+
+function addReview(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('review')
+    .description('what a merge would do, told to the pull request; writes nothing to the service')
+    .argument('[directory...]', 'config repositories', ['.'])
+    .option('--since <revision>', 'the target branch (default: as the CI job says)')
+    .option('--target <name>', 'name of the target branch, for people')
+    .option('--offline', 'without the service: compare with the specs of the target branch')
+    .addOption(
+      new Option('--forge <name>', 'whom to tell (default: as the CI job says)').choices([
+        'github',
+        'gitlab',
+        'none',
+      ]),
+    )
+    .option('--forge-url <url>', 'of the API of the forge')
+    .option('--repository <name>', 'owner/name, or the id of a project')
+    .option('--pull-request <number>', 'which pull request or merge request', positive)
+    .option('--commit <sha>', 'the commit that gets the statuses')
+    .option('--plan-url <url>', 'where a reader finds the full plan')
+    .option('--sarif <file>', 'write findings as SARIF')
+    .option('--junit <file>', 'write findings as JUnit XML');
+  commonOptions(serviceOptions(command), ['markdown']).action(
+    async (directories: string[], flags: ReviewFlags) => {
+      const { runReview } = await import('./commands/review.js');
+      done(await runReview(directories, flags, terminal));
     },
   );
 }

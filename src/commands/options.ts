@@ -40,6 +40,20 @@ export interface ReconcileFlags extends CommonFlags, ServiceFlags {
   readonly lockTimeout: number;
 }
 
+export interface ReviewFlags extends CommonFlags, ServiceFlags {
+  readonly since?: string;
+  readonly target?: string;
+  readonly offline?: boolean;
+  readonly forge?: 'github' | 'gitlab' | 'none';
+  readonly forgeUrl?: string;
+  readonly repository?: string;
+  readonly pullRequest?: number;
+  readonly commit?: string;
+  readonly planUrl?: string;
+  readonly sarif?: string;
+  readonly junit?: string;
+}
+
 export interface StateFlags extends CommonFlags, ServiceFlags {
   /** Milliseconds. */
   readonly lockTimeout: number;

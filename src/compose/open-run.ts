@@ -22,6 +22,8 @@ export interface RunFlags {
   readonly allowDirty?: boolean;
   /** HEAD is read, though a dry run would read the working tree. */
   readonly committedOnly?: boolean;
+  /** A revision that is read as if it were HEAD. */
+  readonly at?: string;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
   /** Invalid objects, and what names them, stay as they are, and the rest is applied. */
@@ -67,6 +69,7 @@ export async function openRun(
   const closers = new Closers();
   const source = await openSource(directory, {
     workingTree: flags.committedOnly !== true && (isDryRun || flags.allowDirty === true),
+    at: flags.at,
   });
   closers.add(async () => source[Symbol.asyncDispose]());
   const opened: { service?: ServiceAccess; pushState?: boolean } = {};

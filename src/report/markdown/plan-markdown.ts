@@ -45,6 +45,12 @@ export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}):
   );
 }
 
+/** The verdict and the risks alone: what of a report counts most, and changes least. */
+export function gistOf(report: PlanReport, options: MarkdownOptions = {}): string {
+  const risks = riskBlocks(report).map(({ markup }) => markup());
+  return String(joined([verdict(report, options), ...risks], '\n\n'));
+}
+
 function placeBlocks(place: string, changes: readonly Change[], report: PlanReport): Block[] {
   if (changes.length === 0) return [];
   const title = ours`#### ${cut(place, NAME_COLUMNS)}: ${plural(changes.length, 'change')}`;

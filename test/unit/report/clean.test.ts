@@ -1,6 +1,6 @@
 import { renderLines, span } from '../../../src/report/layout.js';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clean, quoted } from '../../../src/report/clean.js';
 
 /** Of every kind, those that terminals act on made likely. */
