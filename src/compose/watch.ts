@@ -29,7 +29,10 @@ export interface WatchedSource extends Pick<
   'name' | 'intervalMs' | 'jitterMs' | 'debounceMs' | 'schedule' | 'words'
 > {
   readonly place: WatchedPlace;
-  readonly run: Omit<RunFlags, 'dryRun' | 'suspend' | 'everyKey' | 'only' | 'since'>;
+  readonly run: Omit<
+    RunFlags,
+    'dryRun' | 'suspend' | 'everyKey' | 'holdInvalid' | 'only' | 'since'
+  >;
   /** The operator's settings, where this source has its own. */
   readonly settings: OperatorSettings;
 }
@@ -66,7 +69,7 @@ function runsOf(
       directory,
       {
         ...run,
-        ...{ everyKey, suspend, allowOlder, dryRun, only: [] },
+        ...{ everyKey, suspend, allowOlder, dryRun, only: [], holdInvalid: true },
         ...(pushState !== undefined && { pushState }),
       },
       { settings, signal, note, open, limiters },

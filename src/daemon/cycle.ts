@@ -108,14 +108,17 @@ function endOf(
     ...('unverified' in result ? [`Not verified: ${result.unverified}\n`] : []),
     ...('unremembered' in result ? [`Not remembered: ${result.unremembered}\n`] : []),
   ];
+  const invalid = diagnosticsText(result.invalid, { color: false });
+  const planned = planText(report, { color: false, width: WIDTH, showKeys: false });
   return {
     result: outcome,
     exitCode: exitCodeOf(result, signal),
     summary: summaryLine(report),
-    text: planText(report, { color: false, width: WIDTH, showKeys: false }) + notes.join(''),
+    text: [...(invalid === '' ? [] : [`${invalid}\n`]), planned, ...notes].join(''),
     plan: planDocument(report),
     mayRetry: outcome === 'partial' || outcome === 'failed',
     serviceTrouble: null,
+    diagnostics: result.invalid,
   };
 }
 
@@ -123,6 +126,7 @@ function resultOf(result: Planned | Applied, signal: AbortSignal): RunResult {
   if (!('outcomes' in result)) return result.guardFindings.length > 0 ? 'refused' : 'in-sync';
   if (!result.converged) return signal.aborted ? 'interrupted' : 'partial';
   if (result.unremembered !== undefined) return 'failed';
+  if (result.invalid.length > 0) return 'degraded';
   if (result.input.policy.suspended) return 'suspended';
   return result.plan.changes.length === 0 ? 'in-sync' : 'applied';
 }

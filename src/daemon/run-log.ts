@@ -1,3 +1,4 @@
+import { FlaghoistError } from '../errors.js';
 import type { Log } from '../log.js';
 import { clean } from '../report/clean.js';
 import type { CycleEnd } from './cycle.js';
@@ -27,35 +28,43 @@ export class RunLog {
   ended(record: RunRecord, end: CycleEnd): void {
     const log = this.#log.child({ run: record.id, revision: record.commit });
     const level = LEVELS[record.result];
-    const misfortune = level === 'info' ? '' : `${record.result}\n${record.text}`;
+    const misfortune = level === 'info' ? '' : misfortuneOf(record, end);
     const isTold = misfortune !== '' && misfortune === this.#told;
     if (record.result !== 'interrupted') this.#told = misfortune;
-    if (!isTold) this.#details(log, record, end);
+    changes(log, record, isTold);
+    if (!isTold) details(log, record, end);
     const { result, durationMs, requests, triggers } = record;
     const facts = { result, durationMs, requests, triggers, summary: clean(record.summary) };
-    log[isTold ? 'info' : level](
-      { ...facts, ...(isTold && { again: true }) },
-      isTold ? 'run ended as the one before' : 'run ended',
-    );
+    if (isTold) log.info({ ...facts, again: true }, 'run ended as the one before');
+    else log[level](facts, 'run ended');
   }
+}
 
-  #details(log: Log, { plan }: RunRecord, { diagnostics, error }: CycleEnd): void {
-    for (const { severity, code, location, message } of diagnostics ?? []) {
-      const { file, line, column } = location;
-      const facts = { file: clean(file), line, column, code, message: clean(message) };
-      log[severity === 'error' ? 'error' : 'warn'](facts, 'diagnostic');
-    }
-    for (const { id, action, reason, outcome, error: why } of plan?.changes ?? []) {
-      const facts = { object: clean(id), action, reason, outcome };
-      if (why) log.error({ ...facts, code: why.code, why: clean(why.message) }, 'change failed');
-      else if (outcome !== undefined) log.info(facts, 'change');
-    }
-    for (const { id, why, wayOut } of plan?.withheld ?? []) {
-      log.debug({ object: clean(id), why, wayOut }, 'withheld');
-    }
-    // What is ours comes with its stack; the others are sentences.
-    if (error instanceof Error && error.name !== 'FlaghoistError' && !diagnostics) {
-      log.debug({ error }, 'error');
+/** Wrong specs are the same misfortune whatever the run did beside them. */
+function misfortuneOf({ result, text }: RunRecord, { diagnostics = [] }: CycleEnd): string {
+  const found = diagnostics.map(({ code, location, message }) => [code, location, message]);
+  return JSON.stringify([result, found.length > 0 ? found : text]);
+}
+
+function changes(log: Log, { plan }: RunRecord, isTold: boolean): void {
+  for (const { id, action, reason, outcome, error } of plan?.changes ?? []) {
+    const facts = { object: clean(id), action, reason, outcome };
+    if (outcome === 'applied') log.info(facts, 'change');
+    else if (error && !isTold) {
+      log.error({ ...facts, code: error.code, why: clean(error.message) }, 'change failed');
     }
   }
+}
+
+function details(log: Log, { plan }: RunRecord, { diagnostics = [], error }: CycleEnd): void {
+  for (const { severity, code, location, message } of diagnostics) {
+    const { file, line, column } = location;
+    const facts = { file: clean(file), line, column, code, message: clean(message) };
+    log[severity === 'error' ? 'error' : 'warn'](facts, 'diagnostic');
+  }
+  for (const { id, why, wayOut } of plan?.withheld ?? []) {
+    log.debug({ object: clean(id), why, wayOut }, 'withheld');
+  }
+  // Ours comes with its stack; the others are sentences, and stand in the summary.
+  if (error !== undefined && !(error instanceof FlaghoistError)) log.error({ error }, 'bug');
 }

@@ -18,6 +18,7 @@ export function reportOf(
     workspace: at.workspace,
     revision: context.source.revision,
     stateless: home === null,
+    held: [...input.policy.held].sort(),
     environments: input.policy.environments.map(({ name }) => name),
     ruleNames: ruleNamesOf(input),
     ...('outcomes' in result

@@ -107,16 +107,20 @@ describe('watching a directory', () => {
     expect(await daemon.stop('SIGINT')).toBe(130);
   });
 
-  it('reports a bad commit once, and applies the good one that follows', async () => {
-    const first = repository.commit('Add pay');
+  it('says once what is wrong with a commit, holds that, and applies the rest', async () => {
+    repository.write({ 'flags/cart.yaml': flag(1, 'cart') });
+    const first = repository.commit('Add pay and cart');
     const daemon = watch();
     await daemon.ran(first, 'applied');
 
-    repository.write({ 'flags/pay.yaml': `${flag(20)}nonsense: 1\n` });
-    const bad = repository.commit('Break pay');
-    await daemon.line(({ revision, result }) => revision === bad && result !== undefined);
+    repository.write({
+      'flags/pay.yaml': `${flag(20)}nonsense: 1\n`,
+      'flags/cart.yaml': flag(2, 'cart'),
+    });
+    await daemon.ran(repository.commit('Break pay, ramp cart'), 'degraded');
+    expect([await percent('pay'), await percent('cart')]).toEqual([10, 2]);
     daemon.signal('SIGHUP');
-    await daemon.line(({ again }) => again === true);
+    await daemon.line(({ triggers }) => triggers?.includes('signal') === true);
     repository.write({ 'flags/pay.yaml': flag(30) });
     await daemon.ran(repository.commit('Mend pay'), 'applied');
 
@@ -124,7 +128,23 @@ describe('watching a directory', () => {
     expect(told.map(({ file, code }) => `${String(file)} ${String(code)}`)).toEqual([
       'flags/pay.yaml unknown-field',
     ]);
-    expect(await percent()).toBe(30);
+    expect(await percent('pay')).toBe(30);
+  });
+
+  it('sends nothing for a commit without a config, says so once, and goes on with the next', async () => {
+    const first = repository.commit('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+
+    repository.write({ 'flaghoist.yaml': 'nonsense' });
+    const bad = repository.commit('Break everything');
+    await daemon.ran(bad, 'invalid');
+    daemon.signal('SIGHUP');
+    await daemon.line(({ again }) => again === true);
+    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(30) });
+    await daemon.ran(repository.commit('Mend it'), 'applied');
+
+    expect(await percent('pay')).toBe(30);
   });
 
   it('follows a link that is swapped, as git-sync does', async () => {
