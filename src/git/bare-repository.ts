@@ -13,9 +13,11 @@ export async function openBare(directory: string, what: string): Promise<Git> {
   return openGit(await realpath(directory));
 }
 
+/** What was deleted in part is none: making it again fills the gaps. */
 export async function isRepository(directory: string): Promise<boolean> {
   try {
-    return (await stat(join(directory, 'HEAD'))).isFile();
+    await Promise.all(['HEAD', 'objects', 'refs'].map(async (part) => stat(join(directory, part))));
+    return true;
   } catch {
     return false;
   }
