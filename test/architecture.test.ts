@@ -67,7 +67,9 @@ const ROOMS: Record<string, readonly string[]> = {
     'errors.ts',
     'log.ts',
   ],
+  'arguments.ts': [],
   commands: [
+    'arguments.ts',
     'daemon',
     'compose',
     'config.ts',
@@ -75,6 +77,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'reconcile.ts',
     'service',
     'report',
+    'generated',
     'specs',
     'git',
     'api',
@@ -84,7 +87,6 @@ const ROOMS: Record<string, readonly string[]> = {
     'errors.ts',
     'log.ts',
   ],
-  'arguments.ts': [],
   'service-cli.ts': ['arguments.ts', 'commands', 'log.ts'],
   'watch-cli.ts': ['arguments.ts', 'commands', 'errors.ts'],
   'cli.ts': [

@@ -1,12 +1,10 @@
 import { createDaemon, type WatchedSource } from '../compose/watch.js';
-import { operatorSettings, type OperatorSettings } from '../config.js';
-import { isSchedule } from '../daemon/schedule.js';
-import { FlaghoistError, type ExitCode } from '../errors.js';
+import { operatorSettings } from '../config.js';
+import type { ExitCode } from '../errors.js';
 import { createLog, type Log } from '../log.js';
 import { exitCodeOfSignal } from '../stages/reporting.js';
 import type { Terminal, WatchFlags } from './options.js';
-
-const JITTER_PART = 0.1;
+import { watchedSources } from './watched-sources.js';
 
 /** Keeps the service in line until a signal comes. Whatever fails meanwhile is said in the log, and tried again. */
 export async function runWatch(
@@ -15,8 +13,9 @@ export async function runWatch(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const settings = operatorSettings(terminal.environment);
-  const log = watchLog(flags, terminal, settings);
-  const daemon = createDaemon([onlySource(directory, flags, settings)], log);
+  const sources = await watchedSources(directory, flags, settings);
+  const log = watchLog(flags, terminal, sources);
+  const daemon = createDaemon(sources, log);
   log.info({ version: daemon.version, sources: daemon.sources().length }, 'watching');
   terminal.onHangup?.(() => {
     daemon.trigger(null, 'signal');
@@ -32,14 +31,15 @@ export async function runWatch(
 function watchLog(
   { quiet, verbose, logFormat, color }: WatchFlags,
   { stderr }: Terminal,
-  settings: OperatorSettings,
+  sources: readonly WatchedSource[],
 ): Log {
   return createLog({
     level: verbose === true ? 'debug' : quiet === true ? 'warn' : 'info',
     format: logFormat ?? (stderr.isTTY ? 'pretty' : 'json'),
     stream: stderr,
     colour: color && stderr.isTTY,
-    secrets: () => [secret(settings.apiKey), secret(settings.git.token)],
+    secrets: () =>
+      sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
   });
 }
 
@@ -49,34 +49,6 @@ function secret(read: () => string | undefined): string {
   } catch {
     return '';
   }
-}
-
-function onlySource(
-  directory: string,
-  flags: WatchFlags,
-  settings: OperatorSettings,
-): WatchedSource {
-  const { repo, branch, path, interval, jitter, debounce, schedule, title, comment } = flags;
-  if (repo === undefined && (branch !== undefined || path !== undefined)) {
-    throw new FlaghoistError('USAGE', 'cannot use --branch or --path without --repo');
-  }
-  if (schedule !== 'off' && !isSchedule(schedule)) {
-    throw new FlaghoistError(
-      'USAGE',
-      `cannot use --schedule "${schedule}": five fields of cron are expected, or off`,
-    );
-  }
-  return {
-    name: 'default',
-    place: repo === undefined ? { directory } : { repo, branch, path },
-    intervalMs: interval,
-    jitterMs: jitter ?? interval * JITTER_PART,
-    debounceMs: debounce,
-    schedule: schedule === 'off' ? null : schedule,
-    words: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
-    run: flags,
-    settings,
-  };
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

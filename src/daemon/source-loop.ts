@@ -4,6 +4,8 @@ import type { Log } from '../log.js';
 import type { Words } from '../model/run.js';
 import { clean } from '../report/clean.js';
 import { runCycle, type CycleEnd, type OpenRun, type RunOrder } from './cycle.js';
+import { withKillsOf } from '../stages/newest-kills.js';
+import type { Source } from '../stages/source.js';
 import { Driver } from './driver.js';
 import { Follower } from './follower.js';
 import { Holds } from './holds.js';
@@ -207,7 +209,7 @@ export class SourceLoop {
     const { openRun, upstream, words, allowOlder } = this.#options;
     const log = this.#log.child({ run: id, revision: commit });
     const order: RunOrder = {
-      open: async () => upstream.open(commit),
+      open: async () => this.#open(commit, seen),
       everyKey: triggers.includes('schedule'),
       suspend: this.#holds.suspended !== null,
       // Who pins a commit means it.
@@ -233,6 +235,13 @@ export class SourceLoop {
       text: `${end.text}\nNot committed, and not applied:\n${local.text}`,
       requests: end.requests + local.requests,
     };
+  }
+
+  /** What stays at an older commit has the kills of the newest one all the same. */
+  async #open(commit: string | null, { commit: newest }: Seen): Promise<Source> {
+    const source = await this.#options.upstream.open(commit);
+    const isNewest = commit === null || newest === null || newest.commit === commit;
+    return isNewest ? source : withKillsOf(source, newest.commit);
   }
 
   /** Local changes are said once, not with every run. */
