@@ -92,7 +92,8 @@ export class StateOrigin {
   }
 
   async #run(args: readonly string[], purpose: string): Promise<string> {
-    return (await runWithInput(this.git, args, '', purpose, [0], this.#reach)).toString('utf8');
+    const answer = await runWithInput(this.git, args, '', purpose, { reach: this.#reach });
+    return answer.toString('utf8');
   }
 }
 
