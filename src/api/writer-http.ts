@@ -1,8 +1,10 @@
 import { FlaghoistError, RejectedError, messageOf } from '../errors.js';
 import { sameJson } from '../kinds/json.js';
-import type { Words } from '../model/run.js';
+import type { IdentitiesAnswer, Words } from '../model/run.js';
 import type { AdminClient, WriteRequest } from './admin-client.js';
+import { activation, asDefinition, isSameObject, type NewObject } from './answered-objects.js';
 import { holds } from './holds.js';
+import { identitiesAnswer } from './identities-answer.js';
 import type { ServiceAnswer } from './answer.js';
 import { isNoEndpoint } from './reader-http.js';
 import type { AdminReader } from './reader.js';
@@ -13,27 +15,24 @@ import {
   type WireDefinition,
   type WireDefinitionBody,
   type WireFlag,
+  type WireIdentity,
   type WirePatchOperation,
   type WireSegment,
   type WireSegmentInEnvironment,
 } from './wire.js';
-import type { AdminWriter, DefinitionPlace } from './writer.js';
+import type { AdminWriter, DefinitionPlace, IdentitiesPlace } from './writer.js';
 
-interface NewObject {
-  readonly name: string;
-  readonly trafficType: string;
-  readonly description: string;
-}
+type WritingClient = Pick<AdminClient, 'origin' | 'write' | 'clean'>;
 
 /** Writes over HTTP. The reader is for looking up what a request of unknown fate has made. */
 export class HttpAdminWriter implements AdminWriter {
-  readonly #client: Pick<AdminClient, 'origin' | 'write'>;
+  readonly #client: WritingClient;
   readonly #reader: AdminReader;
   #hasDeactivation = true;
   /** `uploadKeys?replace=false`, which says that it appends; the contract does not promise it. */
   #hasAppend = true;
 
-  constructor(client: Pick<AdminClient, 'origin' | 'write'>, reader: AdminReader) {
+  constructor(client: WritingClient, reader: AdminReader) {
     this.#client = client;
     this.#reader = reader;
   }
@@ -227,6 +226,26 @@ export class HttpAdminWriter implements AdminWriter {
     await this.#delete(['segments', 'ws', workspaceId, segment], words, what);
   }
 
+  async writeIdentities(
+    { trafficTypeId, trafficType, environmentId }: IdentitiesPlace,
+    identities: readonly WireIdentity[],
+    words: Words,
+  ): Promise<IdentitiesAnswer> {
+    assertFits(identities);
+    const request: WriteRequest = {
+      // The same operation creates and updates: twice is once.
+      kind: 'write',
+      method: 'POST',
+      path: ['trafficTypes', trafficTypeId, 'environments', environmentId, 'identities'],
+      query: { ...words },
+      body: identities,
+      what: `write identities of ${JSON.stringify(trafficType)}`,
+    };
+    const clean = (text: string): string => this.#client.clean(text);
+    const { json } = await this.#client.write(request);
+    return this.#checked(request, json, (value) => identitiesAnswer(value, identities, clean));
+  }
+
   async #findFlag(workspaceId: string, flag: NewObject, words: Words): Promise<unknown> {
     const flags = await this.#reader.listFlags(workspaceId);
     if (flags !== null) return flags.find((found) => isSameObject(found, flag));
@@ -267,9 +286,7 @@ export class HttpAdminWriter implements AdminWriter {
     keys: readonly string[],
     request: Omit<WriteRequest, 'kind' | 'method'>,
   ): Promise<ServiceAnswer> {
-    if (keys.length > MAX_KEYS_PER_REQUEST) {
-      throw new Error(`bug: ${keys.length} keys in one request`);
-    }
+    assertFits(keys);
     return this.#client.write({ ...request, kind: 'write', method: 'PUT' });
   }
 
@@ -295,35 +312,10 @@ export class HttpAdminWriter implements AdminWriter {
   }
 }
 
+function assertFits({ length }: readonly unknown[]): void {
+  if (length > MAX_KEYS_PER_REQUEST) throw new Error(`bug: ${length} keys in one request`);
+}
+
 function definitionPath({ workspaceId, environmentId, flag }: DefinitionPlace): string[] {
   return ['splits', 'ws', workspaceId, flag, 'environments', environmentId];
-}
-
-/** The contract does not show what a patch answers: a definition of the same place is taken, all else is not. */
-function asDefinition(json: unknown, place: DefinitionPlace): WireDefinition | null {
-  try {
-    const found = shapes.definition(json, '');
-    const isSamePlace = found.environment.id === place.environmentId && found.name === place.flag;
-    return isSamePlace ? found : null;
-  } catch {
-    return null;
-  }
-}
-
-function isSameObject(found: WireFlag | WireSegment, wanted: NewObject): boolean {
-  return (
-    found.name === wanted.name &&
-    (found.description ?? '') === wanted.description &&
-    [found.trafficType.name, found.trafficType.id].includes(wanted.trafficType)
-  );
-}
-
-function activation(environmentId: string, segment: string): WireSegmentInEnvironment {
-  const unknown = { id: '', name: '' };
-  return {
-    name: segment,
-    environment: { id: environmentId, name: environmentId },
-    trafficType: unknown,
-    creationTime: 0,
-  };
 }
