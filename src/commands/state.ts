@@ -2,7 +2,7 @@ import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
 import type { StateReading } from '../git/state-ref.js';
 import { SharedStateHome } from '../git/state-shared.js';
 import { clean, quoted } from '../report/clean.js';
-import { stateRows, stateText } from '../report/state-text.js';
+import { shownEntry, stateRows, stateText } from '../report/state-text.js';
 import { withState } from './open-state.js';
 import type { StateFlags, Terminal } from './options.js';
 import { openScreen } from './screen.js';
@@ -37,11 +37,12 @@ export async function runStateShow(
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const entry = state.get(object);
     if (!entry) throw notThere('show', object);
-    const environments = Object.entries(entry.environments).map(([id, base]) => {
+    const shown = shownEntry(entry, { showKeys: flags.showKeys === true });
+    const environments = Object.entries(shown.environments).map(([id, base]) => {
       const name = opened?.environments[id];
       return [id, { ...(name !== undefined && { environment: name }), ...base }] as const;
     });
-    await screen.result(asJson({ ...entry, environments: Object.fromEntries(environments) }));
+    await screen.result(asJson({ ...shown, environments: Object.fromEntries(environments) }));
     return EXIT.ok;
   });
 }

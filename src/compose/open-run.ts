@@ -18,6 +18,7 @@ export interface RunFlags {
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
+  readonly identities?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
   /** HEAD is read, though a dry run would read the working tree. */
@@ -113,6 +114,7 @@ function runOptions(flags: RunFlags): RunOptions {
     prune: flags.prune === true,
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
+    identities: flags.identities === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
     since: flags.since,

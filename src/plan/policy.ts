@@ -12,6 +12,8 @@ export interface PlanPolicy {
   /** Take over live objects that were never ours, also in protected environments. */
   readonly adopt: boolean;
   readonly revertDrift: boolean;
+  /** Which identities are written: none of them, those that differ from their base, or all. */
+  readonly identities: 'none' | 'changed' | 'all';
   /** No state could be read: what differs has no known cause, and nothing is removed. */
   readonly stateless: boolean;
   readonly suspended: boolean;
@@ -35,6 +37,12 @@ export interface PlannedEnvironment {
   readonly onLiveKill: LiveKillPolicy;
   /** False: filtered out of this run; nothing in it is looked at, and no base of it changes. */
   readonly selected: boolean;
+}
+
+/** The policy of the look that follows an apply: at what was touched, and by then every identity has its answer. */
+export function verifyingPolicy(policy: PlanPolicy, touched: ReadonlySet<string>): PlanPolicy {
+  const identities = policy.identities === 'all' ? 'changed' : policy.identities;
+  return { ...policy, only: touched, identities };
 }
 
 /** Whether the filter of a run lets this object through. */

@@ -6,13 +6,21 @@ import type { ActivationBase, FlagEntry, SegmentEntry, StateEntry } from '../mod
 import type { StepRequest } from '../model/step.js';
 import { draft, withheld, type Drafted, type DraftSubject } from './draft.js';
 import { definitionFields, flagFields } from './fields.js';
+import { identitiesRemoval } from './identities.js';
 import type { PlanInput } from './plan-input.js';
 import type { WithheldReason } from './policy.js';
 import { chunks } from './segments.js';
 
 /** Plans what git used to declare of one object of the inventory and no longer does. */
 export function planRemoval(entry: StateEntry, input: PlanInput): Drafted[] {
-  return entry.kind === 'flag' ? flagRemoval(entry, input) : segmentRemoval(entry, input);
+  switch (entry.kind) {
+    case 'flag':
+      return flagRemoval(entry, input);
+    case 'segment':
+      return segmentRemoval(entry, input);
+    case 'identities':
+      return identitiesRemoval(entry, input);
+  }
 }
 
 interface Removal {

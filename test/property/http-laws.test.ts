@@ -115,7 +115,7 @@ async function run(
   const failures = [...outcomes].flatMap(([id, outcome]) =>
     outcome.status === 'applied' ? [] : [`${id}: ${JSON.stringify(outcome)}`],
   );
-  const answered = stateAfterAnswers({ ...input, state: begun }, plan.changes, HEAD);
+  const answered = stateAfterAnswers({ ...input, state: begun }, plan.changes, outcomes, HEAD);
   const again = await inputFor(desired, answered, reader, at);
   const left = planChanges(again);
   return {

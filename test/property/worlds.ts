@@ -22,7 +22,7 @@ export function mappedDefinitions(
 /** The managed part of a world: what the specs leave unsaid may well depend on the path. */
 export function comparable(
   desired: Desired,
-  { flags, segments }: World,
+  { flags, segments, identities }: World,
   kept: ReadonlySet<string> = new Set(),
 ): unknown {
   return {
@@ -47,6 +47,12 @@ export function comparable(
         return [...(held ?? [])].sort();
       }),
     ]),
+    identities: desired.identities.map(({ trafficType, environment, keys }) => {
+      const held = identities.get(`${trafficType}@${environment}`);
+      return [...keys].map(([key, said]) =>
+        Object.keys(said).map((attribute) => held?.get(key)?.[attribute]),
+      );
+    }),
     names: [
       [...flags.keys()].sort(),
       [...segments.keys()].filter((name) => !kept.has(name)).sort(),

@@ -31,6 +31,8 @@ export interface RequestMatch {
   readonly method?: string;
   /** Of the path. */
   readonly path?: RegExp;
+  /** So many that match are let through before. */
+  readonly passing?: number;
 }
 
 export interface TestService extends RunningService {
@@ -77,7 +79,7 @@ export async function startTestService(
     key,
     requests,
     failNext: (match, fault) => {
-      faults.planned.push({ match, fault });
+      faults.planned.push({ match, fault, passing: match.passing ?? 0 });
     },
     faultsLeft: () => faults.planned.length,
     stop: async () => {
@@ -96,7 +98,7 @@ async function defaultStore(): Promise<StoreLocation> {
 }
 
 interface Faults {
-  readonly planned: { match: RequestMatch; fault: Fault }[];
+  readonly planned: { match: RequestMatch; fault: Fault; passing: number }[];
   /** Connections that wait for an answer that never comes: the service would wait for them when it stops. */
   readonly hanging: Set<Socket>;
 }
@@ -121,10 +123,13 @@ function withFaults(
         status: response.writableFinished ? response.statusCode : null,
       });
     });
-    const index = planned.findIndex(
-      ({ match }) =>
-        (match.method ?? method) === method && (match.path?.test(url.pathname) ?? true),
-    );
+    const index = planned.findIndex((each) => {
+      const { match } = each;
+      const isMeant =
+        (match.method ?? method) === method && (match.path?.test(url.pathname) ?? true);
+      if (isMeant) each.passing -= 1;
+      return isMeant && each.passing < 0;
+    });
     const [found] = index === -1 ? [] : planned.splice(index, 1);
     if (found === undefined) next(request, response);
     else fail(found.fault, request, response, next);
