@@ -2,9 +2,9 @@ import { FlaghoistError, RejectedError, messageOf } from '../errors.js';
 import { sameJson } from '../kinds/json.js';
 import type { IdentitiesAnswer, Words } from '../model/run.js';
 import type { AdminClient, WriteRequest } from './admin-client.js';
-import { activation, asDefinition, isSameObject, type NewObject } from './answered-objects.js';
 import { holds } from './holds.js';
 import { identitiesAnswer } from './identities-answer.js';
+import { asDefinition, findPatched, isSameObject, type NewObject } from './look-up.js';
 import type { ServiceAnswer } from './answer.js';
 import { isNoEndpoint } from './reader-http.js';
 import type { AdminReader } from './reader.js';
@@ -103,6 +103,7 @@ export class HttpAdminWriter implements AdminWriter {
     place: DefinitionPlace,
     operations: readonly WirePatchOperation[],
     words: Words,
+    expected?: WireDefinition,
   ): Promise<WireDefinition | null> {
     const isKill = sameJson(operations, KILL);
     const { json } = await this.#client.write({
@@ -114,6 +115,9 @@ export class HttpAdminWriter implements AdminWriter {
       query: { ...words },
       body: operations,
       what: `patch the definition of flag ${JSON.stringify(place.flag)}`,
+      ...(expected && {
+        lookUp: async () => findPatched(this.#reader, place, operations, expected),
+      }),
     });
     return asDefinition(json, place);
   }
@@ -318,4 +322,14 @@ function assertFits({ length }: readonly unknown[]): void {
 
 function definitionPath({ workspaceId, environmentId, flag }: DefinitionPlace): string[] {
   return ['splits', 'ws', workspaceId, flag, 'environments', environmentId];
+}
+
+function activation(environmentId: string, segment: string): WireSegmentInEnvironment {
+  const unknown = { id: '', name: '' };
+  return {
+    name: segment,
+    environment: { id: environmentId, name: environmentId },
+    trafficType: unknown,
+    creationTime: 0,
+  };
 }

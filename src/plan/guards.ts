@@ -82,9 +82,10 @@ function exceeded(guard: keyof Guards, found: number, limits: Required<Guards>):
   return found > limits[guard] ? [{ guard, found, limit: limits[guard] }] : [];
 }
 
-function emptyRepository({ desired, state }: PlanInput): GuardFinding[] {
+function emptyRepository({ desired, state, policy }: PlanInput): GuardFinding[] {
+  const written = desired.flags.size + desired.segments.size + policy.held.size;
   const found = deletable(state).length;
-  if (desired.flags.size + desired.segments.size > 0 || found === 0) return [];
+  if (written > 0 || found === 0) return [];
   return [{ guard: 'emptyRepository', environment: null, found, limit: 0 }];
 }
 

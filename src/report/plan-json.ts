@@ -31,6 +31,8 @@ export interface PlanDocument {
   readonly observed: Plan['observed'];
   /** Only where a guard stands against the plan. */
   readonly guards?: readonly GuardFinding[];
+  /** Only where something is: `KIND/NAME`, sorted. */
+  readonly held?: readonly string[];
   readonly unmanaged: Plan['unmanaged'];
 }
 
@@ -110,6 +112,7 @@ export function planDocument(
       wayOut: withheld.wayOut,
     })),
     ...(report.guardFindings?.length ? { guards: report.guardFindings } : {}),
+    ...(report.held?.length ? { held: report.held } : {}),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
       flags: plan.unmanaged.flags,

@@ -262,12 +262,13 @@ describe('identities', () => {
     expect(planLines(left)).toEqual([]);
   });
 
-  it('of an environment or a traffic type that is filtered out keep their base', () => {
+  it('of which an environment or the traffic type is filtered out, or a file is invalid, keep their base', () => {
     const before = after(ANA);
     const others = [anEnvironment('staging', { selected: false }), anEnvironment('production')];
     const only = new Set(['identities/account']);
+    const held = new Set(['identities/*']);
 
-    for (const policy of [{ environments: others }, { only }]) {
+    for (const policy of [{ environments: others }, { only }, { held }]) {
       const { plan, state } = run(inputFor([], before, policy));
 
       expect(planLines(plan)).toEqual([]);
