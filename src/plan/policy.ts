@@ -47,11 +47,21 @@ export function verifyingPolicy(policy: PlanPolicy, touched: ReadonlySet<string>
   return { ...policy, only: touched, identities };
 }
 
+/** Whether the filter of a run lets this object through. */
+export function isLetThrough(
+  { only }: Pick<PlanPolicy, 'only'>,
+  kind: string,
+  name: string,
+): boolean {
+  return only?.has(`${kind}/${name}`) ?? true;
+}
+
 /** Whether this object is planned: the filter of the run lets it through, and its specs are right. */
-export function isWanted({ only, held }: PlanPolicy, kind: string, name: string): boolean {
-  const id = `${kind}/${name}`;
+export function isWanted(policy: PlanPolicy, kind: string, name: string): boolean {
+  const { held } = policy;
   // `KIND/*`: what is wrong leaves all of a kind in doubt.
-  return !held.has(id) && !held.has(`${kind}/*`) && (only?.has(id) ?? true);
+  const isHeld = held.has(`${kind}/${name}`) || held.has(`${kind}/*`);
+  return !isHeld && isLetThrough(policy, kind, name);
 }
 
 export interface WithheldReason {

@@ -66,7 +66,7 @@ export function changeLines(change: Change, report: PlanReport, showKeys: boolea
     change.ref.kind === 'identities'
       ? identityLines(change, outcome, showKeys)
       : detailLines(change, context);
-  return [headline(change, report), ...lines.map(fieldParagraph)];
+  return [headline(change, report), ...lines.map(fieldParagraph), ...renameLines(change)];
 }
 
 /** The same of something that is held back, with why, and the way out. */
@@ -84,6 +84,7 @@ export function withheldLines(withheld: Withheld, report: PlanReport, showKeys: 
       ],
     },
     ...lines.map(fieldParagraph),
+    ...renameLines(withheld),
     fieldParagraph([span(`→ ${cut(clean(withheld.wayOut), MESSAGE_COLUMNS)}`)]),
   ];
 }
@@ -99,6 +100,20 @@ function verdict({ action, why }: Withheld): string {
   if (why === 'stays-on-service') return ` ${WHY_WORDS[why]}`;
   if (why === 'not-remembered') return ` would be written: ${WHY_WORDS[why]}`;
   return ` would be ${ACTIONS[action].done}: ${WHY_WORDS[why]}`;
+}
+
+/** The service knows no rename: whoever expects one learns here what it will be instead. */
+function renameLines({ rename, ref }: Change): Line[] {
+  if (!rename) return [];
+  if ('to' in rename) {
+    const text = `looks like a rename to ${clean(rename.to)}: this one stays until it is pruned`;
+    return [fieldParagraph([span(text, 'faint')])];
+  }
+  const cost =
+    ref.kind === 'flag'
+      ? 'to the service another flag, so users are distributed anew'
+      : 'to the service another segment, so rules have to name it';
+  return [fieldParagraph([span(`looks like a rename of ${clean(rename.from)}: ${cost}`, 'faint')])];
 }
 
 function headline(change: Change, report: PlanReport): Line {
