@@ -30,13 +30,14 @@ export async function listenOn(app: HttpApp, host: string, port: number): Promis
   return `http://${name}:${bound.port}`;
 }
 
-const CLOSE_WITHIN_MS = 5_000;
-
-/** Answers what is under way; a client that keeps its connection busy cannot keep the server from closing. */
-export async function closeApp(app: HttpApp): Promise<void> {
+/**
+ * Answers what is under way, for so long: a client that keeps its connection busy, or opened one in advance as browsers
+ * do, cannot keep the server from closing.
+ */
+export async function closeApp(app: HttpApp, withinMs: number): Promise<void> {
   const timer = setTimeout(() => {
     app.server.closeAllConnections();
-  }, CLOSE_WITHIN_MS);
+  }, withinMs);
   try {
     await app.close();
   } finally {

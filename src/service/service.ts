@@ -63,6 +63,8 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...ADMIN_KEY_ENDPOINTS,
 ];
 
+const STOP_WITHIN_MS = 5_000;
+
 /**
  * Starts the administration service: opens the store, adds what the seed names and the store lacks, and listens.
  *
@@ -107,7 +109,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 
 async function stop(app: FastifyInstance, store: Store): Promise<void> {
   try {
-    await closeApp(app);
+    await closeApp(app, STOP_WITHIN_MS);
   } finally {
     await store.close();
   }

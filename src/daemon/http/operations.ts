@@ -69,13 +69,16 @@ export async function startOperations(
     url,
     close: async () => {
       stopCounting();
-      closed ??= Promise.all([closeApp(app), notifications.close()]);
+      closed ??= Promise.all([closeApp(app, CLOSE_WITHIN_MS), notifications.close()]);
       await closed;
     },
   };
 }
 
-/** What a proxy in front may take for one connection; nobody here needs longer paths. */
+/** Every answer is made in far less. */
+const CLOSE_WITHIN_MS = 1_000;
+
+/** Ids of runs are far shorter. */
 const MAX_PARAM_LENGTH = 200;
 
 function createApp(log: Log): FastifyInstance {
