@@ -121,8 +121,9 @@ export class AdminClient implements GetOnly {
         time: this.#time,
         silence: this.#silence,
         signal,
-        once: async (uncertain, limitMs) => this.#once(request, uncertain, limitMs),
-        lookUp: async () => this.#lookUp(request),
+        once: async (uncertain, limitMs, isAgain) =>
+          this.#once(request, { uncertain, limitMs, isAgain }),
+        lookUp: this.#lookUpOf(request),
         giveUp: (gaveUp) => this.#error(request, gaveUp),
         onWait: (waitMs, why) => {
           this.#options.traffic?.onRetry();
@@ -137,7 +138,10 @@ export class AdminClient implements GetOnly {
     }
   }
 
-  async #once(request: Request, uncertain: boolean, limitMs: number): Promise<Try<ServiceAnswer>> {
+  async #once(
+    request: Request,
+    { uncertain, limitMs, isAgain }: { uncertain: boolean; limitMs: number; isAgain: boolean },
+  ): Promise<Try<ServiceAnswer>> {
     const { signal } = this.#options;
     const lane = request.kind === 'read' ? 'normal' : (request.lane ?? 'normal');
     const askedAt = performance.now();
@@ -148,7 +152,7 @@ export class AdminClient implements GetOnly {
           this.#options.traffic?.onTurn(performance.now() - askedAt);
           return this.#send(request, limitMs);
         },
-        signal,
+        { signal, isAgain },
       );
       this.#notePace(answer);
       return judge(answer, {
@@ -196,18 +200,23 @@ export class AdminClient implements GetOnly {
     });
   }
 
-  async #lookUp(request: Request): Promise<ServiceAnswer | undefined> {
-    if (request.kind === 'read' || request.lookUp === undefined) return undefined;
-    try {
-      const json = await request.lookUp();
-      return json === undefined ? undefined : { status: 200, json };
-    } catch (cause) {
-      throw new FlaghoistError(
-        'UNREACHABLE',
-        `cannot ${request.what}: it is unknown whether it was done, and looking failed: ${messageOf(cause)}`,
-        { cause },
-      );
-    }
+  #lookUpOf(request: Request): (() => Promise<ServiceAnswer | undefined>) | undefined {
+    const lookUp = request.kind === 'read' ? undefined : request.lookUp;
+    return (
+      lookUp &&
+      (async () => {
+        try {
+          const json = await lookUp();
+          return json === undefined ? undefined : { status: 200, json };
+        } catch (cause) {
+          throw new FlaghoistError(
+            'UNREACHABLE',
+            `cannot ${request.what}: it is unknown whether it was done, and looking failed: ${messageOf(cause)}`,
+            { cause },
+          );
+        }
+      })
+    );
   }
 
   #error(request: Request, gaveUp: GaveUp): FlaghoistError {

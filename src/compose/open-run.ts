@@ -25,6 +25,8 @@ export interface RunFlags {
   readonly committedOnly?: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
+  /** Invalid objects, and what names them, stay as they are, and the rest is applied. */
+  readonly holdInvalid?: boolean;
   readonly since?: string;
   /** Milliseconds. */
   readonly timeout?: number;
@@ -121,6 +123,7 @@ function runOptions(flags: RunFlags): RunOptions {
     revertDrift: flags.revertDrift === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
+    holdInvalid: flags.holdInvalid === true,
     since: flags.since,
   };
 }
