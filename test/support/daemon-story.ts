@@ -6,9 +6,10 @@ import { aStory } from './plan-builder-story.js';
 /** A shop on an ordinary afternoon: what was applied, what was changed outside git, and a quiet neighbour. */
 export function anAfternoon(): SourceView[] {
   const story = appliedReport(aStory());
-  const held = { ...aReport({ withheld: story.plan.withheld }), converged: true };
+  const { withheld, unchanged } = story.plan;
+  const held = { ...aReport({ withheld, unchanged }), outcomes: new Map(), converged: true };
   const quiet = (minutes: number): RunRecord =>
-    aRun(aReport({ unchanged: ['flag/search', 'flag/new-checkout'] }), {
+    aRun(aReport({ unchanged }), {
       triggers: ['schedule'],
       startedAt: minutesAgo(minutes),
       durationMs: 610,

@@ -1,4 +1,5 @@
 import { html, type Html } from '../../html.js';
+import { WHY_WORDS } from '../../report/change-lines.js';
 import type { WithheldDocument } from '../../report/plan-json.js';
 import { plural } from '../../report/value-words.js';
 import {
@@ -149,15 +150,13 @@ function withheldList(withheld: readonly WithheldDocument[]): Html {
   const more = withheld.length - MOST_WITHHELD;
   return html`<h3>Withheld</h3>
     <ul class="held">
-      ${withheld
-        .slice(0, MOST_WITHHELD)
-        .map(
-          ({ id, action, why, wayOut }) =>
-            html`<li>
-              ${action} <strong>${untrusted(id)}</strong> <span class="soft">(${why})</span
-              ><br />${untrusted(wayOut)}
-            </li>`,
-        )}
+      ${withheld.slice(0, MOST_WITHHELD).map(
+        ({ id, action, why, wayOut }) =>
+          html`<li>
+            ${action} <strong>${untrusted(id)}</strong>: ${WHY_WORDS[why]}
+            <div class="soft">→ ${untrusted(wayOut)}</div>
+          </li>`,
+      )}
       ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
     </ul>`;
 }

@@ -22,6 +22,8 @@ const LOOKS = [
 
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 
+const DOWN = { what: 'service', why: 'no answer', since: minutesAgo(1) } as const;
+
 /** Every place of the page that somebody else's words come to. */
 function hostileSource() {
   const text = `${HOSTILE} \u202Eevil\u202C ${'w'.repeat(3_000)}`;
@@ -85,8 +87,8 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       'shop-flags',
       'In line with git, but for 1 withheld change',
       'full look 14:11 UTC, in 6 min',
-      'production 1 withheld, 1 changed outside git 3f9c2ab 13:44 UTC, 21 min ago',
-      'flag/legacy@production (drift-reported)',
+      'production ! 1 withheld, 1 changed outside git 3f9c2ab 13:44 UTC, 21 min ago',
+      'flag/legacy@production: changed outside git, which is reported here',
       'run with --revert-drift',
       'applied 3f9c2ab Ramp checkout to 25 %',
       '3 looks, since 13:11 UTC',
@@ -148,6 +150,9 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       const focused = await page.evaluate('document.activeElement.id');
       daemon.end(aRun(aReport(), { result: 'failed', summary: 'no key was given' }));
       await page.getByRole('heading', { name: 'The last run failed' }).waitFor();
+      // A second time, long before the page would ask of itself: the first may have met its first look.
+      daemon.show(aSource({ runs: daemon.sources()[0]?.runs ?? [], troubles: [DOWN] }));
+      await page.getByRole('heading', { name: 'cannot be reached' }).waitFor({ timeout: 10_000 });
       return {
         title: await page.title(),
         isOpen: await page.evaluate('document.querySelector("details").open'),
@@ -156,7 +161,7 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     });
 
     expect(seen).toEqual({
-      title: 'The last run failed · flaghoist',
+      title: 'The service cannot be reached · flaghoist',
       isOpen: true,
       keptFocus: true,
     });
