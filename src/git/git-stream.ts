@@ -1,8 +1,11 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { gitEnvironment } from './environment.js';
+import { gitEnvironment, type Reach } from './environment.js';
 import { gitError, GitExit, type Git } from './git.js';
 
 const TIMEOUT_MS = 60_000;
+
+/** A first clone may be large; a server that is silent is given up much earlier. */
+const REMOTE_TIMEOUT_MS = 600_000;
 
 /**
  * Starts a git command that is spoken to over standard input: same environment as `Git.run`.
@@ -13,7 +16,7 @@ const TIMEOUT_MS = 60_000;
 export function spawnGit(
   git: Git,
   args: readonly string[],
-  reach: 'local' | 'origin' = 'local',
+  reach: Reach = 'local',
 ): ChildProcessWithoutNullStreams {
   return spawn('git', args, {
     cwd: git.directory,
@@ -34,13 +37,14 @@ export async function runWithInput(
   input: Buffer | string,
   purpose: string,
   allowedExitCodes: readonly number[] = [0],
-  reach: 'local' | 'origin' = 'local',
+  reach: Reach = 'local',
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const child = spawnGit(git, args, reach);
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
-    const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+    const timeoutMs = typeof reach === 'object' ? REMOTE_TIMEOUT_MS : TIMEOUT_MS;
+    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
     // A command that gave up early closes its input; its exit code says why.

@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly holdInvalid?: boolean;
   /** Only objects whose specs differ from this revision's are planned; the others are held back. */
   readonly since?: string | undefined;
+  /** As `suspend: true` of the config. */
+  readonly suspend?: boolean;
 }
 
 /**
@@ -41,7 +43,7 @@ export function resolvePolicy(
     adopt: options.adopt,
     revertDrift: options.revertDrift,
     stateless,
-    suspended: config.suspend,
+    suspended: config.suspend || options.suspend === true,
     witnessed: new Set(),
     restorable: new Map(),
   };
