@@ -172,10 +172,10 @@ function stay(state: Machine): Transition {
 }
 
 const FIRST_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 120_000;
 
 /**
- * How long to back off: doubled with each failure up to a minute, and somewhere in the upper half of that, so that many
+ * How long to back off: doubled with each failure up to two minutes, and somewhere in the upper half of that, so that many
  * daemons that failed together do not come back together.
  *
  * @param failures from 1 on.

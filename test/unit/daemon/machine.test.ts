@@ -122,11 +122,11 @@ describe('the machine of a source', () => {
 });
 
 describe('backing off', () => {
-  it('is doubled up to a minute, with a half of it left to chance', () => {
+  it('is doubled up to two minutes, with a half of it left to chance', () => {
     expect([1, 2, 3, 7, 1_000].map((failures) => retryDelayMs(failures, 0))).toEqual([
-      500, 1_000, 2_000, 30_000, 30_000,
+      500, 1_000, 2_000, 32_000, 60_000,
     ]);
-    expect(retryDelayMs(1_000, 0.999_999)).toBe(60_000);
+    expect(retryDelayMs(1_000, 0.999_999)).toBe(120_000);
   });
 });
 
