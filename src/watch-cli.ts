@@ -20,6 +20,7 @@ export function addWatch(
   sourceOptions(command);
   rhythmOptions(command);
   policyOptions(command);
+  surfaceOptions(command);
   return command
     .option('--no-color', 'plain text')
     .option('--quiet', 'only warnings and errors in the log')
@@ -60,6 +61,15 @@ function rhythmOptions(command: Command): void {
       DEFAULT_DEBOUNCE_MS,
     )
     .option('--schedule <cron>', 'full check for drift; or `off`', HOURLY);
+}
+
+function surfaceOptions(command: Command): void {
+  command
+    .option('--listen <[host:]port>', 'serve status page, metrics, health and webhooks')
+    .option('--token-file <file>', 'with --listen: take requests that bear one of these tokens')
+    .option('--webhook-secret-file <file>', 'with --listen: take webhooks signed with one of these')
+    .option('--notify <url>', 'send a message for each run that matters (repeatable)', collect, [])
+    .option('--notify-file <file>', 'the same, one address a line');
 }
 
 function policyOptions(command: Command): void {

@@ -1,3 +1,4 @@
+import type { OperationsFlags } from '../compose/operations.js';
 /** Options that several commands share, as commander hands them over. Absent: not given. */
 export interface CommonFlags {
   readonly format?: 'text' | 'json';
@@ -57,7 +58,8 @@ export interface KillFlags extends CommonFlags {
   readonly timeout?: number;
 }
 
-export interface WatchFlags extends Omit<CommonFlags, 'format' | 'output' | 'showKeys'> {
+export interface WatchFlags
+  extends Omit<CommonFlags, 'format' | 'output' | 'showKeys'>, OperationsFlags {
   readonly repo?: string;
   readonly branch?: string;
   readonly path?: string;

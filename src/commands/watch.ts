@@ -1,5 +1,7 @@
+import { openOperations } from '../compose/operations.js';
 import { createDaemon, type WatchedSource } from '../compose/watch.js';
 import { operatorSettings } from '../config.js';
+import { Metrics } from '../daemon/metrics/metrics.js';
 import type { ExitCode } from '../errors.js';
 import { createLog, type Log } from '../log.js';
 import { exitCodeOfSignal } from '../stages/reporting.js';
@@ -15,8 +17,11 @@ export async function runWatch(
   const settings = operatorSettings(terminal.environment);
   const sources = await watchedSources(directory, flags, settings);
   const log = watchLog(flags, terminal, sources);
-  const daemon = createDaemon(sources, log);
-  log.info({ version: daemon.version, sources: daemon.sources().length }, 'watching');
+  const metrics = new Metrics();
+  const daemon = createDaemon(sources, log, metrics.traffic);
+  const operations = await openOperations(daemon, flags, { metrics, log });
+  const { url } = operations;
+  log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
   terminal.onHangup?.(() => {
     daemon.trigger(null, 'signal');
   });
@@ -24,6 +29,7 @@ export async function runWatch(
   await aborted(terminal.signal);
   log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
   await daemon.stop(terminal.signal.reason);
+  await operations.close();
   log.info({}, 'stopped');
   return exitCodeOfSignal(terminal.signal);
 }

@@ -1,3 +1,4 @@
+import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
 import type { RunContext } from '../stages/run.js';
@@ -44,6 +45,7 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** A line for people. */
   readonly note: (text: string) => void;
+  readonly traffic?: Traffic | undefined;
   /** Opens what the run reads; default: the directory. */
   readonly open?: (() => Promise<Source>) | undefined;
   /** Shared by the runs of one process. */
@@ -73,7 +75,7 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note, open, limiters }: Surroundings,
+  { settings, signal, note, open, limiters, traffic }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
@@ -100,7 +102,7 @@ export async function openRun(
       opened.pushState = desired.config.pushState ?? flags.pushState ?? false;
       const access = {
         ...accessOptions(flags, checkout.directory),
-        ...{ settings, signal, note, limiters },
+        ...{ settings, signal, note, limiters, traffic },
       };
       opened.service = await openService(desired, access, closers);
       return opened.service.reader;

@@ -2,6 +2,7 @@ import { AdminClient } from '../api/admin-client.js';
 import { decideOrigin, originOf, parseOrigins } from '../api/origin.js';
 import type { AdminReader } from '../api/reader.js';
 import { HttpAdminReader } from '../api/reader-http.js';
+import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import { HttpAdminWriter } from '../api/writer-http.js';
 import type { OperatorSettings } from '../config.js';
@@ -23,6 +24,7 @@ export interface AccessOptions {
   /** Ends waits and reads; a write under way is finished. */
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
+  readonly traffic?: Traffic | undefined;
   readonly limiters?: Limiters | undefined;
 }
 
@@ -67,6 +69,7 @@ export async function openService(
       ? undefined
       : options.limiters?.of({ origin: name, key: key() }, options),
     signal: options.signal,
+    traffic: options.traffic,
     onWait: ({ waitMs, why, what }) => {
       if (waitMs < LONG_WAIT_MS) return;
       options.note(`waiting ${Math.ceil(waitMs / 1_000)} s to ${what}: ${why}`);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { realTime } from '../api/time.js';
+import type { Traffic } from '../api/traffic.js';
 import type { GitCredentials, OperatorSettings } from '../config.js';
 import { Daemon } from '../daemon/daemon.js';
 import type { SourceOptions } from '../daemon/source-loop.js';
@@ -38,7 +39,11 @@ export interface WatchedSource extends Pick<
 }
 
 /** Builds the daemon. Nothing is looked at, opened or asked before it is started. */
-export function createDaemon(sources: readonly WatchedSource[], log: Log): Daemon {
+export function createDaemon(
+  sources: readonly WatchedSource[],
+  log: Log,
+  traffic?: Traffic,
+): Daemon {
   const limiters = new Limiters();
   return new Daemon({
     version: packageVersion(),
@@ -49,7 +54,7 @@ export function createDaemon(sources: readonly WatchedSource[], log: Log): Daemo
       return {
         ...source,
         upstream,
-        openRun: runsOf(source, upstream, { limiters, log }),
+        openRun: runsOf(source, upstream, { limiters, log, traffic }),
         allowOlder: source.run.allowOlder === true,
       };
     }),
@@ -59,7 +64,7 @@ export function createDaemon(sources: readonly WatchedSource[], log: Log): Daemo
 function runsOf(
   { name, run, settings }: WatchedSource,
   { directory, pushState }: Upstream,
-  { limiters, log }: { limiters: Limiters; log: Log },
+  { limiters, log, traffic }: { limiters: Limiters; log: Log; traffic: Traffic | undefined },
 ): OpenRun {
   const note = (text: string): void => {
     log.info({ source: name, note: text }, 'note');
@@ -72,7 +77,7 @@ function runsOf(
         ...{ everyKey, suspend, allowOlder, dryRun, only: [], holdInvalid: true },
         ...(pushState !== undefined && { pushState }),
       },
-      { settings, signal, note, open, limiters },
+      { settings, signal, note, open, limiters, traffic },
     );
 }
 

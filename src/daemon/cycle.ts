@@ -51,6 +51,8 @@ export interface CycleEnd {
   readonly text: string;
   readonly plan: PlanDocument | null;
   readonly requests: number;
+  /** In the order of application; only where there is a plan. */
+  readonly environments?: readonly string[];
   /** The same run may succeed later without anybody doing anything. */
   readonly mayRetry: boolean;
   /** Why the service could not be read; null: it could; undefined: it was not asked. */
@@ -116,6 +118,7 @@ function endOf(
     summary: summaryLine(report),
     text: [...(invalid === '' ? [] : [`${invalid}\n`]), planned, ...notes].join(''),
     plan: planDocument(report),
+    environments: report.environments,
     mayRetry: outcome === 'partial' || outcome === 'failed',
     serviceTrouble: null,
     diagnostics: result.invalid,

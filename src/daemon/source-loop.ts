@@ -193,7 +193,7 @@ export class SourceLoop {
       commit,
       subject: at?.subject ?? null,
     };
-    this.#record.ended(record, at, end.serviceTrouble);
+    this.#record.ended(record, at, end);
     this.#runLog.ended(record, end);
     onRun(this.view(), record);
     return end.mayRetry && !signal.aborted;

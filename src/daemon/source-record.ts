@@ -1,3 +1,4 @@
+import type { CycleEnd } from './cycle.js';
 import type { CommitView, Hold, RunRecord, RunResult, SourceView, Trouble } from './view.js';
 
 const MAX_RUNS = 100;
@@ -14,6 +15,7 @@ export class SourceRecord {
   #applied: CommitView | null = null;
   #service: string | null = null;
   #workspace: string | null = null;
+  #environments: readonly string[] = [];
   #firstSync = false;
 
   /** @param now milliseconds since the epoch. */
@@ -23,11 +25,19 @@ export class SourceRecord {
 
   view(): Pick<
     SourceView,
-    'service' | 'workspace' | 'seen' | 'applied' | 'runs' | 'troubles' | 'firstSync'
+    | 'service'
+    | 'workspace'
+    | 'environments'
+    | 'seen'
+    | 'applied'
+    | 'runs'
+    | 'troubles'
+    | 'firstSync'
   > {
     return {
       service: this.#service,
       workspace: this.#workspace,
+      environments: this.#environments,
       seen: this.#seen,
       applied: this.#applied,
       runs: this.#runs,
@@ -60,14 +70,14 @@ export class SourceRecord {
     return { isNews: before?.why !== why };
   }
 
-  /** @param serviceTrouble undefined: the service was not asked. */
   ended(
     run: RunRecord,
     commit: CommitView | null,
-    serviceTrouble: string | null | undefined,
+    { serviceTrouble, environments }: Pick<CycleEnd, 'serviceTrouble' | 'environments'>,
   ): void {
     this.#runs = [run, ...this.#runs].slice(0, MAX_RUNS);
     if (serviceTrouble !== undefined) this.trouble('service', serviceTrouble);
+    if (environments !== undefined) this.#environments = environments;
     if (run.plan !== null) {
       this.#service = run.plan.origin;
       this.#workspace = run.plan.workspace.name;
