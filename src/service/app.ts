@@ -7,6 +7,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../api/wire.js';
+import { takeAnyBody } from './bodies.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type Endpoint, type Scope } from './endpoint.js';
 import type { LentKeys } from './lent-keys.js';
@@ -14,7 +15,6 @@ import { API_TITLE, openApiOf } from './openapi.js';
 import { badRequest, Problem, unauthorised } from './problem.js';
 import { ReadMemory } from './read-memory.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
-import { holdsNull, isTooDeep, MAX_JSON_DEPTH } from './rules/json-text.js';
 import { RequestCounter, type RateLimit } from './rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from './rules/shape.js';
 import type { Schema } from './rules/matchers.js';
@@ -50,6 +50,7 @@ declare module 'fastify' {
     /** Answered without a key. */
     isPublic?: boolean;
     takesText?: boolean;
+    takesFile?: boolean;
   }
 }
 
@@ -117,44 +118,6 @@ function addPublicPages(app: FastifyInstance, { endpoints, showsDocs }: AppOptio
   );
 }
 
-/**
- * Clients send JSON under any content type, and no body at all under `application/json`: only what stands in the body
- * counts.
- */
-function takeAnyBody(app: FastifyInstance): void {
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'string' }, (request, body: string, done) => {
-    if (body.trim() === '') {
-      done(null, undefined);
-      return;
-    }
-    const problem = problemOfText(body);
-    if (problem !== undefined) {
-      done(problem);
-      return;
-    }
-    void parseJson(request, body, (error, value) => {
-      const takesText = request.routeOptions.config.takesText === true;
-      const isJson = error === null && !(takesText && isBareWord(value));
-      if (isJson) done(null, value);
-      else if (takesText) done(null, body);
-      else done(badRequest('Body is no JSON text'));
-    });
-  });
-}
-
-function problemOfText(body: string): Problem | undefined {
-  if (holdsNull(body)) return badRequest('Body must not hold a null character');
-  if (!isTooDeep(body)) return undefined;
-  return badRequest(`Body is nested more than ${MAX_JSON_DEPTH} levels deep`);
-}
-
-/** Where text is taken, `true` and `12.0` are words of it. */
-function isBareWord(value: unknown): boolean {
-  return value === null || typeof value === 'number' || typeof value === 'boolean';
-}
-
 async function adminKeyOf(
   request: FastifyRequest,
   { store, lentKeys }: AppOptions,
@@ -207,7 +170,7 @@ function addEndpoint(
       summary: endpoint.summary,
       ...(endpoint.body === undefined ? {} : { body: endpoint.body }),
     },
-    config: { takesText: endpoint.takesText ?? false },
+    config: { takesText: endpoint.takesText ?? false, takesFile: endpoint.takesFile ?? false },
     handler: async (request, reply) => {
       const run = async (): Promise<string> => {
         const apiRequest = apiRequestOf(request, clock());

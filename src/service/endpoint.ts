@@ -53,6 +53,8 @@ interface EndpointBase {
   readonly body?: Schema;
   /** A body that is no JSON is taken as text. */
   readonly takesText?: boolean;
+  /** A form with a file of keys is taken for the JSON object that says the same. */
+  readonly takesFile?: boolean;
 }
 
 /**
