@@ -1,6 +1,6 @@
 import { API_PREFIX } from '../api/wire.js';
 import type { Endpoint } from './endpoint.js';
-import { html, htmlOf, type Html } from './html.js';
+import { html, htmlOf, type Html } from '../html.js';
 import { parametersOf, type Parameter } from './openapi.js';
 import { ANSWER_SCHEMAS } from './routes/answer-schemas.js';
 import type { Schema } from './rules/matchers.js';
