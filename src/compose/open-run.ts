@@ -18,6 +18,7 @@ export interface RunFlags {
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
+  readonly identities?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
   /** HEAD is read, though a dry run would read the working tree. */
@@ -116,6 +117,7 @@ function runOptions(flags: RunFlags): RunOptions {
     prune: flags.prune === true,
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
+    identities: flags.identities === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
     holdInvalid: flags.holdInvalid === true,
