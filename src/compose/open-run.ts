@@ -1,3 +1,4 @@
+import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
 import type { RunContext } from '../stages/run.js';
@@ -39,6 +40,7 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** A line for people. */
   readonly note: (text: string) => void;
+  readonly traffic?: Traffic | undefined;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -62,7 +64,7 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note }: Surroundings,
+  { settings, signal, note, traffic }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
@@ -89,7 +91,11 @@ export async function openRun(
     openReader: async (desired) => {
       opened.pushState = desired.config.pushState;
       const access = accessOptions(flags, checkout.directory);
-      opened.service = await openService(desired, { ...access, settings, signal, note }, closers);
+      opened.service = await openService(
+        desired,
+        { ...access, settings, signal, note, traffic },
+        closers,
+      );
       return opened.service.reader;
     },
     originName: () => service().name,

@@ -42,7 +42,7 @@ const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit'>, string>> = {
   unknown: 'unknown: nothing is remembered that would tell why',
 };
 
-const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
+export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'prune-off': 'no longer in git, and pruning is off',
   'no-witness': 'no longer in git, but no ancestor of HEAD is seen to have declared it',
   'still-in-use': 'no longer in git, but still in use',
