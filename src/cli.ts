@@ -12,6 +12,7 @@ import type {
 } from './commands/options.js';
 import { addService } from './service-cli.js';
 import { packageVersion } from './version.js';
+import { addWatch } from './watch-cli.js';
 import { EXIT, type ExitCode } from './errors.js';
 
 /**
@@ -56,6 +57,7 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
   addState(program, terminal, done);
   addHistory(program, terminal, done);
   addKill(program, terminal, done);
+  lockOption(timeoutOption(placeOptions(addWatch(program, terminal, done))));
   addService(program, terminal);
   return program;
 }
@@ -81,6 +83,7 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     .option('--prune', 'delete what the specs used to declare and no longer do')
     .option('--adopt', 'take over live objects that differ, also in protected environments')
     .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
+    .option('--identities', 'write all identities, also those that were written before')
     .addOption(
       new Option('--plan <file>', 'apply only what equals this plan, JSON of a dry run').conflicts(
         'planHash',

@@ -4,6 +4,7 @@ import { operatorSettings } from '../config.js';
 import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
 import { localChanges } from '../git/local-changes.js';
 import { plan } from '../reconcile.js';
+import { reportOf } from '../stages/reporting.js';
 import { InvalidSpecsError, type Planned } from '../stages/run.js';
 import { clean } from '../report/clean.js';
 import { diagnosticsText } from '../report/diagnostics-text.js';
@@ -15,7 +16,6 @@ import { adoptDrift, type Adoption } from '../stages/adopt.js';
 import { driftOf, type Drift } from '../stages/drift.js';
 import { combinedExitCode } from './exit-code.js';
 import type { CommonFlags, ServiceFlags, Terminal } from './options.js';
-import { reportOf } from './reconcile.js';
 import { openScreen, type Screen } from './screen.js';
 
 export interface DriftFlags extends CommonFlags, ServiceFlags {
@@ -75,8 +75,10 @@ async function runDirectory(
     const drift = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
     const adoption = flags.adopt === true ? await adopt(drift, planned, run, terminal) : undefined;
     const showKeys = flags.showKeys === true;
-    const unchanged = planned.plan.unchanged.length;
-    const text = driftText({ ...drift, unchanged }, { ...screen, showKeys });
+    const unseen = new Set(drift.unseen);
+    const unchanged = planned.plan.unchanged.filter((id) => !unseen.has(id)).length;
+    const report = { ...drift, unchanged, unseen: unseen.size };
+    const text = driftText(report, { ...screen, showKeys });
     const open = adoption ? adoption.left.length : drift.differences.length;
     return {
       directory,

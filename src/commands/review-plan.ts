@@ -6,8 +6,9 @@ import { mergeBase, openCheckout, resolveRevision } from '../git/checkout.js';
 import { commitTree } from '../git/commit-tree.js';
 import type { PlanReport } from '../report/plan-report.js';
 import { plan, reconcile } from '../reconcile.js';
+import { reportOf } from '../stages/reporting.js';
+import { openSource } from '../stages/source.js';
 import type { ReviewFlags } from './options.js';
-import { reportOf } from './reconcile.js';
 
 export interface ReviewPlanOptions extends Surroundings {
   readonly flags: ReviewFlags;
@@ -47,7 +48,7 @@ export async function offlinePlan(
     const embedded = { embedded: true, embeddedDir: join(folder, 'service') };
     const local = { ...flags, ...embedded, lockTimeout: 0 };
     const base = since === undefined ? null : await partingCommit(directory, since);
-    if (base !== null) await applyTo({ ...local, adopt: true, at: base }, directory, apart);
+    if (base !== null) await applyAt(base, directory, { ...local, adopt: true }, apart);
     const options = { ...apart, flags: { ...flags, ...embedded }, since };
     return await onlinePlan(directory, options);
   } finally {
@@ -55,12 +56,14 @@ export async function offlinePlan(
   }
 }
 
-async function applyTo(
-  flags: Parameters<typeof openRun>[1],
+async function applyAt(
+  commit: string,
   directory: string,
+  flags: Parameters<typeof openRun>[1],
   surroundings: Surroundings,
 ): Promise<void> {
-  await using run = await openRun(directory, flags, surroundings);
+  const open = async () => openSource(directory, { workingTree: false, at: commit });
+  await using run = await openRun(directory, flags, { ...surroundings, open });
   const options = {
     openWriter: run.openWriter,
     now: Date.now,

@@ -16,6 +16,7 @@ import type { PlanReport } from '../report/plan-report.js';
 import { errorText } from '../report/run-error.js';
 import { sarif } from '../report/sarif.js';
 import { readConfig } from '../specs/read-config.js';
+import { exitCodeOfSignal } from '../stages/reporting.js';
 import { InvalidSpecsError } from '../stages/run.js';
 import { packageVersion } from '../version.js';
 import { combinedExitCode } from './exit-code.js';
@@ -81,8 +82,7 @@ async function review(directory: string, reviewing: Reviewing): Promise<Reviewed
     terminal.stderr.write(errorText(error));
     const { exitCode, ...failed } = told ?? failure(error);
     if (terminal.signal.aborted) {
-      const isTerminated = terminal.signal.reason === 'SIGTERM';
-      return { ...failed, prefix, exitCode: isTerminated ? EXIT.sigterm : EXIT.sigint };
+      return { ...failed, prefix, exitCode: exitCodeOfSignal(terminal.signal) };
     }
     return { ...failed, prefix, exitCode: exitCode === EXIT.ok ? error.exitCode : exitCode };
   } finally {

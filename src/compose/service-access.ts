@@ -2,6 +2,7 @@ import { AdminClient } from '../api/admin-client.js';
 import { decideOrigin, originOf, parseOrigins } from '../api/origin.js';
 import type { AdminReader } from '../api/reader.js';
 import { HttpAdminReader } from '../api/reader-http.js';
+import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import { HttpAdminWriter } from '../api/writer-http.js';
 import type { OperatorSettings } from '../config.js';
@@ -9,6 +10,7 @@ import type { Desired } from '../model/desired.js';
 import { packageVersion } from '../version.js';
 import type { Closers } from './closers.js';
 import type { EmbeddedOptions } from './embedded.js';
+import type { Limiters } from './limiters.js';
 import { embeddedStateName } from './store-id.js';
 
 export interface AccessOptions {
@@ -22,6 +24,8 @@ export interface AccessOptions {
   /** Ends waits and reads; a write under way is finished. */
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
+  readonly traffic?: Traffic | undefined;
+  readonly limiters?: Limiters | undefined;
 }
 
 /** How plans and the state call the embedded service: its port is another one at every run. */
@@ -38,6 +42,8 @@ export interface ServiceAccess {
   /** What the state calls the service: for the embedded one, which of its stores. */
   readonly stateName: string;
   openWriter(): AdminWriter;
+  /** Sent up to now, tries counted one by one. */
+  requests(): number;
 }
 
 /**
@@ -58,7 +64,12 @@ export async function openService(
     version: packageVersion(),
     timeoutMs: options.timeoutMs,
     concurrency: options.concurrency,
+    // The embedded service is another one at every run, and so is its key.
+    limiter: options.embedded
+      ? undefined
+      : options.limiters?.of({ origin: name, key: key() }, options),
     signal: options.signal,
+    traffic: options.traffic,
     onWait: ({ waitMs, why, what }) => {
       if (waitMs < LONG_WAIT_MS) return;
       options.note(`waiting ${Math.ceil(waitMs / 1_000)} s to ${what}: ${why}`);
@@ -67,7 +78,11 @@ export async function openService(
   closers.add(async () => client.close());
   // The half that cannot write is all that a reader gets.
   const reader = new HttpAdminReader(client.reads());
-  return { reader, name, stateName, openWriter: () => new HttpAdminWriter(client, reader) };
+  return {
+    ...{ reader, name, stateName },
+    openWriter: () => new HttpAdminWriter(client, reader),
+    requests: () => Object.values(client.counts()).reduce((sum, count) => sum + count, 0),
+  };
 }
 
 async function locate(

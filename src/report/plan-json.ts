@@ -15,6 +15,7 @@ import type { Outcome, OutcomeError, Revision, Unknown } from '../model/run.js';
 import { impactMembers, type ImpactMembers } from './impact-json.js';
 import { ordered } from './json-text.js';
 import { keyCounts, maskKeys, type KeyCounts } from './listed-keys.js';
+import { refusals, type Refusal } from './refused-identities.js';
 import { countActions, outcomeOf, type ActionCounts, type PlanReport } from './plan-report.js';
 
 /** The plan for programs; `schemas/plan.schema.json` says the same with a description on every field. */
@@ -67,7 +68,7 @@ export interface ChangeDocument extends ImpactMembers {
   /** Only after an apply; likewise the two below. */
   readonly outcome?: Outcome['status'];
   /** Where `outcome` is `failed`. */
-  readonly error?: OutcomeError;
+  readonly error?: OutcomeError & { readonly refused?: readonly Refusal[] };
 }
 
 export interface WithheldDocument extends ChangeDocument {
@@ -113,7 +114,7 @@ export function planDocument(
     changes: plan.changes.map((change) => ({
       ...changeDocument(change, report, options),
       ...impactMembers(report.impacts?.get(change.id), options),
-      ...outcomeMembers(outcomeOf(report, change.id)),
+      ...outcomeMembers(outcomeOf(report, change.id), options),
     })),
     withheld: plan.withheld.map((withheld) => ({
       ...changeDocument(withheld, report, options),
@@ -169,9 +170,17 @@ function fieldDocument(field: FieldChange, { showKeys }: JsonOptions): FieldDocu
   };
 }
 
-function outcomeMembers(outcome: Outcome | undefined): Pick<ChangeDocument, 'outcome' | 'error'> {
+function outcomeMembers(
+  outcome: Outcome | undefined,
+  options: JsonOptions,
+): Pick<ChangeDocument, 'outcome' | 'error'> {
   if (!outcome) return {};
   if (outcome.status !== 'failed') return { outcome: outcome.status };
   const { code, message, status, transactionId } = outcome.error;
-  return { outcome: outcome.status, error: { code, message, status, transactionId } };
+  const refused = refusals(outcome.identities?.failed ?? [], options);
+  const error = { code, message, status, transactionId };
+  return {
+    outcome: outcome.status,
+    error: refused.length > 0 ? { ...error, refused } : error,
+  };
 }

@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly prune: boolean;
   readonly adopt: boolean;
   readonly revertDrift: boolean;
+  /** Write all identities, whatever is remembered of them. */
+  readonly identities?: boolean;
   readonly allowOlder: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
@@ -20,6 +22,8 @@ export interface RunOptions {
   readonly holdInvalid?: boolean;
   /** Only objects whose specs differ from this revision's are planned; the others are held back. */
   readonly since?: string | undefined;
+  /** As `suspend: true` of the config. */
+  readonly suspend?: boolean;
 }
 
 /**
@@ -40,8 +44,9 @@ export function resolvePolicy(
     prune: (config.prune || options.prune) && !stateless,
     adopt: options.adopt,
     revertDrift: options.revertDrift,
+    identities: options.identities === true ? 'all' : stateless ? 'none' : 'changed',
     stateless,
-    suspended: config.suspend,
+    suspended: config.suspend || options.suspend === true,
     witnessed: new Set(),
     restorable: new Map(),
   };
@@ -99,6 +104,7 @@ export function checkNamesOnService(desired: Desired, at: Connection): void {
   for (const { trafficType, location } of [
     ...desired.flags.values(),
     ...desired.segments.values(),
+    ...desired.identities,
   ]) {
     known('traffic type', trafficType, at.trafficTypes, location, at);
   }
