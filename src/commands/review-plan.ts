@@ -46,9 +46,12 @@ export async function offlinePlan(
       settings: { ...settings, stateDir: join(folder, 'state.git') },
     };
     const embedded = { embedded: true, embeddedDir: join(folder, 'service') };
-    const local = { ...flags, ...embedded, lockTimeout: 0 };
     const base = since === undefined ? null : await partingCommit(directory, since);
-    if (base !== null) await applyAt(base, directory, { ...local, adopt: true }, apart);
+    if (base !== null) {
+      // All of it, whatever the plan is narrowed to.
+      const whole = { environment: [], only: [], adopt: true, lockTimeout: 0 };
+      await applyAt(base, directory, { ...whole, ...embedded }, apart);
+    }
     const options = { ...apart, flags: { ...flags, ...embedded }, since };
     return await onlinePlan(directory, options);
   } finally {

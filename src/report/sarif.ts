@@ -27,7 +27,9 @@ export function sarif(findings: readonly Finding[], version: string): string {
 }
 
 function locationOf({ file, line, column }: NonNullable<Finding['place']>): object {
-  const uri = file.split('/').map(encodeURIComponent).join('/');
+  // Half of a surrogate pair has no form in a URI.
+  const whole = file.replace(/\p{Cs}/gu, '\ufffd');
+  const uri = whole.split('/').map(encodeURIComponent).join('/');
   return {
     physicalLocation: {
       artifactLocation: { uri, uriBaseId: '%SRCROOT%' },

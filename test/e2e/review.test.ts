@@ -251,7 +251,8 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   it('reports offline for a fork, whose token may write nothing', async () => {
     forge.forbidWrites();
 
-    const run = await review([], { isFork: true });
+    // Also where the command line says what the CI job would.
+    const run = await review(['--since', 'main'], { isFork: true });
 
     expect(run, run.stderr).toMatchObject({ code: 0 });
     expect(run.stdout).toContain('updates 2 in <code>staging</code>, <code>production</code>');

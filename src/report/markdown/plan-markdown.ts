@@ -140,10 +140,17 @@ function elsewhereBlocks(report: PlanReport, { subject }: ReportPlace): Block[] 
   const others = report.plan.withheld.filter(({ why }) => why === 'not-reviewed');
   const rows = others.map((each) => rowsOf(withheldLines(each, report, false)));
   const before = subject === 'merge' ? 'before this pull request' : 'and not in the reviewed plan';
-  return fencedChunks(rows).map((chunk) => ({
+  return fencedChunks(rows).map((chunk, index, { length }) => ({
     rank: 'elsewhere',
     what: 'list of what was different already',
     markup: () =>
-      folded(ours`Already different ${before}: ${plural(others.length, 'change')}`, [chunk]),
+      folded(
+        ours`Already different ${before}: ${plural(others.length, 'change')}${partOf(index, length)}`,
+        [chunk],
+      ),
   }));
+}
+
+function partOf(index: number, length: number): string {
+  return length === 1 ? '' : `, part ${String(index + 1)} of ${String(length)}`;
 }
