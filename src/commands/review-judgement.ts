@@ -15,14 +15,16 @@ export function statusContext(environment: string, prefix: string): string {
   return `${NAME}${environment === OVERALL ? '' : `/${clean(environment)}`}${where}`;
 }
 
+interface ToldOf {
+  readonly exitCode: ExitCode;
+  readonly report?: PlanReport;
+  readonly offline?: boolean;
+}
+
 /** What one status says in the end. Without anything told the run broke off, and that is no success. */
-export function judgement(
-  context: string,
-  prefix: string,
-  told: { readonly exitCode: ExitCode; readonly report?: PlanReport } | undefined,
-): Judgement {
+export function judgement(context: string, prefix: string, told: ToldOf | undefined): Judgement {
   if (!told) return { state: 'error', description: 'the review broke off; run it again' };
-  const { report, exitCode } = told;
+  const { report, exitCode, offline } = told;
   if (!report) {
     return exitCode === EXIT.invalidSpecs
       ? { state: 'failure', description: 'the specs are invalid' }
@@ -44,6 +46,8 @@ export function judgement(
   ];
   return {
     state: 'success',
-    description: changes.length === 0 ? 'nothing to write' : deeds.join(', '),
+    description:
+      (changes.length === 0 ? 'nothing to write' : deeds.join(', ')) +
+      (offline === true ? '; made offline, the service was not asked' : ''),
   };
 }

@@ -64,6 +64,8 @@ interface Reviewed {
 interface Told extends Omit<Reviewed, 'prefix'> {
   readonly report?: PlanReport;
   readonly gist: string;
+  /** The service was not asked. */
+  readonly offline?: boolean;
 }
 
 async function review(directory: string, reviewing: Reviewing): Promise<Reviewed> {
@@ -131,6 +133,7 @@ async function tell(directory: string, checkout: Checkout, reviewing: Reviewing)
     const about = { subject: 'merge', target: place.target, offline } as const;
     return {
       report,
+      offline,
       exitCode: report.guardFindings?.length ? EXIT.guardRefused : EXIT.ok,
       gist: gistOf(report, about),
       findings: planFindings(report),

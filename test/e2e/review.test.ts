@@ -321,7 +321,12 @@ describe('a review on github', () => {
       expect(forge.annotations).toHaveLength(90);
       expect(forge.annotations[0]?.path).toMatch(/^conf\/flags\/f-\d+\.yaml$/);
       expect(forge.requests.filter((each) => each.includes('check-runs'))).toHaveLength(2);
-      expect(forge.statuses.at(-1)?.context).toBe('flaghoist/production (conf)');
+      expect(forge.statuses.at(-1)).toMatchObject({
+        context: 'flaghoist/production (conf)',
+        state: 'success',
+        description:
+          '30 to create, 0 to update, 0 to delete; made offline, the service was not asked',
+      });
     } finally {
       await forge.close();
     }
