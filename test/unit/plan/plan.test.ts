@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { stateAfterVerify, stateBeforeApply } from '../../../src/plan/next-state.js';
+import { stateBeforeApply } from '../../../src/plan/next-state.js';
 import { planChanges } from '../../../src/plan/plan.js';
-import type { PlanInput } from '../../../src/plan/plan-input.js';
-import type { State } from '../../../src/model/state.js';
 import {
   aDesired,
   anActual,
@@ -21,26 +19,7 @@ import {
   planLines,
   stepLines,
 } from '../../support/builders.js';
-
-/** The state after a run that found everything equal to these specs. */
-function stateOf(desired: PlanInput['desired'], policy = aPolicy()): State {
-  const actual = anActual();
-  const ids = [
-    ...[...desired.flags.values()].flatMap(({ name, environments }) => [
-      `flag/${name}`,
-      ...[...environments.keys()].map((environment) => `flag/${name}@${environment}`),
-    ]),
-    ...[...desired.segments.values()].flatMap(({ name, environments }) => [
-      `segment/${name}`,
-      ...[...environments.keys()].map((environment) => `segment/${name}@${environment}`),
-    ]),
-  ];
-  return stateAfterVerify(
-    { desired, actual, state: NO_STATE, policy },
-    new Set(ids),
-    'a'.repeat(40),
-  );
-}
+import { stateOf } from '../../support/state-of.js';
 
 describe('creation', () => {
   it('creates a segment before the definition that names it, and staging before production', () => {
