@@ -34,8 +34,9 @@ export function withoutUsed(
 /** What was to be made and will not be: treatments of a flag, or all of an object. */
 type Missing = Map<ObjectId, ReadonlySet<string> | 'all'>;
 
+/** Of what uses others: an activation uses nothing, so it is never taken back here. */
 function isCreation({ change }: Draft): boolean {
-  return change.action === 'create' || change.action === 'activate';
+  return change.action === 'create';
 }
 
 export function isRemoval({ change }: Draft): boolean {

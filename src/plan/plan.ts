@@ -20,7 +20,7 @@ import { planSegment } from './segments.js';
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
   const drafted = onlyReviewed(draftAll(input), input.policy.reviewed);
-  const needed = withoutUnmetNeeds(drafted, input);
+  const needed = withoutUnmetNeeds(drafted);
   const unused = withoutUsed(needed.drafts, input);
   const withheld = [...needed.withheld, ...unused.withheld];
   const environments = input.policy.environments.map((each) => each.name);
@@ -58,14 +58,11 @@ function draftAll(input: PlanInput): Drafted[] {
 }
 
 /** A change that needs something which is withheld is withheld with it: half of it would be refused, or worse. */
-function withoutUnmetNeeds(
-  drafted: readonly Drafted[],
-  input: PlanInput,
-): { drafts: Draft[]; withheld: Withheld[] } {
+function withoutUnmetNeeds(drafted: readonly Drafted[]): { drafts: Draft[]; withheld: Withheld[] } {
   const withheld = drafted.flatMap((each) => each.withheld);
   const missing = new Map<ObjectId, string>();
   for (const each of withheld) {
-    if (isMissing(each, input)) missing.set(each.id, each.why);
+    if (isMissing(each)) missing.set(each.id, each.why);
   }
   let drafts = drafted.flatMap((each) => each.draft ?? []);
   for (;;) {
@@ -87,16 +84,8 @@ function needsOf({ after, uses }: Draft): ObjectId[] {
 }
 
 /** Whether what is withheld is something that others cannot do without. */
-function isMissing(change: Withheld, input: PlanInput): boolean {
-  if (change.action === 'create' || change.action === 'activate') return true;
-  return change.why === 'immutable' && change.fields.some((field) => field.path === '/trafficType')
-    ? isBlocked(change, input)
-    : false;
-}
-
-function isBlocked({ ref }: Withheld, { desired }: PlanInput): boolean {
-  const declared = ref.kind === 'segment' ? desired.segments : desired.flags;
-  return declared.has(ref.name);
+function isMissing({ action }: Withheld): boolean {
+  return action === 'create' || action === 'activate';
 }
 
 /** A description that the service cannot change any more leaves the object as equal as it will ever be. */
