@@ -193,9 +193,57 @@ describe('drafts that need each other', () => {
 
   it('may name themselves', () => {
     const actual = anActual({ flags: [liveFlag('a', { staging: dependingOn('a') })] });
-    const own = aDraft('flag/a@staging', 'delete', { uses: [on('a', 'on')] });
+    const own = { uses: [on('a', 'on')] };
 
-    expect(changesOf([own], actual)).toEqual(['flag/a@staging']);
+    expect(changesOf([aDraft('flag/a@staging', 'delete', own)], actual)).toHaveLength(1);
+    expect(changesOf([aDraft('flag/a@staging', 'create', own)])).toHaveLength(1);
+  });
+
+  it('go after what they use in the order of names, whatever order they name it in', () => {
+    const user = aDraft('flag/a@staging', 'create', { uses: [on('z', 'on'), on('y', 'on')] });
+    const used = ['flag/y@staging', 'flag/z@staging'].map((id) => aDraft(id, 'create'));
+
+    expect(changesOf([user, ...used])).toEqual([
+      'flag/y@staging',
+      'flag/z@staging',
+      'flag/a@staging',
+    ]);
+  });
+
+  it('go by what a flag uses live, and not by a flag that is called like a segment', () => {
+    const actual = anActual({ flags: [liveFlag('z', { staging: inSegment('b') })] });
+
+    expect(
+      changesOf(
+        [aDraft('segment/z@staging', 'deactivate'), aDraft('segment/b@staging', 'deactivate')],
+        actual,
+      ),
+    ).toEqual(['segment/b@staging', 'segment/z@staging']);
+  });
+
+  it('wait for a treatment that goes only where they use that one', () => {
+    const asking = (...treatments: string[]) =>
+      anActual({
+        flags: [
+          liveFlag('z', {
+            staging: {
+              rules: [
+                {
+                  matchers: [{ type: 'IN_SPLIT', depends: { splitName: 'b', treatments } }],
+                  buckets: [{ treatment: 'on', size: 100 }],
+                },
+              ],
+            },
+          }),
+        ],
+      });
+    const drafts = [
+      aDraft('flag/z@staging', 'update'),
+      patching('flag/b@staging', serving('on', 'off'), serving('off', 'new')),
+    ];
+
+    expect(changesOf(drafts, asking('on', 'off'))[0]).toBe('flag/z@staging');
+    expect(changesOf(drafts, asking('off'))[0]).toBe('flag/b@staging');
   });
 
   it('are refused in a circle, with the way round it', () => {
