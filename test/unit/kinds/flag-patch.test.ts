@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../../src/api/wire.js';
-import { patchOperations } from '../../../src/kinds/flag-patch.js';
+import { patched, patchOperations } from '../../../src/kinds/flag-patch.js';
 import { withFields } from '../../../src/kinds/flag-wire.js';
 import { inSegment, liveDefinition, onShare } from '../../support/builders.js';
 
@@ -95,6 +95,20 @@ describe('targets that come on top', () => {
   it('are no change in another order', () => {
     expect(patchOperations(live({ keys: ['a', 'b'] }), live({ keys: ['b', 'a'] }))).toEqual([]);
   });
+});
+
+it('makes of a definition what its operations say, and leaves the one that was read alone', () => {
+  const before = live({ keys: ['a'] });
+  const after = withFields(live({ keys: ['a', 'b'] }), onShare(5));
+  const operations = patchOperations(before, after);
+  const written = structuredClone(operations);
+
+  const first = patched(before, operations);
+  first.defaultRule.pop();
+
+  expect(patched(before, operations)).toEqual(after);
+  expect(before).toEqual(live({ keys: ['a'] }));
+  expect(operations).toEqual(written);
 });
 
 function withDescription(description: string): WireDefinition {
