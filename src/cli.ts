@@ -87,6 +87,7 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     .option('--plan-hash <hash>', 'apply only the plan with this hash')
     .option('--since <revision>', 'plan only objects whose specs differ from this revision')
     .option('--approve <hash>', 'let the plan with this hash pass the guards')
+    .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')
     .option('--allow-older', 'apply a HEAD that is older than what was applied')
     .option('--allow-dirty', 'apply the working tree instead of HEAD')
     .option('--title <text>', 'title of every write, instead of the commits’')

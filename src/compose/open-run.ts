@@ -93,6 +93,7 @@ export async function openRun(
     },
     originName: () => service().name,
     peekState: async (place) => state.peek(place),
+    appliedElsewhere: async (place) => state.elsewhere(place),
     openState: async (at) => {
       const home = await state.open(at);
       // A plan reads what is there; only a run that writes keeps others out.

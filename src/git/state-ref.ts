@@ -61,12 +61,13 @@ export function stateRefName(workspaceId: string, origin: string, directory: str
   return `refs/flaghoist/${workspace}/${stateHash(origin, directory)}`;
 }
 
+export const STATE_REFS = 'refs/flaghoist/';
+/** Where the state refs of `origin` stand here. */
+export const ORIGIN_REFS = 'refs/flaghoist-origin/';
+
 /** Full names of all state refs of a repository, sorted. */
-export async function listStateRefs(git: Git): Promise<string[]> {
-  const answer = await git.run(
-    ['for-each-ref', '--format=%(refname)', 'refs/flaghoist/'],
-    'list the states',
-  );
+export async function listStateRefs(git: Git, prefix = STATE_REFS): Promise<string[]> {
+  const answer = await git.run(['for-each-ref', '--format=%(refname)', prefix], 'list the states');
   return answer.split('\n').filter((name) => name !== '');
 }
 

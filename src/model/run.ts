@@ -35,6 +35,18 @@ export interface OutcomeError {
 export type Outcomes = ReadonlyMap<ObjectId, Outcome>;
 
 /** The commit that the specs were read from. */
+/** Something that a run could not know, and what that costs. */
+export interface Unknown {
+  readonly code:
+    /** The directory is no git repository, or has no commit. */
+    | 'no-git'
+    | 'shallow-clone'
+    /** Commits that runs applied are not here: history was rewritten, or is not whole. */
+    | 'missing-commits';
+  /** One sentence for people, without a full stop. */
+  readonly message: string;
+}
+
 export interface Revision {
   /** Null where there is no git, or no commit. */
   readonly commit: string | null;

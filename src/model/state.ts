@@ -60,3 +60,15 @@ export interface Base<T> {
 }
 
 export const EMPTY_STATE: State = new Map();
+
+/** Undefined: the flag was never ours. */
+export function flagEntry(state: State, name: string): FlagEntry | undefined {
+  const entry = state.get(`flag/${name}`);
+  return entry?.kind === 'flag' ? entry : undefined;
+}
+
+/** Undefined: the segment was never ours. */
+export function segmentEntry(state: State, name: string): SegmentEntry | undefined {
+  const entry = state.get(`segment/${name}`);
+  return entry?.kind === 'segment' ? entry : undefined;
+}

@@ -1,5 +1,5 @@
 import { byCodeUnits } from '../kinds/json.js';
-import type { Plan, Withheld } from '../model/plan.js';
+import type { Change, Plan, Rename, Withheld } from '../model/plan.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { Draft, Drafted } from './draft.js';
 import { planFlag } from './flags.js';
@@ -9,6 +9,7 @@ import { ordered } from './order.js';
 import { isWanted } from './policy.js';
 import type { PlanInput } from './plan-input.js';
 import { planRemoval } from './removals.js';
+import { renamesAmong } from './renames.js';
 import { onlyReviewed } from './reviewed.js';
 import { planSegment } from './segments.js';
 
@@ -26,11 +27,14 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const environments = input.policy.environments.map((each) => each.name);
   const drafts = withKills(unused.drafts, planKills(input));
   const { changes, steps } = ordered(drafts, input.actual, environments);
+  const renames = renamesAmong([...changes, ...withheld], input);
   const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
   return {
-    changes,
+    changes: changes.map((change) => withRename(change, renames)),
     steps,
-    withheld: withheld.sort((a, b) => byCodeUnits(a.id, b.id) || byCodeUnits(a.why, b.why)),
+    withheld: withheld
+      .map((each) => withRename(each, renames))
+      .sort((a, b) => byCodeUnits(a.id, b.id) || byCodeUnits(a.why, b.why)),
     unchanged: drafted
       .map(({ id }) => id)
       .filter((id) => !touched.has(id))
@@ -38,6 +42,11 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
     observed,
     unmanaged: unmanagedCounts(input),
   };
+}
+
+function withRename<T extends Change>(change: T, renames: ReadonlyMap<ObjectId, Rename>): T {
+  const rename = renames.get(change.id);
+  return rename ? { ...change, rename } : change;
 }
 
 function draftAll(input: PlanInput): Drafted[] {

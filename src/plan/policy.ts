@@ -39,10 +39,18 @@ export interface PlannedEnvironment {
   readonly selected: boolean;
 }
 
+/** Whether the filter of a run lets this object through. */
+export function isLetThrough(
+  { only }: Pick<PlanPolicy, 'only'>,
+  kind: string,
+  name: string,
+): boolean {
+  return only?.has(`${kind}/${name}`) ?? true;
+}
+
 /** Whether this object is planned: the filter of the run lets it through, and its specs are right. */
-export function isWanted({ only, held }: PlanPolicy, kind: string, name: string): boolean {
-  const id = `${kind}/${name}`;
-  return !held.has(id) && (only?.has(id) ?? true);
+export function isWanted(policy: PlanPolicy, kind: string, name: string): boolean {
+  return !policy.held.has(`${kind}/${name}`) && isLetThrough(policy, kind, name);
 }
 
 export interface WithheldReason {

@@ -59,7 +59,11 @@ const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
 /** Headline and fields of one change, in the tense of the report. */
 export function changeLines(change: Change, report: PlanReport, showKeys: boolean): Line[] {
   const context = contextOf(change, report, showKeys);
-  return [headline(change, report), ...detailLines(change, context).map(fieldParagraph)];
+  return [
+    headline(change, report),
+    ...detailLines(change, context).map(fieldParagraph),
+    ...renameLines(change),
+  ];
 }
 
 /** The same of something that is held back, with why, and the way out. */
@@ -77,8 +81,23 @@ export function withheldLines(withheld: Withheld, report: PlanReport, showKeys: 
       ],
     },
     ...detailLines(withheld, context).map(fieldParagraph),
+    ...renameLines(withheld),
     fieldParagraph([span(`→ ${cut(clean(withheld.wayOut), MESSAGE_COLUMNS)}`)]),
   ];
+}
+
+/** The service knows no rename: whoever expects one learns here what it will be instead. */
+function renameLines({ rename, ref }: Change): Line[] {
+  if (!rename) return [];
+  if ('to' in rename) {
+    const text = `looks like a rename to ${clean(rename.to)}: this one stays until it is pruned`;
+    return [fieldParagraph([span(text, 'faint')])];
+  }
+  const cost =
+    ref.kind === 'flag'
+      ? 'to the service another flag, so users are distributed anew'
+      : 'to the service another segment, so rules have to name it';
+  return [fieldParagraph([span(`looks like a rename of ${clean(rename.from)}: ${cost}`, 'faint')])];
 }
 
 function headline(change: Change, report: PlanReport): Line {

@@ -6,10 +6,11 @@ import type {
   FieldChange,
   Plan,
   Reason,
+  Rename,
   WithheldWhy,
   GuardFinding,
 } from '../model/plan.js';
-import type { Outcome, OutcomeError, Revision } from '../model/run.js';
+import type { Outcome, OutcomeError, Revision, Unknown } from '../model/run.js';
 import { ordered } from './json-text.js';
 import { keyCounts, maskKeys, type KeyCounts } from './listed-keys.js';
 import { countActions, outcomeOf, type ActionCounts, type PlanReport } from './plan-report.js';
@@ -30,6 +31,8 @@ export interface PlanDocument {
   readonly observed: Plan['observed'];
   /** Only where a guard stands against the plan. */
   readonly guards?: readonly GuardFinding[];
+  /** Only where something could not be known. */
+  readonly unknowns?: readonly Unknown[];
   /** Only where something is: `KIND/NAME`, sorted. */
   readonly held?: readonly string[];
   readonly unmanaged: Plan['unmanaged'];
@@ -54,6 +57,8 @@ export interface ChangeDocument {
   readonly comment: string | null;
   readonly fields: readonly FieldDocument[];
   readonly keys?: KeyCounts;
+  /** Only where it looks like one. */
+  readonly rename?: Rename;
   readonly dependsOn: readonly ObjectId[];
   /** Only after an apply; likewise the two below. */
   readonly outcome?: Outcome['status'];
@@ -111,6 +116,7 @@ export function planDocument(
       wayOut: withheld.wayOut,
     })),
     ...(report.guardFindings?.length ? { guards: report.guardFindings } : {}),
+    ...(report.unknowns?.length ? { unknowns: report.unknowns } : {}),
     ...(report.held?.length ? { held: report.held } : {}),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
@@ -140,6 +146,7 @@ function changeDocument(change: Change, report: PlanReport, options: JsonOptions
     comment: words?.comment ?? null,
     fields: change.fields.map((field) => fieldDocument(field, options)),
     ...(change.keys ? { keys: keyCounts(change.keys, options.showKeys) } : {}),
+    ...(change.rename ? { rename: change.rename } : {}),
     dependsOn: change.dependsOn,
   };
 }

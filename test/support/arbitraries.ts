@@ -1,13 +1,15 @@
 import fc from 'fast-check';
-import type {
-  Bucket,
-  Definition,
-  DefinitionField,
-  FlagFields,
-  Matcher,
-  Rule,
-  Treatment,
+import {
+  DEFINITION_FIELDS,
+  type Bucket,
+  type Definition,
+  type DefinitionField,
+  type FlagFields,
+  type Matcher,
+  type Rule,
+  type Treatment,
 } from '../../src/kinds/flag.js';
+import { definitionOf, type SpecifiedDefinition } from '../../src/kinds/flag-spec.js';
 import type { Json } from '../../src/kinds/json.js';
 import type { Desired, DesiredFlag, DesiredSegment, SegmentMode } from '../../src/model/desired.js';
 import { aDesired, desiredFlag, desiredSegment, ENVIRONMENTS } from './builders.js';
@@ -343,6 +345,23 @@ function renamedMatcher(made: Matcher, suffix: string): Matcher {
 export const someDesired: fc.Arbitrary<Desired> = fc
   .tuple(smallDesired, fc.integer({ min: 1, max: 100 }))
   .map(([small, lot]) => (lot > 100 - LARGE_IN_100 ? manyTimes(small) : small));
+
+/** What may stand under `unmanaged`, at least one of them. */
+export const someUnmanaged: fc.Arbitrary<DefinitionField[]> = fc.subarray([...DEFINITION_FIELDS], {
+  minLength: 1,
+});
+
+/** The specs with these fields under `unmanaged` in every definition: said for the creation, and then left alone. */
+export function leaving(desired: Desired, unmanaged: readonly DefinitionField[]): Desired {
+  const flags = [...desired.flags].map(([name, flag]) => {
+    const environments = [...flag.environments].map(([environment, definition]) => {
+      const { fields } = definitionOf(definition.fields as SpecifiedDefinition, unmanaged);
+      return [environment, { ...definition, fields }] as const;
+    });
+    return [name, { ...flag, environments: new Map(environments) }] as const;
+  });
+  return { ...desired, flags: new Map(flags) };
+}
 
 /** Never more than a few objects, for laws that pay for each request. */
 export const fewDesired: fc.Arbitrary<Desired> = smallDesired;

@@ -185,6 +185,16 @@ function checkWhole(world: World, step: Step): void {
   }
 }
 
+/** Everything in a world that the service would not have let stand. */
+export function faultsOf(world: World): string[] {
+  return [...world.flags].flatMap(([name, { definitions }]) =>
+    [...definitions].flatMap(([environmentName, definition]) => {
+      const fault = faultOf(definition, environmentName, world);
+      return fault === undefined ? [] : [`${name}@${environmentName} ${fault}`];
+    }),
+  );
+}
+
 /** What only adds breaks nobody but itself; large worlds would take long to check whole after each step. */
 function mayHaveBroken(step: Step, flag: string, environmentName: string): boolean {
   switch (step.action) {
