@@ -6,8 +6,10 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]
  * the milliseconds themselves. Undefined where it is none of these, or a day that no calendar has.
  */
 export function dateMs(written: string | number): number | undefined {
-  if (typeof written === 'number') return Number.isSafeInteger(written) ? written : undefined;
-  if (/^-?\d{1,16}$/.test(written)) return Number(written);
+  if (typeof written === 'number' || /^-?\d+$/.test(written)) {
+    const ms = Number(written);
+    return Number.isSafeInteger(ms) ? ms : undefined;
+  }
   if (!DAY.test(written) && !MOMENT.test(written)) return undefined;
   // The platform takes 30 February for 2 March; the day alone, turned round, tells.
   const day = written.slice(0, 10);

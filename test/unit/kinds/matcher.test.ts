@@ -28,8 +28,8 @@ describe('the canonical form of a matcher', () => {
     ],
     [
       'leaves a list alone that does not hold texts only',
-      { type: 'SOMETHING_NEW', strings: ['b', 1] },
-      { type: 'SOMETHING_NEW', strings: ['b', 1] },
+      { type: 'SOMETHING_NEW', strings: [1, 'b', 'b'] },
+      { type: 'SOMETHING_NEW', strings: [1, 'b', 'b'] },
     ],
     [
       'takes a number in either spelling',
