@@ -37,14 +37,19 @@ describe('the canonical form of a matcher', () => {
       { type: 'EQUAL_NUMBER', attribute: 'seats', number: 5 },
     ],
     [
+      'takes a date in either spelling',
+      { type: 'ON_DATE', attribute: 'since', date: '1759449600000' },
+      { type: 'ON_DATE', attribute: 'since', date: 1_759_449_600_000 },
+    ],
+    [
       'leaves alone what is no number, where one is expected',
       { type: 'SOMETHING_NEW', number: 'many', date: ' ', from: true },
       { type: 'SOMETHING_NEW', number: 'many', date: ' ', from: true },
     ],
     [
-      'takes the ends of a range in either spelling, and drops an end that is absent',
-      { type: 'BETWEEN_NUMBER', between: { from: '1', to: null } },
-      { type: 'BETWEEN_NUMBER', between: { from: 1 } },
+      'takes the ends of a range in either spelling, and drops what is absent beside them',
+      { type: 'BETWEEN_NUMBER', between: { from: '1', to: '5', step: null } },
+      { type: 'BETWEEN_NUMBER', between: { from: 1, to: 5 } },
     ],
     [
       'leaves a range alone that is no object, and an object that is no range',
