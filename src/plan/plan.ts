@@ -69,9 +69,9 @@ function draftAll(input: PlanInput): Drafted[] {
 /** A change that needs something which is withheld is withheld with it: half of it would be refused, or worse. */
 function withoutUnmetNeeds(drafted: readonly Drafted[]): { drafts: Draft[]; withheld: Withheld[] } {
   const withheld = drafted.flatMap((each) => each.withheld);
-  const missing = new Map<ObjectId, string>();
+  const missing = new Set<ObjectId>();
   for (const each of withheld) {
-    if (isMissing(each)) missing.set(each.id, each.why);
+    if (isMissing(each)) missing.add(each.id);
   }
   let drafts = drafted.flatMap((each) => each.draft ?? []);
   for (;;) {
@@ -82,7 +82,7 @@ function withoutUnmetNeeds(drafted: readonly Drafted[]): { drafts: Draft[]; with
       const need = needsOf(blockedDraft).find((id) => missing.has(id)) ?? '';
       const wayOut = `it needs ${need}, which is withheld`;
       withheld.push({ ...change, dependsOn: [], why: 'needs-withheld', wayOut });
-      missing.set(change.id, 'needs-withheld');
+      missing.add(change.id);
     }
     drafts = drafts.filter((draft) => !blocked.includes(draft));
   }

@@ -244,6 +244,12 @@ describe('a restore', () => {
       base: killed,
     });
 
+    expect(plan.changes[0]?.fields[0]).toEqual({
+      path: '/killed',
+      reason: 'restore',
+      before: true,
+      after: false,
+    });
     expect(written(plan)).toEqual([
       ['/defaultRule', onShare(5).defaultRule],
       ['/killed', false],
@@ -251,14 +257,14 @@ describe('a restore', () => {
   });
 
   it('is written where the specs are silent and the break-glass list stands without its entry', () => {
-    const plan = planOf({
-      desired: {},
-      live: { killed: true },
-      base: { ...killed, killListed: true },
-      rest: { killLists: new Set(['staging']) },
-    });
+    const standing = { killLists: new Set(['staging']) };
+    const given = { live: { killed: true }, base: { ...killed, killListed: true }, rest: standing };
 
-    expect(written(plan)).toEqual([['/killed', false]]);
+    expect(written(planOf({ desired: {}, ...given }))).toEqual([['/killed', false]]);
+    expect(written(planOf({ desired: onShare(5), ...given }))).toEqual([
+      ['/defaultRule', onShare(5).defaultRule],
+      ['/killed', false],
+    ]);
   });
 
   it('is not written with what else changes where it is only reported', () => {

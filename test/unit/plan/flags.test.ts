@@ -82,6 +82,17 @@ describe('a flag that is not there', () => {
     ]);
   });
 
+  it('is reported and not made again where drift is only reported', () => {
+    const plan = planOf(payWith({}), {
+      live: noFlag('pay'),
+      state: found(payWith({})),
+      policy: { environments: [anEnvironment('staging', { onDrift: 'report' })] },
+    });
+
+    expect(planLines(plan)).toEqual(['withheld create flag/pay: drift-reported']);
+    expect(plan.withheld[0]?.dependsOn).toEqual([]);
+  });
+
   it('cannot be planned where nobody looked', () => {
     expect(() => planOf(payWith({}), { live: noFlag('other') })).toThrow(
       'bug: flag "pay" was not observed',

@@ -3,7 +3,7 @@ import type { Definition } from '../../../src/kinds/flag.js';
 import type { Desired, DesiredKill } from '../../../src/model/desired.js';
 import type { Plan } from '../../../src/model/plan.js';
 import type { State } from '../../../src/model/state.js';
-import { killOrders } from '../../../src/plan/kill-orders.js';
+import { isKillListed, isKillOrdered, killOrders } from '../../../src/plan/kill-orders.js';
 import { seenLiveKills } from '../../../src/plan/kill-memory.js';
 import { planChanges } from '../../../src/plan/plan.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
@@ -53,6 +53,23 @@ describe('the kills that git orders', () => {
         isDeclared: true,
       },
     ]);
+  });
+
+  it.each<[string, ReturnType<typeof aDesired>, boolean, boolean]>([
+    ['the list', aDesired({ flags: [pay()], kills: [listed('pay')] }), true, true],
+    ['the flag', aDesired({ flags: [pay({ killed: true })] }), false, true],
+    ['an entry of another flag', aDesired({ kills: [listed('cart')] }), false, false],
+    [
+      'an entry of another environment',
+      aDesired({ kills: [listed('pay', 'staging')] }),
+      false,
+      false,
+    ],
+    ['a flag that says otherwise', aDesired({ flags: [pay({ killed: false })] }), false, false],
+    ['nothing', aDesired(), false, false],
+  ])('are found where they stand: %s', (_, desired, isListed, isOrdered) => {
+    expect(isKillListed(desired, 'pay', 'production')).toBe(isListed);
+    expect(isKillOrdered(desired, 'pay', 'production')).toBe(isOrdered);
   });
 
   it('are of a flag that is not declared where its specs do not name the environment', () => {
@@ -145,19 +162,30 @@ describe('a live kill that history takes back', () => {
   });
 
   it('is restored with the flag where that is declared', () => {
-    const plan = planOf(aDesired({ flags: [pay()] }), killed);
+    const plan = planOf(aDesired({ flags: [pay({ trafficAllocation: 50 })] }), killed);
 
-    expect(planLines(plan)).toContain(`update ${ID} (restore)`);
-    expect(plan.steps).toHaveLength(1);
+    expect(planLines(plan)).toEqual([`update ${ID} (restore)`]);
+    expect(plan.steps).toMatchObject([
+      {
+        operations: [
+          { path: '/killed', value: false },
+          { path: '/trafficAllocation', value: 50 },
+        ],
+      },
+    ]);
   });
 
   it('is no kill any more where it is not live', () => {
     expect(planOf(aDesired(), {}).changes).toEqual([]);
     expect(planOf(aDesired(), undefined).changes).toEqual([]);
+    expect(planOf(aDesired({ flags: [pay()] }), {}).changes).toEqual([]);
   });
 
   it('stays where git orders it again', () => {
-    expect(planOf(aDesired({ kills: [listed('pay')] }), killed).changes).toEqual([]);
+    const kills = [listed('pay')];
+
+    expect(planOf(aDesired({ kills }), killed).changes).toEqual([]);
+    expect(planOf(aDesired({ flags: [pay()], kills }), killed).changes).toEqual([]);
   });
 
   it('stays while the repository is suspended', () => {

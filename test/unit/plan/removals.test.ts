@@ -129,6 +129,17 @@ describe('a flag that left the specs', () => {
     expect(plan.withheld[0]?.wayOut).toBe('it is still in production');
   });
 
+  it('stays wholly while it is in several, and says in which', () => {
+    const environments = ['staging', 'production'].map((name) =>
+      anEnvironment(name, { selected: false }),
+    );
+    const plan = planWithout(before, anActual({ flags: [livePay] }), { policy: { environments } });
+
+    expect(plan.withheld.map(({ wayOut }) => wayOut)).toEqual([
+      'it is still in staging, production',
+    ]);
+  });
+
   it('stays wholly where only its definitions were ours', () => {
     const state: State = new Map(
       [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),

@@ -181,9 +181,13 @@ describe('segments that are looked at', () => {
   it('are those that the filter names, of the specs and of the inventory', () => {
     const state = stateOf(aDesired({ segments: [desiredSegment('old', {})] }));
 
-    const found = scope(aDesired({ segments: [beta] }), state, { only: new Set(['flag/beta']) });
+    const looked = (...only: string[]) => [
+      ...scope(aDesired({ segments: [beta] }), state, { only: new Set(only) }).segments.keys(),
+    ];
 
-    expect(found.segments.size).toBe(0);
+    expect(looked('flag/beta')).toEqual([]);
+    expect(looked('segment/beta')).toEqual(['beta']);
+    expect(looked('segment/old')).toEqual(['old']);
   });
 });
 

@@ -89,6 +89,16 @@ describe('a segment that is not there', () => {
     ]);
   });
 
+  it('is reported and not made again where drift is only reported', () => {
+    const plan = planOf(desiredSegment('beta', {}), {
+      live: noSegment('beta'),
+      state: found(desiredSegment('beta', {})),
+      policy: { environments: [anEnvironment('staging', { onDrift: 'report' })] },
+    });
+
+    expect(planLines(plan)).toEqual(['withheld create segment/beta: drift-reported']);
+  });
+
   it('is not made while the run is suspended, and says what would be made', () => {
     const plan = planOf(desiredSegment('beta', {}), {
       live: noSegment('beta'),
@@ -133,11 +143,13 @@ describe('what the service sets at creation only', () => {
     const silent = { ...actual.segment, description: null } as unknown as ActualSegment['segment'] &
       object;
 
-    const plan = planOf(desiredSegment('beta', {}), {
-      live: [name, { ...actual, segment: silent }],
-    });
+    const given: Given = { live: [name, { ...actual, segment: silent }] };
+    const described = { ...desiredSegment('beta', {}), description: 'New' };
 
-    expect(plan.withheld).toEqual([]);
+    expect(planOf(desiredSegment('beta', {}), given).withheld).toEqual([]);
+    expect(planOf(described, given).withheld[0]?.fields).toMatchObject([
+      { before: '', after: 'New' },
+    ]);
   });
 
   it('blocks the whole segment where it is the traffic type', () => {

@@ -103,6 +103,49 @@ describe('a change that needs what is withheld', () => {
     expect(plan.withheld.map(({ dependsOn }) => dependsOn)).toEqual([[], [], [], []]);
   });
 
+  it('is withheld with the flag that it would be a definition of', () => {
+    const plan = planOf({
+      flags: [inStaging('pay', {})],
+      live: [noFlag('pay')],
+      policy: { reviewed: new Set(['flag/pay@staging']) },
+    });
+
+    expect(planLines(plan)).toEqual([
+      'withheld create flag/pay: not-reviewed',
+      'withheld create flag/pay@staging: needs-withheld',
+    ]);
+  });
+
+  it('is withheld where its new rules ask for a treatment that nobody brings', () => {
+    const environments = [anEnvironment('staging', { onConflict: 'hold' })];
+    const user = { ...asking('low', 'v2'), trafficAllocation: 50 };
+    const plan = planOf({
+      before: [inStaging('low', serving('on', 'off', 'old')), inStaging('top', {})],
+      flags: [inStaging('low', serving('on', 'off', 'v2')), inStaging('top', user)],
+      live: [
+        liveFlag('low', { staging: serving('on', 'off', 'theirs') }),
+        liveFlag('top', { staging: {} }),
+      ],
+      policy: { environments },
+    });
+
+    expect(plan.steps).toEqual([]);
+    expect(waysOut(plan)).toContain(
+      'flag/top@staging: needs-withheld: it needs treatment "v2" of flag/low@staging, which has none of that name',
+    );
+  });
+
+  it('is made where its rules stay, whatever they ask for', () => {
+    const user = asking('low', 'gone');
+    const plan = planOf({
+      before: [inStaging('low', {}), inStaging('top', user)],
+      flags: [inStaging('low', {}), inStaging('top', { ...user, trafficAllocation: 50 })],
+      live: [liveFlag('low', { staging: {} }), liveFlag('top', { staging: user })],
+    });
+
+    expect(planLines(plan)).toEqual(['update flag/top@staging']);
+  });
+
   it('is made where only an update of what it needs is withheld', () => {
     const environments = [anEnvironment('staging', { onDrift: 'report' })];
     const plan = planOf({
@@ -233,7 +276,10 @@ describe('a segment that goes', () => {
 
   it('goes when the new rules use it no longer', () => {
     expect(
-      planWith(inStaging('pay', {}), liveFlag('pay', { staging: inSegment('staff') })),
+      planWith(
+        inStaging('pay', { trafficAllocation: 50 }),
+        liveFlag('pay', { staging: inSegment('staff') }),
+      ),
     ).toEqual(['deactivate segment/staff@staging (prune)', 'delete segment/staff (prune)']);
   });
 });
