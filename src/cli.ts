@@ -79,6 +79,7 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     .option('--prune', 'delete what the specs used to declare and no longer do')
     .option('--adopt', 'take over live objects that differ, also in protected environments')
     .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
+    .option('--identities', 'write all identities, also those that were written before')
     .addOption(
       new Option('--plan <file>', 'apply only what equals this plan, JSON of a dry run').conflicts(
         'planHash',

@@ -10,6 +10,7 @@ import { guardFindings } from './plan/guards.js';
 import { killOrders } from './plan/kill-orders.js';
 import { stateAfterAnswers, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
 import { planChanges, touchedKeys } from './plan/plan.js';
+import { verifyingPolicy } from './plan/policy.js';
 import { planHash } from './plan/plan-hash.js';
 import type { ReviewedPlan } from './report/reviewed-plan.js';
 import { applyMessageFor } from './stages/apply-message.js';
@@ -156,9 +157,8 @@ async function verify(
   const head = revision.commit;
   const untouched = stateAfterVerify(input, new Set(done.unchanged), head);
   if (done.changes.length === 0) return { converged: true, state: untouched };
-  const applied = done.changes.filter(({ id }) => outcomes.get(id)?.status === 'applied');
-  const state = stateAfterAnswers({ ...input, state: untouched }, applied, head);
-  const policy = { ...input.policy, only: touchedKeys(done) };
+  const state = stateAfterAnswers({ ...input, state: untouched }, done.changes, outcomes, head);
+  const policy = verifyingPolicy(input.policy, touchedKeys(done));
   const again = await look(reader, at, { desired: input.desired, state, policy, checkout, head });
   const left = planChanges(again, 'touched');
   return {

@@ -27,6 +27,7 @@ export interface ReconcileFlags extends CommonFlags, ServiceFlags {
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
+  readonly identities?: boolean;
   readonly plan?: string;
   readonly planHash?: string;
   readonly since?: string;

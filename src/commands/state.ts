@@ -2,7 +2,7 @@ import { FlaghoistError, type ExitCode } from '../errors.js';
 import type { StateReading } from '../git/state-ref.js';
 import { SharedStateHome } from '../git/state-shared.js';
 import { clean, quoted } from '../report/clean.js';
-import { stateRows, stateText } from '../report/state-text.js';
+import { shownEntry, stateRows, stateText } from '../report/state-text.js';
 import { withState } from './open-state.js';
 import type { StateFlags, Terminal } from './options.js';
 
@@ -33,11 +33,12 @@ export async function runStateShow(
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const entry = state.get(object);
     if (!entry) throw notThere('show', object);
-    const environments = Object.entries(entry.environments).map(([id, base]) => {
+    const shown = shownEntry(entry, { showKeys: flags.showKeys === true });
+    const environments = Object.entries(shown.environments).map(([id, base]) => {
       const name = opened?.environments[id];
       return [id, { ...(name !== undefined && { environment: name }), ...base }] as const;
     });
-    return asJson({ ...entry, environments: Object.fromEntries(environments) });
+    return asJson({ ...shown, environments: Object.fromEntries(environments) });
   });
 }
 

@@ -1,3 +1,4 @@
+import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
 import type { RunContext } from '../stages/run.js';
@@ -18,6 +19,7 @@ export interface RunFlags {
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
+  readonly identities?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
   /** HEAD is read, though a dry run would read the working tree. */
@@ -38,6 +40,7 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** A line for people. */
   readonly note: (text: string) => void;
+  readonly traffic?: Traffic | undefined;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -61,7 +64,7 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note }: Surroundings,
+  { settings, signal, note, traffic }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
@@ -88,7 +91,11 @@ export async function openRun(
     openReader: async (desired) => {
       opened.pushState = desired.config.pushState;
       const access = accessOptions(flags, checkout.directory);
-      opened.service = await openService(desired, { ...access, settings, signal, note }, closers);
+      opened.service = await openService(
+        desired,
+        { ...access, settings, signal, note, traffic },
+        closers,
+      );
       return opened.service.reader;
     },
     originName: () => service().name,
@@ -116,6 +123,7 @@ function runOptions(flags: RunFlags): RunOptions {
     prune: flags.prune === true,
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
+    identities: flags.identities === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
     holdInvalid: flags.holdInvalid === true,

@@ -15,7 +15,7 @@ import {
 
 /** The ref may have been pushed by anyone who can push: more than this is no state of ours. */
 const MAX_FILES = 100_000;
-const MAX_FILE_BYTES = 8 * 1024 * 1024;
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
 
 /** What a state ref holds at one commit of it. */

@@ -44,7 +44,11 @@ export type WithheldWhy =
   /** An earlier object that this one needs is withheld. */
   | 'needs-withheld'
   /** Its specs are the same as at the revision that the reviewed plan starts from. */
-  | 'not-reviewed';
+  | 'not-reviewed'
+  /** Identities, of which nothing is remembered that would tell whether they were written already. */
+  | 'not-remembered'
+  /** Identities, or attributes of them, that left git: they are never deleted. */
+  | 'stays-on-service';
 
 /** One managed field that differs. */
 export interface FieldChange {
@@ -65,7 +69,9 @@ export type Rename = { readonly from: ObjectId } | { readonly to: ObjectId };
 export interface KeyChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** SHA-256 of the keys as they will be, see `KeyDigest`. */
+  /** Of identities: keys whose attributes are others. */
+  readonly changed?: readonly string[];
+  /** SHA-256 of the keys as they will be, see `KeyDigest`; of identities those that are written, with their attributes. */
   readonly sha256: string;
 }
 

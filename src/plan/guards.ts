@@ -1,7 +1,7 @@
 import type { Bucket } from '../kinds/flag.js';
 import type { Config, Guards } from '../model/desired.js';
 import type { Change, GuardFinding, Plan } from '../model/plan.js';
-import { segmentEntry, type State } from '../model/state.js';
+import { segmentEntry, type State, type StateEntry } from '../model/state.js';
 import type { PlanInput } from './plan-input.js';
 import type { PlannedEnvironment } from './policy.js';
 
@@ -103,8 +103,9 @@ function anotherWorkspace(elsewhere: readonly OtherInventory[]): GuardFinding[] 
 
 function emptyRepository({ desired, state, policy }: PlanInput): GuardFinding[] {
   const written = desired.flags.size + desired.segments.size + policy.held.size;
-  if (written > 0 || state.size === 0) return [];
-  return [{ guard: 'emptyRepository', environment: null, found: state.size, limit: 0 }];
+  const found = deletable(state).length;
+  if (written > 0 || found === 0) return [];
+  return [{ guard: 'emptyRepository', environment: null, found, limit: 0 }];
 }
 
 function flips(plan: Plan, { name }: PlannedEnvironment): GuardFinding[] {
@@ -130,9 +131,14 @@ function placesOf(buckets: readonly Bucket[]): string[] {
   return buckets.flatMap(({ treatment, size }) => Array.from({ length: size }, () => treatment));
 }
 
+/** Of identities nothing is ever deleted. */
+function deletable(state: State): StateEntry[] {
+  return [...state.values()].filter(({ kind }) => kind !== 'identities');
+}
+
 /** Objects of ours in one environment, or at workspace level. */
 function inventorySize(state: State, environmentId: string | null): number {
-  return [...state.values()].filter((entry) =>
+  return deletable(state).filter((entry) =>
     environmentId === null
       ? entry.workspace !== undefined
       : entry.environments[environmentId] !== undefined,

@@ -1,8 +1,8 @@
-import { canonicalJson } from '../kinds/json.js';
 import type { Actual } from '../model/actual.js';
 import type { DesiredFlag, DesiredSegment } from '../model/desired.js';
 import { objectId, type ObjectId } from '../model/object-id.js';
 import type { Change } from '../model/plan.js';
+import type { Outcomes } from '../model/run.js';
 import {
   flagEntry,
   segmentEntry,
@@ -13,6 +13,8 @@ import {
   type State,
   type StateEntry,
 } from '../model/state.js';
+import { baseOf } from './base-of.js';
+import { identitiesAfterAnswers, identitiesAfterVerify } from './identities-state.js';
 import { rememberingKills } from './kill-memory.js';
 import { effectiveFields } from './kills.js';
 import { isWanted } from './policy.js';
@@ -82,30 +84,31 @@ export function stateAfterVerify(
     if (entry && wanted(entry.kind, entry.name)) next.set(`${entry.kind}/${entry.name}`, entry);
   }
   for (const [key, entry] of state) {
-    if (!wanted(entry.kind, entry.name)) continue;
-    const left = withoutGone(next.get(key) ?? entry, input);
+    if (entry.kind === 'identities' || !wanted(entry.kind, entry.name)) continue;
+    const known = next.get(key);
+    const left = withoutGone(known && known.kind !== 'identities' ? known : entry, input);
     if (left) next.set(key, left);
     else next.delete(key);
   }
-  return next;
+  return identitiesAfterVerify(input, next, equal, head);
 }
 
 /**
- * The state with the workspace level of flags as their writes were answered, for a service that cannot show a flag by
- * itself: there is nothing to verify against, so the answers have to do. Elsewhere the state as it is.
- *
- * @param applied changes that were applied.
+ * The state with what can only be known from the answers of its writes, because there is nothing to verify against:
+ * identities, and the workspace level of flags on a service that cannot show a flag by itself.
  */
 export function stateAfterAnswers(
   input: PlanInput,
-  applied: readonly Change[],
+  changes: readonly Change[],
+  outcomes: Outcomes,
   head: string | null,
 ): State {
   const { desired, state, actual } = input;
-  if (actual.allFlags !== null) return state;
-  const next = new Map(state);
-  for (const { ref, action } of applied) {
+  const next = new Map(identitiesAfterAnswers(input, state, changes, outcomes, head));
+  if (actual.allFlags !== null) return next;
+  for (const { id, ref, action } of changes) {
     if (ref.kind !== 'flag' || ref.environment !== null) continue;
+    if (outcomes.get(id)?.status !== 'applied') continue;
     const key = `flag/${ref.name}`;
     const entry = flagEntry(next, ref.name);
     if (!entry) continue;
@@ -119,12 +122,6 @@ export function stateAfterAnswers(
 
 function flagBase({ trafficType, fields }: DesiredFlag): FlagBase {
   return { trafficType, fields };
-}
-
-/** The commit stays as long as the spec does: it is where this spec came from. */
-function baseOf<T>(spec: T, before: Base<T> | undefined, head: string | null): Base<T> {
-  const same = before?.spec !== undefined && canonicalJson(before.spec) === canonicalJson(spec);
-  return { spec, commit: same ? (before.commit ?? head) : head };
 }
 
 /** What a look at the service found. */
@@ -195,7 +192,7 @@ function recordedSegment(segment: DesiredSegment, seen: Seen): SegmentEntry | un
 }
 
 /** The entry without what the specs no longer declare and the service no longer has; undefined: nothing is left. */
-function withoutGone(entry: StateEntry, input: PlanInput): StateEntry | undefined {
+function withoutGone(entry: FlagEntry | SegmentEntry, input: PlanInput): StateEntry | undefined {
   const { desired, actual, policy } = input;
   const declared =
     entry.kind === 'flag' ? desired.flags.get(entry.name) : desired.segments.get(entry.name);

@@ -1,6 +1,6 @@
 import { byCodeUnits } from '../kinds/json.js';
 import type { Actual } from '../model/actual.js';
-import { objectId, type ObjectId } from '../model/object-id.js';
+import { objectId, type Kind, type ObjectId } from '../model/object-id.js';
 import type { Change } from '../model/plan.js';
 import type { Step, StepId, StepRequest } from '../model/step.js';
 import { isCreation, isRemoval, type Draft } from './draft.js';
@@ -179,6 +179,9 @@ function usesLive({ change: { ref } }: Draft, actual: Actual): Use[] {
   return live ? liveUsesOf(live, ref.environment) : [];
 }
 
+/** Identities are used by nothing, and may be many. */
+const KIND_RANK: Readonly<Record<Kind, number>> = { segment: 0, flag: 1, identities: 2 };
+
 type Rank = readonly [place: number, removal: number, kind: number, name: string];
 
 function ranker(environments: readonly string[]): (draft: Draft) => Rank {
@@ -187,7 +190,7 @@ function ranker(environments: readonly string[]): (draft: Draft) => Rank {
     const removes = isRemoval(draft);
     const workspace = removes ? environments.length : -1;
     const place = ref.environment === null ? workspace : environments.indexOf(ref.environment);
-    const kind = ref.kind === 'segment' ? 0 : 1;
+    const kind = KIND_RANK[ref.kind];
     return [place, removes ? 1 : 0, removes ? -kind : kind, ref.name];
   };
 }

@@ -1,8 +1,9 @@
 import { byCodeUnits } from '../kinds/json.js';
-import type { Change, Plan, Rename, Withheld } from '../model/plan.js';
+import type { Change, Plan, Rename, Withheld, WithheldWhy } from '../model/plan.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { Draft, Drafted } from './draft.js';
 import { planFlag } from './flags.js';
+import { planIdentities } from './identities.js';
 import { withoutUsed } from './in-use.js';
 import { planKills, planStrangersRestores, withKills } from './kills.js';
 import { ordered } from './order.js';
@@ -59,6 +60,9 @@ function draftAll(input: PlanInput): Drafted[] {
     ...[...desired.flags.values()]
       .filter(({ name }) => wanted('flag', name))
       .flatMap((flag) => planFlag(flag, input)),
+    ...desired.identities
+      .filter(({ trafficType }) => wanted('identities', trafficType))
+      .flatMap((identities) => planIdentities(identities, input)),
     ...[...state.values()]
       .filter(({ kind, name }) => wanted(kind, name))
       .flatMap((entry) => planRemoval(entry, input)),
@@ -97,8 +101,12 @@ function isMissing({ action }: Withheld): boolean {
   return action === 'create' || action === 'activate';
 }
 
-/** A description that the service cannot change any more leaves the object as equal as it will ever be. */
+/**
+ * A description that the service cannot change any more leaves the object as equal as it will ever be, and so do
+ * identities that left git.
+ */
 function isDifference({ why, fields }: Withheld): boolean {
+  if (why === 'stays-on-service') return false;
   return why !== 'immutable' || fields.some(({ path }) => path !== '/description');
 }
 
@@ -115,9 +123,16 @@ function unmanagedCounts({ desired, actual, state }: PlanInput): Plan['unmanaged
   };
 }
 
+/** What is never written, or of which nobody can know whether it has to be. */
+const NEVER_PENDING: ReadonlySet<WithheldWhy> = new Set([
+  'immutable',
+  'stays-on-service',
+  'not-remembered',
+]);
+
 /** Withheld changes that are pending: those that the service can never make are none. */
-export function pendingWithheld(plan: Plan): readonly Withheld[] {
-  return plan.withheld.filter(({ why }) => why !== 'immutable');
+export function pendingWithheld(plan: Pick<Plan, 'withheld'>): readonly Withheld[] {
+  return plan.withheld.filter(({ why }) => !NEVER_PENDING.has(why));
 }
 
 /** `KIND/NAME` of every object that a plan writes to. */

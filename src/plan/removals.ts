@@ -6,12 +6,14 @@ import type { ActivationBase, FlagEntry, SegmentEntry, StateEntry } from '../mod
 import type { StepRequest } from '../model/step.js';
 import { draft, withheld, type Drafted, type DraftSubject } from './draft.js';
 import { definitionFields, flagFields } from './fields.js';
+import { identitiesRemoval } from './identities.js';
 import type { PlanInput } from './plan-input.js';
 import type { PlannedEnvironment, WithheldReason } from './policy.js';
 import { chunks } from './segments.js';
 
 /** Plans what git used to declare of one object of the inventory and no longer does. */
 export function planRemoval(entry: StateEntry, input: PlanInput): Drafted[] {
+  if (entry.kind === 'identities') return identitiesRemoval(entry, input);
   const parts = entry.kind === 'flag' ? flagParts(entry, input) : segmentParts(entry, input);
   if (!parts) return [];
   const { kind, name } = entry;

@@ -107,7 +107,8 @@ function addRemoved(
   );
   let removed = false;
   for (const entry of state.values()) {
-    if (!wanted(entry.kind, entry.name)) continue;
+    // Identities cannot be looked at.
+    if (entry.kind === 'identities' || !wanted(entry.kind, entry.name)) continue;
     const ours = Object.keys(entry.environments).flatMap((id) => nameOfId.get(id) ?? []);
     if (entry.kind === 'flag') {
       const declared = scope.flags.get(entry.name);

@@ -13,6 +13,7 @@ import type {
 import type { Outcome, OutcomeError, Revision, Unknown } from '../model/run.js';
 import { ordered } from './json-text.js';
 import { keyCounts, maskKeys, type KeyCounts } from './listed-keys.js';
+import { refusals, type Refusal } from './refused-identities.js';
 import { countActions, outcomeOf, type ActionCounts, type PlanReport } from './plan-report.js';
 
 /** The plan for programs; `schemas/plan.schema.json` says the same with a description on every field. */
@@ -63,7 +64,7 @@ export interface ChangeDocument {
   /** Only after an apply; likewise the two below. */
   readonly outcome?: Outcome['status'];
   /** Where `outcome` is `failed`. */
-  readonly error?: OutcomeError;
+  readonly error?: OutcomeError & { readonly refused?: readonly Refusal[] };
 }
 
 export interface WithheldDocument extends ChangeDocument {
@@ -108,7 +109,7 @@ export function planDocument(
     },
     changes: plan.changes.map((change) => ({
       ...changeDocument(change, report, options),
-      ...outcomeMembers(outcomeOf(report, change.id)),
+      ...outcomeMembers(outcomeOf(report, change.id), options),
     })),
     withheld: plan.withheld.map((withheld) => ({
       ...changeDocument(withheld, report, options),
@@ -163,9 +164,17 @@ function fieldDocument(field: FieldChange, { showKeys }: JsonOptions): FieldDocu
   };
 }
 
-function outcomeMembers(outcome: Outcome | undefined): Pick<ChangeDocument, 'outcome' | 'error'> {
+function outcomeMembers(
+  outcome: Outcome | undefined,
+  options: JsonOptions,
+): Pick<ChangeDocument, 'outcome' | 'error'> {
   if (!outcome) return {};
   if (outcome.status !== 'failed') return { outcome: outcome.status };
   const { code, message, status, transactionId } = outcome.error;
-  return { outcome: outcome.status, error: { code, message, status, transactionId } };
+  const refused = refusals(outcome.identities?.failed ?? [], options);
+  const error = { code, message, status, transactionId };
+  return {
+    outcome: outcome.status,
+    error: refused.length > 0 ? { ...error, refused } : error,
+  };
 }

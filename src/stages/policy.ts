@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly prune: boolean;
   readonly adopt: boolean;
   readonly revertDrift: boolean;
+  /** Write all identities, whatever is remembered of them. */
+  readonly identities?: boolean;
   readonly allowOlder: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
@@ -40,6 +42,7 @@ export function resolvePolicy(
     prune: (config.prune || options.prune) && !stateless,
     adopt: options.adopt,
     revertDrift: options.revertDrift,
+    identities: options.identities === true ? 'all' : stateless ? 'none' : 'changed',
     stateless,
     suspended: config.suspend,
     witnessed: new Set(),
@@ -99,6 +102,7 @@ export function checkNamesOnService(desired: Desired, at: Connection): void {
   for (const { trafficType, location } of [
     ...desired.flags.values(),
     ...desired.segments.values(),
+    ...desired.identities,
   ]) {
     known('traffic type', trafficType, at.trafficTypes, location, at);
   }

@@ -180,7 +180,7 @@ async function run(
   const failures = [...outcomes].flatMap(([id, outcome]) =>
     outcome.status === 'applied' ? [] : [`${id}: ${JSON.stringify(outcome)}`],
   );
-  const answered = stateAfterAnswers({ ...input, state: begun }, plan.changes, HEAD);
+  const answered = stateAfterAnswers({ ...input, state: begun }, plan.changes, outcomes, HEAD);
   const again = await inputFor(desired, { ...situation, state: answered }, policy);
   const left = planChanges(again);
   const segments = left.withheld.filter(({ ref }) => ref.kind === 'segment');

@@ -4,13 +4,18 @@ import type { WireDefinition } from '../../src/api/wire.js';
 import type { Desired } from '../../src/model/desired.js';
 import type { Plan } from '../../src/model/plan.js';
 import type { State } from '../../src/model/state.js';
-import { stateAfterVerify, stateBeforeApply } from '../../src/plan/next-state.js';
+import {
+  stateAfterAnswers,
+  stateAfterVerify,
+  stateBeforeApply,
+} from '../../src/plan/next-state.js';
 import { pendingWithheld, planChanges } from '../../src/plan/plan.js';
 import type { PlanInput } from '../../src/plan/plan-input.js';
 import type { PlanPolicy } from '../../src/plan/policy.js';
 import { leaving, someDesired, someUnmanaged } from '../support/arbitraries.js';
 import { aPolicy, NO_STATE, planLines } from '../support/builders.js';
 import {
+  allTaken,
   applyAll,
   applyStep,
   EMPTY_WORLD,
@@ -73,7 +78,9 @@ function run(
   const plan = planChanges(input);
   const world = applyAll(situation.world, plan.steps);
   const begun = stateBeforeApply(input, plan.changes, HEAD);
-  const again = inputFor(desired, { world, state: begun }, policy);
+  const started = { ...input, state: begun };
+  const answered = stateAfterAnswers(started, plan.changes, allTaken(plan), HEAD);
+  const again = inputFor(desired, { world, state: answered }, policy);
   const left = planChanges(again);
   return { plan, world, state: stateAfterVerify(again, new Set(left.unchanged), HEAD) };
 }
@@ -138,6 +145,9 @@ describe('laws of the planner', () => {
             ...desired,
             flags: reversed(desired.flags),
             segments: reversed(desired.segments),
+            identities: desired.identities
+              .map((each) => ({ ...each, keys: reversed(each.keys) }))
+              .reverse(),
           },
           actual: {
             ...actual,

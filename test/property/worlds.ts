@@ -24,7 +24,7 @@ export function mappedDefinitions(
 /** The managed part of a world: what the specs leave unsaid may well depend on the path. */
 export function comparable(
   desired: Desired,
-  { flags, segments }: World,
+  { flags, segments, identities }: World,
   kept: ReadonlySet<string> = new Set(),
 ): unknown {
   return {
@@ -49,6 +49,12 @@ export function comparable(
         return [...(held ?? [])].sort();
       }),
     ]),
+    identities: desired.identities.map(({ trafficType, environment, keys }) => {
+      const held = identities.get(`${trafficType}@${environment}`);
+      return [...keys].map(([key, said]) =>
+        Object.keys(said).map((attribute) => held?.get(key)?.[attribute]),
+      );
+    }),
     names: [
       [...flags.keys()].sort(),
       [...segments.keys()].filter((name) => !kept.has(name)).sort(),
@@ -216,7 +222,8 @@ export function worldOf({ flags, segments }: Actual): World {
     };
     return [[name, seen] as const];
   });
-  return { flags: new Map(thereFlags), segments: new Map(thereSegments) };
+  // Identities can be written and not listed.
+  return { flags: new Map(thereFlags), segments: new Map(thereSegments), identities: new Map() };
 }
 
 /** The part of a world that specs do not name: whole objects, and definitions in environments that are not theirs. */

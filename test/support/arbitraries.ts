@@ -9,10 +9,23 @@ import {
   type Rule,
   type Treatment,
 } from '../../src/kinds/flag.js';
+import type { Attributes } from '../../src/kinds/identity.js';
 import { definitionOf, type SpecifiedDefinition } from '../../src/kinds/flag-spec.js';
 import type { Json } from '../../src/kinds/json.js';
-import type { Desired, DesiredFlag, DesiredSegment, SegmentMode } from '../../src/model/desired.js';
-import { aDesired, desiredFlag, desiredSegment, ENVIRONMENTS } from './builders.js';
+import type {
+  Desired,
+  DesiredFlag,
+  DesiredIdentities,
+  DesiredSegment,
+  SegmentMode,
+} from '../../src/model/desired.js';
+import {
+  aDesired,
+  desiredFlag,
+  desiredIdentities,
+  desiredSegment,
+  ENVIRONMENTS,
+} from './builders.js';
 
 /** Generated specs: valid by themselves, small most of the time, with names that meet again in the next ones. */
 
@@ -295,21 +308,46 @@ function namesIn(
   return { segments: active.map(({ name }) => name), flags: new Map(defined) };
 }
 
+/** A key that a segment may hold as well; attributes as a service takes them. */
+const identities: fc.Arbitrary<DesiredIdentities[]> = fc
+  .record(
+    Object.fromEntries(ENVIRONMENT_NAMES.map((environment) => [environment, identityKeys()])),
+    { requiredKeys: [] },
+  )
+  .map((said) =>
+    Object.entries(said).map(([environment, keys = []]) => ({
+      ...desiredIdentities(environment, {}),
+      keys: new Map(keys),
+    })),
+  );
+
+function identityKeys(): fc.Arbitrary<[string, Attributes][]> {
+  const attributes = fc.dictionary(
+    fc.constantFrom('plan', 'seats', 'home-country'),
+    fc.constantFrom('', 'pro', '25', 'straße 😀'),
+    { noNullPrototype: true },
+  );
+  return fc.uniqueArray(fc.tuple(key, attributes), { maxLength: 5, selector: ([name]) => name });
+}
+
 const smallDesired: fc.Arbitrary<Desired> = fc
-  .tuple(fc.subarray(SEGMENT_NAMES), fc.subarray(FLAG_NAMES))
-  .chain(([segmentNames, flagNames]) =>
+  .tuple(fc.subarray(SEGMENT_NAMES), fc.subarray(FLAG_NAMES), identities)
+  .chain(([segmentNames, flagNames, known]) =>
     fc
       .tuple(...segmentNames.map(segment))
       .chain((segments) =>
-        flags(flagNames, segments).map((made) => aDesired({ flags: made, segments })),
+        flags(flagNames, segments).map((made) =>
+          aDesired({ flags: made, segments, identities: known }),
+        ),
       ),
   );
 
 /** The same specs many times over, each copy with names of its own that point at each other. */
-function manyTimes({ flags: some, segments }: Desired): Desired {
+function manyTimes({ flags: some, segments, identities: known }: Desired): Desired {
   const count = Math.ceil(MANY / Math.max(1, some.size + segments.size));
   const copies = Array.from({ length: count }, (_, index) => `-${index}`);
   return aDesired({
+    identities: [...known],
     flags: copies.flatMap((suffix) => [...some.values()].map((each) => renamedFlag(each, suffix))),
     segments: copies.flatMap((suffix) =>
       [...segments.values()].map((each) => ({ ...each, name: each.name + suffix })),
