@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { keyList } from '../../../src/kinds/key-list.js';
 import type { Actual } from '../../../src/model/actual.js';
 import type { Desired } from '../../../src/model/desired.js';
+import type { Outcome } from '../../../src/model/run.js';
 import type { State } from '../../../src/model/state.js';
-import { stateAfterVerify, stateBeforeApply } from '../../../src/plan/next-state.js';
+import {
+  stateAfterAnswers,
+  stateAfterVerify,
+  stateBeforeApply,
+} from '../../../src/plan/next-state.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
 import {
   aDesired,
@@ -295,5 +300,53 @@ describe('before the first request', () => {
     ];
 
     expect(before(changes)).toEqual(NO_STATE);
+  });
+});
+
+describe('after answers that nothing can be verified against', () => {
+  const unlisted = { ...anActual(), allFlags: null };
+  const changed = desiredFlag('pay', { fields: { description: 'New' } });
+  const state = stateOf(both);
+  const answered = (
+    changes: Parameters<typeof aChange>[],
+    given: Look & { status?: 'applied' | 'skipped' } = {},
+  ): State => {
+    const {
+      desired = aDesired({ flags: [changed] }),
+      actual = unlisted,
+      status = 'applied',
+    } = given;
+    const made = changes.map((each) => aChange(...each));
+    const outcomes = new Map(made.map(({ id }) => [id, { status } as Outcome]));
+    const input = { desired, actual, state: given.state ?? state, policy: aPolicy() };
+    return stateAfterAnswers(input, made, outcomes, HEAD);
+  };
+
+  it('the workspace level of a flag is what was written, and its definitions stay', () => {
+    const next = answered([['flag/pay', 'update']]);
+
+    expect(next.get('flag/pay')).toEqual({
+      ...state.get('flag/pay'),
+      workspace: { spec: { trafficType: 'user', fields: { description: 'New' } }, commit: HEAD },
+    });
+    expect(next.get('segment/beta')).toBe(state.get('segment/beta'));
+  });
+
+  it('the workspace level of a flag is gone that was deleted', () => {
+    const next = answered([['flag/pay', 'delete']], { desired: aDesired() });
+
+    expect(next.get('flag/pay')).not.toHaveProperty('workspace');
+    expect(places(next)[0]).toBe('flag/pay: env-staging, env-production');
+  });
+
+  it.each<[string, Parameters<typeof aChange>, Parameters<typeof answered>[1]]>([
+    ['where the service can show it', ['flag/pay', 'update'], { actual: anActual() }],
+    ['where the write was not made', ['flag/pay', 'update'], { status: 'skipped' }],
+    ['of a definition', ['flag/pay@staging', 'update'], {}],
+    ['of a segment', ['segment/pay', 'create'], {}],
+    ['of what was never ours', ['flag/cart', 'update'], {}],
+    ['of what the specs do not have', ['flag/pay', 'update'], { desired: aDesired() }],
+  ])('nothing else is remembered: %s', (_, change, given) => {
+    expect(answered([change], given)).toEqual(state);
   });
 });
