@@ -232,12 +232,14 @@ describe('the stricter of two configs', () => {
     maxDeletePercent: 91,
     maxKeyRemovals: 9_000,
     maxKeyRemovalPercent: 92,
+    maxShift: 93,
   };
   const STRICT: Required<Guards> = {
     maxDeletes: 1,
     maxDeletePercent: 2,
     maxKeyRemovals: 3,
     maxKeyRemovalPercent: 4,
+    maxShift: 5,
   };
 
   it('is that of each figure, whichever side has it', () => {
@@ -245,7 +247,7 @@ describe('the stricter of two configs', () => {
     expect(strictestGuards(config(STRICT), config(LOOSE)).guards).toEqual(STRICT);
     expect(
       strictestGuards(
-        config({ ...LOOSE, maxDeletes: 1, maxKeyRemovals: 3 }),
+        config({ ...LOOSE, maxDeletes: 1, maxKeyRemovals: 3, maxShift: 5 }),
         config({ ...LOOSE, maxDeletePercent: 2, maxKeyRemovalPercent: 4 }),
       ).guards,
     ).toEqual(STRICT);
