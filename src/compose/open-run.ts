@@ -3,8 +3,9 @@ import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
 import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
-import { openSource } from '../stages/source.js';
+import { openSource, type Source } from '../stages/source.js';
 import { Closers } from './closers.js';
+import type { Limiters } from './limiters.js';
 import { openService, type AccessOptions, type ServiceAccess } from './service-access.js';
 import { stateAccess } from './state-access.js';
 
@@ -33,6 +34,10 @@ export interface RunFlags {
   readonly timeout?: number;
   readonly lockTimeout: number;
   readonly concurrency?: number;
+  /** Planned and reported, but for kills nothing is written. */
+  readonly suspend?: boolean;
+  /** What holds where the config does not say whether the state is shared over origin. */
+  readonly pushState?: boolean;
 }
 
 export interface Surroundings {
@@ -41,6 +46,10 @@ export interface Surroundings {
   /** A line for people. */
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
+  /** Opens what the run reads; default: the directory. */
+  readonly open?: (() => Promise<Source>) | undefined;
+  /** Shared by the runs of one process. */
+  readonly limiters?: Limiters | undefined;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -50,6 +59,8 @@ export interface Run extends AsyncDisposable {
   readonly openWriter: () => AdminWriter;
   /** What plans call the service. */
   readonly originName: () => string;
+  /** Requests sent up to now, tries counted one by one. */
+  readonly requests: () => number;
 }
 
 /** A dead network is given up after so long. */
@@ -64,13 +75,12 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note, traffic }: Surroundings,
+  { settings, signal, note, open, limiters, traffic }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
-  const source = await openSource(directory, {
-    workingTree: flags.committedOnly !== true && (isDryRun || flags.allowDirty === true),
-  });
+  const workingTree = flags.committedOnly !== true && (isDryRun || flags.allowDirty === true);
+  const source = await (open?.() ?? openSource(directory, { workingTree }));
   closers.add(async () => source[Symbol.asyncDispose]());
   const opened: { service?: ServiceAccess; pushState?: boolean } = {};
   const service = (): ServiceAccess => {
@@ -89,13 +99,12 @@ export async function openRun(
     source,
     options: runOptions(flags),
     openReader: async (desired) => {
-      opened.pushState = desired.config.pushState;
-      const access = accessOptions(flags, checkout.directory);
-      opened.service = await openService(
-        desired,
-        { ...access, settings, signal, note, traffic },
-        closers,
-      );
+      opened.pushState = desired.config.pushState ?? flags.pushState ?? false;
+      const access = {
+        ...accessOptions(flags, checkout.directory),
+        ...{ settings, signal, note, limiters, traffic },
+      };
+      opened.service = await openService(desired, access, closers);
       return opened.service.reader;
     },
     originName: () => service().name,
@@ -112,6 +121,7 @@ export async function openRun(
     context,
     openWriter: () => service().openWriter(),
     originName: () => service().name,
+    requests: () => opened.service?.requests() ?? 0,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
   };
 }
@@ -128,6 +138,7 @@ function runOptions(flags: RunFlags): RunOptions {
     everyKey: flags.everyKey === true,
     holdInvalid: flags.holdInvalid === true,
     since: flags.since,
+    suspend: flags.suspend === true,
   };
 }
 
