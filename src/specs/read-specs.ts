@@ -3,7 +3,6 @@ import type { Config, Desired, DesiredKill } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/tree.js';
 import { CONFIG_PATH, loadFiles } from './load-files.js';
-import type { ParseCache } from './parse-file.js';
 import { configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics } from './references.js';
 import { desiredFlag, resolveFlags } from './resolve-flags.js';
@@ -11,6 +10,7 @@ import { sortedMap } from './sorted-map.js';
 import { resolveIdentities } from './resolve-identities.js';
 import { orderedKills, resolveKills } from './resolve-kills.js';
 import { resolveSegments } from './resolve-segments.js';
+import { SpecMemory } from './spec-memory.js';
 import { fileNameOf, specSet } from './spec-set.js';
 import { specTestDiagnostics } from './spec-tests.js';
 
@@ -29,16 +29,21 @@ export type SpecsResult =
       readonly config?: Config;
     };
 
-/** Reads everything offline: what should be, or all that is wrong. */
+/**
+ * Reads everything offline: what should be, or all that is wrong.
+ *
+ * @param memory of earlier readings of the same directory; the result is the same without.
+ */
 export async function readSpecs(
   tree: SpecTree,
-  { cache }: { cache?: ParseCache } = {},
+  memory: SpecMemory = new SpecMemory(),
 ): Promise<SpecsResult> {
-  const loaded = await loadFiles(tree, cache);
+  const loaded = await loadFiles(tree, memory);
   const configFile = loaded.files.get('config')?.[0];
-  const readable = configFile === undefined ? undefined : readableConfig(configFile);
+  const readable =
+    configFile && memory.configs.get(configFile, [], () => readableConfig(configFile));
   const config = configFile?.valid === true ? readable : undefined;
-  const { specs, diagnostics: twice } = specSet(loaded, config);
+  const { specs, diagnostics: twice } = specSet(loaded, config, memory);
   const flags = resolveFlags(specs);
   const segments = resolveSegments(specs);
   const identities = resolveIdentities(specs);
@@ -66,7 +71,12 @@ export async function readSpecs(
   }
   const desired: Desired = {
     config,
-    flags: sortedMap(flags.flags.map((flag) => [flag.name, desiredFlag(flag)])),
+    flags: sortedMap(
+      flags.flags.map((flag) => [
+        flag.name,
+        memory.desiredFlags.get(flag, [], () => desiredFlag(flag)),
+      ]),
+    ),
     segments: segments.segments,
     identities: identities.identities,
     kills: sortedKills(kills.kills),
