@@ -12,18 +12,18 @@ import { stateAfterAnswers, stateAfterVerify, stateBeforeApply } from './plan/ne
 import { planChanges, touchedKeys } from './plan/plan.js';
 import { planHash } from './plan/plan-hash.js';
 import type { ReviewedPlan } from './report/reviewed-plan.js';
-import { readSpecs } from './specs/read-specs.js';
 import { applyMessageFor } from './stages/apply-message.js';
+import { readDesired } from './stages/desired.js';
 import { guardingConfig } from './stages/guarding.js';
 import { refuseOlderHead } from './stages/head-order.js';
 import { restorableKills } from './stages/kill-history.js';
 import { beforeKills } from './stages/kill-lane.js';
-import { killAmongInvalid, killFirst, type Killing } from './stages/killing.js';
+import { killFirst, type Killing } from './stages/killing.js';
 import { killContextOf, killedIn, killsInTheirWords } from './stages/kill-run.js';
 import { look } from './stages/look.js';
 import { checkNamesOnService } from './stages/policy.js';
 import { policyOf, refuseUnreviewed } from './stages/reviewing.js';
-import { InvalidSpecsError, type Applied, type Planned, type RunContext } from './stages/run.js';
+import { type Applied, type Planned, type RunContext } from './stages/run.js';
 import { unknowns } from './stages/unknowns.js';
 import { overridden, wordsFor } from './stages/words.js';
 
@@ -51,14 +51,9 @@ export interface ApplyOptions {
  * @param killing sends the kills first, whatever becomes of the rest; without it nothing at all is written.
  */
 export async function plan(context: RunContext, killing: Killing | null = null): Promise<Planned> {
-  const { tree, checkout, revision } = context.source;
-  const specs = await readSpecs(tree);
+  const { checkout, revision } = context.source;
   const killContext = killContextOf(context);
-  if (!specs.ok) {
-    const kills = await killAmongInvalid(specs, killContext, killing);
-    throw new InvalidSpecsError(specs.diagnostics, kills);
-  }
-  const { desired } = specs;
+  const { desired, held, invalid } = await readDesired(context, killContext, killing);
   const reader = await context.openReader(desired);
   const place = await findPlace(reader, desired.config.workspace);
   const kills = await killFirst(killOrders(desired), killContext, { reader, place, killing });
@@ -68,7 +63,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const { state, head: applied } = (await home?.read()) ?? NOTHING_REMEMBERED;
   await refuseOlderHead(context, applied);
   const head = revision.commit;
-  const resolved = await policyOf(context, desired, at, home === null);
+  const resolved = { ...(await policyOf(context, desired, at, home === null)), held };
   const known = { desired, state, checkout, head, applied, policy: resolved };
   const policy = { ...resolved, restorable: await restorableKills(known) };
   const seen = await look(reader, at, {
@@ -91,7 +86,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
     guardFindings: guardFindings(changes, input, guarding),
     unknowns: await unknowns(checkout, state, head),
     appliedHead: applied,
-    ...{ input, at, originName, reader, home, kills },
+    ...{ invalid, input, at, originName, reader, home, kills },
   };
 }
 

@@ -162,6 +162,7 @@ export function reportOf(result: Planned | Applied, { context }: Run): PlanRepor
     workspace: at.workspace,
     revision: context.source.revision,
     stateless: home === null,
+    held: [...input.policy.held].sort(),
     environments: input.policy.environments.map(({ name }) => name),
     ruleNames: ruleNamesOf(input),
     ...('outcomes' in result

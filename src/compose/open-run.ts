@@ -24,6 +24,8 @@ export interface RunFlags {
   readonly committedOnly?: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
+  /** Invalid objects, and what names them, stay as they are, and the rest is applied. */
+  readonly holdInvalid?: boolean;
   readonly since?: string;
   /** Milliseconds. */
   readonly timeout?: number;
@@ -115,6 +117,7 @@ function runOptions(flags: RunFlags): RunOptions {
     revertDrift: flags.revertDrift === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
+    holdInvalid: flags.holdInvalid === true,
     since: flags.since,
   };
 }

@@ -82,8 +82,9 @@ function exceeded(guard: keyof Guards, found: number, limits: Required<Guards>):
   return found > limits[guard] ? [{ guard, found, limit: limits[guard] }] : [];
 }
 
-function emptyRepository({ desired, state }: PlanInput): GuardFinding[] {
-  if (desired.flags.size + desired.segments.size > 0 || state.size === 0) return [];
+function emptyRepository({ desired, state, policy }: PlanInput): GuardFinding[] {
+  const written = desired.flags.size + desired.segments.size + policy.held.size;
+  if (written > 0 || state.size === 0) return [];
   return [{ guard: 'emptyRepository', environment: null, found: state.size, limit: 0 }];
 }
 

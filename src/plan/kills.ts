@@ -15,7 +15,7 @@ import {
 } from './draft.js';
 import { isKillOrdered, killOrders } from './kill-orders.js';
 import type { PlanInput } from './plan-input.js';
-import { environmentRules, type PlannedEnvironment, type PlanPolicy } from './policy.js';
+import { environmentRules, isWanted, type PlannedEnvironment, type PlanPolicy } from './policy.js';
 
 /** Whether the operator's filters leave the kills of a flag in an environment to this run. */
 export function isKillInReach(
@@ -50,7 +50,7 @@ export function planStrangersRestores(input: PlanInput): Drafted[] {
   const { actual, policy, desired } = input;
   return [...policy.restorable.values()].flatMap((ref): Drafted[] => {
     const environment = policy.environments.find((each) => each.name === ref.environment);
-    if (!environment || !isKillInReach(policy, environment, ref.name)) return [];
+    if (!environment?.selected || !isWanted(policy, 'flag', ref.name)) return [];
     const { configName, name } = environment;
     if (desired.flags.get(ref.name)?.environments.has(configName)) return [];
     const live = actual.flags.get(ref.name)?.definitions.get(name);

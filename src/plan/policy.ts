@@ -8,6 +8,8 @@ export interface PlanPolicy {
   readonly environments: readonly PlannedEnvironment[];
   /** `KIND/NAME`; null: no filter. */
   readonly only: ReadonlySet<string> | null;
+  /** `KIND/NAME` of what stays as it is because its specs are wrong; kills of it go out all the same. */
+  readonly held: ReadonlySet<string>;
   readonly prune: boolean;
   /** Take over live objects that were never ours, also in protected environments. */
   readonly adopt: boolean;
@@ -37,9 +39,10 @@ export interface PlannedEnvironment {
   readonly selected: boolean;
 }
 
-/** Whether the filter of a run lets this object through. */
-export function isWanted({ only }: PlanPolicy, kind: string, name: string): boolean {
-  return only?.has(`${kind}/${name}`) ?? true;
+/** Whether this object is planned: the filter of the run lets it through, and its specs are right. */
+export function isWanted({ only, held }: PlanPolicy, kind: string, name: string): boolean {
+  const id = `${kind}/${name}`;
+  return !held.has(id) && (only?.has(id) ?? true);
 }
 
 export interface WithheldReason {

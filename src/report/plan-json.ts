@@ -30,6 +30,8 @@ export interface PlanDocument {
   readonly observed: Plan['observed'];
   /** Only where a guard stands against the plan. */
   readonly guards?: readonly GuardFinding[];
+  /** Only where something is: `KIND/NAME`, sorted. */
+  readonly held?: readonly string[];
   readonly unmanaged: Plan['unmanaged'];
 }
 
@@ -109,6 +111,7 @@ export function planDocument(
       wayOut: withheld.wayOut,
     })),
     ...(report.guardFindings?.length ? { guards: report.guardFindings } : {}),
+    ...(report.held?.length ? { held: report.held } : {}),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
       flags: plan.unmanaged.flags,

@@ -22,6 +22,8 @@ export interface PlanReport {
   /** Names of the rules as they will be, position by position; they are no part of the canonical form. */
   readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
   readonly guardFindings?: readonly GuardFinding[];
+  /** `KIND/NAME` of what was left as it is because its specs are invalid; sorted. */
+  readonly held?: readonly string[];
   readonly outcomes?: Outcomes;
   /** Whether a second look after the apply found nothing left to do. */
   readonly converged?: boolean;

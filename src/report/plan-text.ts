@@ -78,8 +78,13 @@ function endLines(report: PlanReport): Line[] {
 }
 
 /** What a reader has to know about how much the report can say. */
-function notes({ plan, stateless }: PlanReport): string[] {
+function notes({ plan, stateless, held = [] }: PlanReport): string[] {
   return [
+    ...(held.length > 0
+      ? [
+          `Left as they are, because their specs or what they name are invalid: ${held.map(clean).join(', ')}.`,
+        ]
+      : []),
     ...(stateless
       ? ['Stateless: drift cannot be told from a change in git, and nothing is pruned.']
       : []),

@@ -1,7 +1,14 @@
 import { byCodeUnits } from '../kinds/json.js';
-import type { Config, Desired, DesiredKill } from '../model/desired.js';
+import type {
+  Config,
+  Desired,
+  DesiredIdentities,
+  DesiredKill,
+  DesiredSegment,
+} from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/tree.js';
+import { ALL_IDENTITIES, heldObjects } from './hold-invalid.js';
 import { CONFIG_PATH, loadFiles } from './load-files.js';
 import { configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics } from './references.js';
@@ -10,8 +17,9 @@ import { sortedMap } from './sorted-map.js';
 import { resolveIdentities } from './resolve-identities.js';
 import { orderedKills, resolveKills } from './resolve-kills.js';
 import { resolveSegments } from './resolve-segments.js';
+import type { ResolvedFlag } from './resolved-flag.js';
 import { SpecMemory } from './spec-memory.js';
-import { fileNameOf, specSet } from './spec-set.js';
+import { fileNameOf, specSet, type SpecSet } from './spec-set.js';
 import { specTestDiagnostics } from './spec-tests.js';
 
 export type SpecsResult =
@@ -27,7 +35,17 @@ export type SpecsResult =
       readonly kills: readonly DesiredKill[];
       /** As far as flaghoist.yaml can be read: enough for the kills, and for nothing else. */
       readonly config?: Config;
+      /** What is right, for who may go on with it; absent: the errors leave no part that could be told apart. */
+      readonly rest?: Rest;
     };
+
+/** Specs without the objects that are wrong. */
+export interface Rest {
+  /** With the kills that the objects left out order themselves. */
+  readonly desired: Desired;
+  /** `KIND/NAME` of what was left out; it is not gone, and has to stay as it is. */
+  readonly held: ReadonlySet<string>;
+}
 
 /**
  * Reads everything offline: what should be, or all that is wrong.
@@ -59,30 +77,73 @@ export async function readSpecs(
     ...referenceDiagnostics(specs, flags.flags, segments.segments),
     ...specTestDiagnostics(specs),
   ]);
-  if (config === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
-    const environments = readable?.environments.map(({ name }) => name) ?? [];
-    const all = [...kills.kills, ...orderedKills(loaded, environments)];
-    return {
-      ok: false,
-      diagnostics,
-      kills: sortedKills(all),
-      ...(readable !== undefined && { config: readable }),
-    };
+  const resolved = { specs, flags: flags.flags, segments: segments.segments };
+  const { identities: identityLists } = identities;
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (config !== undefined && errors.length === 0) {
+    const desired = desiredOf(config, { ...resolved, identities: identityLists }, kills.kills);
+    return { ok: true, desired, warnings: diagnostics };
   }
-  const desired: Desired = {
+  const environments = readable?.environments.map(({ name }) => name) ?? [];
+  const ordered = orderedKills(loaded, environments);
+  const held = config === undefined ? null : heldObjects(errors, resolved);
+  return {
+    ok: false,
+    diagnostics,
+    kills: sortedKills([...kills.kills, ...ordered]),
+    ...(readable !== undefined && { config: readable }),
+    ...(config !== undefined &&
+      held !== null && {
+        rest: {
+          held,
+          desired: desiredOf(
+            config,
+            { specs, ...without(held, { ...resolved, identities: identityLists }) },
+            [...kills.kills, ...ordered.filter(({ flag }) => held.has(`flag/${flag}`))],
+          ),
+        },
+      }),
+  };
+}
+
+interface Resolved {
+  readonly flags: readonly ResolvedFlag[];
+  readonly segments: ReadonlyMap<string, DesiredSegment>;
+  readonly identities: readonly DesiredIdentities[];
+}
+
+/** @param resolved objects of which nothing is wrong. */
+function desiredOf(
+  config: Config,
+  { specs, flags, segments, identities }: Resolved & { specs: SpecSet },
+  kills: readonly DesiredKill[],
+): Desired {
+  return {
     config,
     flags: sortedMap(
-      flags.flags.map((flag) => [
+      flags.map((flag) => [
         flag.name,
-        memory.desiredFlags.get(flag, [], () => desiredFlag(flag)),
+        specs.memory.desiredFlags.get(flag, [], () => desiredFlag(flag)),
       ]),
     ),
-    segments: segments.segments,
-    identities: identities.identities,
-    kills: sortedKills(kills.kills),
-    killLists: new Set((loaded.files.get('kills') ?? []).map(({ path }) => fileNameOf(path))),
+    segments,
+    identities,
+    kills: sortedKills(kills),
+    // A list that cannot be read takes nothing back.
+    killLists: new Set(
+      (specs.loaded.files.get('kills') ?? [])
+        .filter(({ valid }) => valid)
+        .map(({ path }) => fileNameOf(path)),
+    ),
   };
-  return { ok: true, desired, warnings: diagnostics };
+}
+
+function without(held: ReadonlySet<string>, { flags, segments, identities }: Resolved): Resolved {
+  return {
+    flags: flags.filter(({ name }) => !held.has(`flag/${name}`)),
+    segments: new Map([...segments].filter(([name]) => !held.has(`segment/${name}`))),
+    identities: held.has(ALL_IDENTITIES) ? [] : identities,
+  };
 }
 
 /** By environment and flag; of two orders for one flag the first, which is the entry with its reason. */

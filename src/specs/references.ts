@@ -34,6 +34,11 @@ export function referenceDiagnostics(
   ];
 }
 
+/** `KIND/NAME` of what the rules of a flag name in any environment, with repetitions. */
+export function namesUsedBy(flag: ResolvedFlag): string[] {
+  return referencesOf(flag).map(({ kind, name }) => `${kind}/${name}`);
+}
+
 function referencesOf(from: ResolvedFlag): Reference[] {
   return [...from.environments].flatMap(([environment, { rules }]) => {
     if (rules === undefined) return [];

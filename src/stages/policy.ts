@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly allowOlder: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
+  /** Leave invalid objects, and what names them, as they are on the service, and go on with the rest. */
+  readonly holdInvalid?: boolean;
   /** Only objects whose specs differ from this revision's are planned; the others are held back. */
   readonly since?: string | undefined;
 }
@@ -34,6 +36,7 @@ export function resolvePolicy(
   return {
     environments,
     only: options.only.length === 0 ? null : new Set(options.only),
+    held: new Set(),
     prune: (config.prune || options.prune) && !stateless,
     adopt: options.adopt,
     revertDrift: options.revertDrift,

@@ -42,6 +42,8 @@ export interface Planned {
   readonly appliedHead: string | null;
   /** Kills that went out before the plan was made; they are changes of it all the same. */
   readonly kills: KillResults;
+  /** Of a run that may hold what is invalid: what is wrong with the specs. */
+  readonly invalid: readonly Diagnostic[];
   /** For people: what could not be known. */
   readonly unknowns: readonly string[];
 }

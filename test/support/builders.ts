@@ -248,6 +248,7 @@ export function aPolicy(parts: Partial<PlanPolicy> = {}): PlanPolicy {
   return {
     environments: ENVIRONMENTS.map((each) => anEnvironment(each.name)),
     only: null,
+    held: new Set(),
     prune: false,
     adopt: false,
     revertDrift: false,

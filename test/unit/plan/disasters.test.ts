@@ -90,6 +90,55 @@ describe('a file that is removed', () => {
   });
 });
 
+describe('a file that is invalid, in a run that goes on with the rest', () => {
+  const held = { held: new Set(['flag/pay', 'segment/staff']) };
+  const pay = desiredFlag('pay', { environments: { production: inSegment('staff') } });
+  const staff = desiredSegment('staff', { production: ['u1'] });
+  const other = desiredFlag('cart', { environments: { production: onShare(10) } });
+  const before = aDesired({ flags: [pay, other], segments: [staff] });
+
+  it('is no removal, though prune is on and nothing else declares the object', () => {
+    const { plan } = next(before, one(other), held);
+
+    expect(plan.steps).toEqual([]);
+    expect(plan.withheld).toEqual([]);
+  });
+
+  it('stops nothing else', () => {
+    const more = desiredFlag('cart', { environments: { production: onShare(20) } });
+    const { plan } = next(before, one(more), held);
+
+    expect(stepLines(plan)).toEqual(['flag/cart@production#1-patch-definition']);
+  });
+
+  it('keeps its base for the run that can read it again', () => {
+    const { world, state } = after(before);
+    const policy = policyFor(state, held);
+    const input = { desired: one(other), actual: seen(world, one(other)), state, policy };
+
+    const remembered = stateAfterVerify(input, new Set(), 'b'.repeat(40));
+
+    expect(remembered.get('flag/pay')).toEqual(state.get('flag/pay'));
+    expect(remembered.get('segment/staff')).toEqual(state.get('segment/staff'));
+  });
+
+  it('is killed where git says so, and restored by nobody', () => {
+    const location = { file: 'kills/production.yaml', line: 1, column: 1 };
+    const kills = [{ flag: 'pay', environment: 'production', location, reason: 'INC-1' }];
+    const { world, state } = after(before);
+    const actual = seen(world, before);
+    const policy = policyFor(state, held);
+    const plan = planChanges({ desired: { ...one(other), kills }, actual, state, policy });
+    expect(stepLines(plan)).toEqual(['flag/pay@production#1-kill-flag']);
+
+    const ref = { kind: 'flag', name: 'pay', environment: 'production' } as const;
+    const dead = seen(applyAll(world, plan.steps), before);
+    const restorable = new Map([['flag/pay@production', ref]]);
+    const again = { desired: one(other), actual: dead, state, policy: { ...policy, restorable } };
+    expect(planChanges(again).steps).toEqual([]);
+  });
+});
+
 describe('segments that change hands', () => {
   const using = (a: string, b: string): Desired =>
     aDesired({
