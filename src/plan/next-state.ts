@@ -1,4 +1,4 @@
-import { canonicalJson } from '../kinds/json.js';
+import { sameJson } from '../kinds/json.js';
 import type { Actual } from '../model/actual.js';
 import type { DesiredFlag, DesiredSegment } from '../model/desired.js';
 import { objectId, type ObjectId } from '../model/object-id.js';
@@ -132,7 +132,7 @@ function flagBase({ trafficType, fields }: DesiredFlag): FlagBase {
 
 /** The commit stays as long as the spec does: it is where this spec came from. */
 function baseOf<T>(spec: T, before: Base<T> | undefined, head: string | null): Base<T> {
-  const same = before?.spec !== undefined && canonicalJson(before.spec) === canonicalJson(spec);
+  const same = before?.spec !== undefined && sameJson(before.spec, spec);
   return { spec, commit: same ? (before.commit ?? head) : head };
 }
 
