@@ -2,6 +2,7 @@ import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
 import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
+import { RunMemory } from '../stages/run-memory.js';
 import { openSource } from '../stages/source.js';
 import { Closers } from './closers.js';
 import { openService, type AccessOptions, type ServiceAccess } from './service-access.js';
@@ -24,6 +25,8 @@ export interface RunFlags {
   readonly committedOnly?: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
+  /** Only what was touched is looked at, where `memory` knows enough of the rest. */
+  readonly touched?: boolean;
   /** Invalid objects, and what names them, stay as they are, and the rest is applied. */
   readonly holdInvalid?: boolean;
   readonly since?: string;
@@ -38,6 +41,8 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** A line for people. */
   readonly note: (text: string) => void;
+  /** Of earlier runs over the same directory; a run by itself has none. */
+  readonly memory?: RunMemory;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -61,12 +66,13 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note }: Surroundings,
+  { settings, signal, note, memory = new RunMemory() }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
   const source = await openSource(directory, {
     workingTree: flags.committedOnly !== true && (isDryRun || flags.allowDirty === true),
+    memory: memory.git,
   });
   closers.add(async () => source[Symbol.asyncDispose]());
   const opened: { service?: ServiceAccess; pushState?: boolean } = {};
@@ -84,6 +90,7 @@ export async function openRun(
   });
   const context: RunContext = {
     source,
+    memory,
     options: runOptions(flags),
     openReader: async (desired) => {
       opened.pushState = desired.config.pushState;
@@ -93,8 +100,8 @@ export async function openRun(
     },
     originName: () => service().name,
     peekState: async (place) => state.peek(place),
-    openState: async (at) => {
-      const home = await state.open(at);
+    openState: async (place) => {
+      const home = await state.open(place);
       // A plan reads what is there; only a run that writes keeps others out.
       if (home && !isDryRun) closers.add(await home.lock(flags.lockTimeout, signal));
       return home;
@@ -117,6 +124,7 @@ function runOptions(flags: RunFlags): RunOptions {
     revertDrift: flags.revertDrift === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
+    touched: flags.touched === true,
     holdInvalid: flags.holdInvalid === true,
     since: flags.since,
   };

@@ -111,7 +111,7 @@ export function stateAfterAnswers(
   head: string | null,
 ): State {
   const { desired, state, actual } = input;
-  if (actual.allFlags !== null) return state;
+  if (actual.showsFlags) return state;
   const next = new Map(state);
   for (const { ref, action } of applied) {
     if (ref.kind !== 'flag' || ref.environment !== null) continue;

@@ -5,6 +5,7 @@ import type { Desired } from '../model/desired.js';
 import type { ObjectId, ObjectRef } from '../model/object-id.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
 import { readSpecs } from '../specs/read-specs.js';
+import type { SpecMemory } from '../specs/spec-memory.js';
 import { formsOf } from './forms.js';
 
 /**
@@ -18,14 +19,18 @@ import { formsOf } from './forms.js';
 export async function objectsChangedSince(
   checkout: Checkout,
   since: string,
-  { desired, environments }: { desired: Desired; environments: readonly PlannedEnvironment[] },
+  {
+    desired,
+    environments,
+    specs,
+  }: { desired: Desired; environments: readonly PlannedEnvironment[]; specs: SpecMemory },
 ): Promise<ReadonlySet<ObjectId>> {
   const revision = await resolveRevision(checkout, since);
   const { head, repository } = checkout;
   const parted =
     repository && head !== null ? await mergeBase(repository.git, revision, head) : null;
   const from = parted ?? revision;
-  const before = await desiredAt(checkout, from, since);
+  const before = await desiredAt(checkout, from, since, specs);
   const refs = refsOf(before === null ? [desired] : [desired, before], environments);
   const now = formsOf(desired, refs, environments);
   const then = before === null ? new Map<ObjectId, string>() : formsOf(before, refs, environments);
@@ -38,10 +43,11 @@ async function desiredAt(
   checkout: Checkout,
   commit: string,
   since: string,
+  memory: SpecMemory,
 ): Promise<Desired | null> {
   const tree = await commitTree(checkout, commit);
   if (tree.list().length === 0) return null;
-  const specs = await readSpecs(tree);
+  const specs = await readSpecs(tree, memory);
   if (specs.ok) return specs.desired;
   const [first] = specs.diagnostics.filter(({ severity }) => severity === 'error');
   const what = first ? ` (${first.location.file}: ${first.message})` : '';

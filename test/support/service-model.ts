@@ -277,6 +277,7 @@ export function observeWorld(
     ),
     allFlags: [...world.flags.keys()],
     allSegments: [...world.segments.keys()],
+    showsFlags: true,
   };
 }
 
