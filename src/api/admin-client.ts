@@ -126,8 +126,9 @@ export class AdminClient implements GetOnly {
         time: this.#time,
         silence: this.#silence,
         signal,
-        once: async (uncertain, limitMs) => this.#once(request, uncertain, limitMs),
-        lookUp: async () => this.#lookUp(request),
+        once: async (uncertain, limitMs, isAgain) =>
+          this.#once(request, { uncertain, limitMs, isAgain }),
+        lookUp: this.#lookUpOf(request),
         giveUp: (gaveUp) => this.#error(request, gaveUp),
         onWait: (waitMs, why) => onWait?.({ waitMs, why, what: request.what }),
       });
@@ -139,7 +140,10 @@ export class AdminClient implements GetOnly {
     }
   }
 
-  async #once(request: Request, uncertain: boolean, limitMs: number): Promise<Try<ServiceAnswer>> {
+  async #once(
+    request: Request,
+    { uncertain, limitMs, isAgain }: { uncertain: boolean; limitMs: number; isAgain: boolean },
+  ): Promise<Try<ServiceAnswer>> {
     const { signal } = this.#options;
     const lane = request.kind === 'read' ? 'normal' : (request.lane ?? 'normal');
     const path = encodePath(request.path);
@@ -156,7 +160,7 @@ export class AdminClient implements GetOnly {
             // A write under way is finished: cutting it off would leave its fate unknown.
             signal: request.kind === 'read' ? signal : undefined,
           }),
-        signal,
+        { signal, isAgain },
       );
       this.#notePace(answer);
       return judge(answer, {
@@ -181,18 +185,23 @@ export class AdminClient implements GetOnly {
     });
   }
 
-  async #lookUp(request: Request): Promise<ServiceAnswer | undefined> {
-    if (request.kind === 'read' || request.lookUp === undefined) return undefined;
-    try {
-      const json = await request.lookUp();
-      return json === undefined ? undefined : { status: 200, json };
-    } catch (cause) {
-      throw new FlaghoistError(
-        'UNREACHABLE',
-        `cannot ${request.what}: it is unknown whether it was done, and looking failed: ${messageOf(cause)}`,
-        { cause },
-      );
-    }
+  #lookUpOf(request: Request): (() => Promise<ServiceAnswer | undefined>) | undefined {
+    const lookUp = request.kind === 'read' ? undefined : request.lookUp;
+    return (
+      lookUp &&
+      (async () => {
+        try {
+          const json = await lookUp();
+          return json === undefined ? undefined : { status: 200, json };
+        } catch (cause) {
+          throw new FlaghoistError(
+            'UNREACHABLE',
+            `cannot ${request.what}: it is unknown whether it was done, and looking failed: ${messageOf(cause)}`,
+            { cause },
+          );
+        }
+      })
+    );
   }
 
   #error(request: Request, gaveUp: GaveUp): FlaghoistError {

@@ -1,4 +1,5 @@
 import type { Time } from './time.js';
+import { WindowGuess } from './window-guess.js';
 
 /** `kill` goes before everything, has places of its own, and is held back by no pause. */
 export type Lane = 'normal' | 'kill';
@@ -33,8 +34,9 @@ const MAX_PAUSE_MS = 30_000;
 
 /**
  * Holds the pace of one credential: reads and writes of all its clients share it, because the service counts them
- * together. First come, first served. Concurrency is halved by each throttle and grows by one per full round of
- * answers; what no answer explains is paused for longer and longer.
+ * together. First come, first served, and what was turned away goes first when it comes again. Concurrency is halved
+ * by each throttle and grows by one per full round of answers; what no answer explains is paused for longer and longer
+ * until the service's window is known.
  */
 export class RequestLimiter {
   readonly #time: Time;
@@ -45,6 +47,7 @@ export class RequestLimiter {
   #allowed: number;
   #pausedUntil = 0;
   #throttles = 0;
+  readonly #window = new WindowGuess();
   #sleeping: AbortController | undefined;
 
   constructor(options: LimiterOptions) {
@@ -58,9 +61,14 @@ export class RequestLimiter {
    * Runs the task as soon as it is its turn.
    *
    * @param signal ends the waiting, never the task; rejects with its reason.
+   * @param isAgain it was sent before: at the end of a long queue it would wait longer than it is tried for.
    */
-  async run<T>(lane: Lane, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    await this.#turn(lane, signal);
+  async run<T>(
+    lane: Lane,
+    task: () => Promise<T>,
+    { signal, isAgain = false }: { signal?: AbortSignal | undefined; isAgain?: boolean } = {},
+  ): Promise<T> {
+    await this.#turn(lane, isAgain, signal);
     try {
       return await task();
     } finally {
@@ -74,6 +82,8 @@ export class RequestLimiter {
     if (pace.throttled) this.#slowDown(pace.askedWaitMs);
     else {
       this.#throttles = 0;
+      // Answers that come during a pause are to requests from before it.
+      if (this.#time.now() >= this.#pausedUntil) this.#window.admitted(this.#time.now());
       this.#allowed = Math.min(this.#max, this.#allowed + 1 / this.#allowed);
       const isSpent = pace.remaining !== undefined && pace.remaining <= RESERVE;
       if (isSpent && pace.askedWaitMs !== undefined) this.#pauseFor(pace.askedWaitMs);
@@ -81,21 +91,23 @@ export class RequestLimiter {
   }
 
   #slowDown(askedWaitMs: number | undefined): void {
-    const isNewPause = this.#time.now() >= this.#pausedUntil;
+    const now = this.#time.now();
+    const isNewPause = now >= this.#pausedUntil;
     // Answers to requests that were under way together are one throttle, not many.
     if (isNewPause) {
       this.#throttles += 1;
       this.#allowed = Math.max(1, this.#allowed / 2);
     }
-    const guessMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#throttles - 1));
-    this.#pauseFor(askedWaitMs ?? guessMs);
+    this.#window.refused(now);
+    const blindMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#throttles - 1));
+    this.#pauseFor(askedWaitMs ?? this.#window.waitMs(now) ?? blindMs);
   }
 
   #pauseFor(waitMs: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#time.now() + waitMs);
   }
 
-  async #turn(lane: Lane, signal: AbortSignal | undefined): Promise<void> {
+  async #turn(lane: Lane, isAgain: boolean, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
       const waiting: Waiting = {
@@ -112,7 +124,8 @@ export class RequestLimiter {
         reject(signal?.reason as Error);
       };
       signal?.addEventListener('abort', leave, { once: true });
-      this.#queues[lane].push(waiting);
+      if (isAgain) this.#queues[lane].unshift(waiting);
+      else this.#queues[lane].push(waiting);
       this.#pump();
     });
   }

@@ -7,7 +7,7 @@ import type { Time } from './time.js';
  * - `write`: may be made twice with the same effect (kill, upload and removal of keys: sets).
  * - `delete`: likewise; a 404 after a try whose fate is unknown counts as done.
  * - `create`: POST. Never repeated blindly: what a lost try may have made is looked up first.
- * - `patch`: never repeated unless it surely had no effect.
+ * - `patch`: likewise; one that cannot be looked up is not repeated unless it surely had no effect.
  */
 export type RequestKind = 'read' | 'write' | 'delete' | 'create' | 'patch';
 
@@ -35,7 +35,10 @@ export type Failure =
   | 'refused'
   | 'permanent';
 
-/** `look-up`: find out whether the try was made; if it was, that is the answer, otherwise repeat. */
+/**
+ * `look-up`: find out whether the try was made; if it was, that is the answer, otherwise repeat. Where there is no way
+ * to find out, it fails.
+ */
 export type Verdict = 'repeat' | 'look-up' | 'fail';
 
 const SAFE: Readonly<Record<Failure, Verdict>> = {
@@ -50,26 +53,29 @@ const SAFE: Readonly<Record<Failure, Verdict>> = {
   permanent: 'fail',
 };
 
+const LOOKED_UP: Readonly<Record<Failure, Verdict>> = {
+  ...SAFE,
+  lost: 'look-up',
+  unavailable: 'look-up',
+  challenged: 'look-up',
+  'server-error': 'look-up',
+  unreadable: 'look-up',
+};
+
 export const RETRY_TABLE: Readonly<Record<RequestKind, Readonly<Record<Failure, Verdict>>>> = {
   read: SAFE,
   write: SAFE,
   delete: SAFE,
-  create: {
-    ...SAFE,
-    lost: 'look-up',
-    unavailable: 'look-up',
-    challenged: 'look-up',
-    'server-error': 'look-up',
-    unreadable: 'look-up',
-  },
-  patch: {
-    ...SAFE,
-    lost: 'fail',
-    challenged: 'fail',
-    'server-error': 'fail',
-    unreadable: 'fail',
-  },
+  create: LOOKED_UP,
+  // A 503 is the service's own way to turn a request away: it changed nothing.
+  patch: { ...LOOKED_UP, unavailable: 'repeat' },
 };
+
+const MAY_LOOK_UP = new Set(
+  (Object.keys(RETRY_TABLE) as RequestKind[]).filter((kind) =>
+    Object.values(RETRY_TABLE[kind]).includes('look-up'),
+  ),
+);
 
 /** Tries after which a failure that repeats is believed. The others are bounded by time alone. */
 const MAX_TRIES: Partial<Record<Failure, number>> = { 'server-error': 4, unreadable: 3 };
@@ -116,9 +122,10 @@ export interface RetryOptions<T> {
   /**
    * @param uncertain whether an earlier try may have been made.
    * @param limitMs how long this try may take before the network counts as dead.
+   * @param isAgain whether there was an earlier try.
    */
-  readonly once: (uncertain: boolean, limitMs: number) => Promise<Try<T>>;
-  /** What an earlier try made, or `undefined`. Required for `create`. */
+  readonly once: (uncertain: boolean, limitMs: number, isAgain: boolean) => Promise<Try<T>>;
+  /** What an earlier try made, or `undefined`: it made nothing. */
   readonly lookUp?: (() => Promise<T | undefined>) | undefined;
   readonly giveUp: (gaveUp: GaveUp) => Error;
   readonly onWait?: ((waitMs: number, why: string) => void) | undefined;
@@ -126,12 +133,13 @@ export interface RetryOptions<T> {
 
 /** Tries until the answer is there or `RETRY_TABLE` and the bounds say that it will not come. */
 export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
-  const { kind, time, silence, lookUp } = options;
+  const { kind, time, silence } = options;
+  const lookUp = MAY_LOOK_UP.has(kind) ? options.lookUp : undefined;
   let uncertain = false;
   let firstFailureAt: number | undefined;
   for (let tries = 1; ; tries += 1) {
     // One after the other by nature: each try depends on how the last one went.
-    const result = await options.once(uncertain, silence.remainingMs());
+    const result = await options.once(uncertain, silence.remainingMs(), tries > 1);
     silence.note(result.ok || result.status !== null);
     if (result.ok) return result.answer;
     firstFailureAt ??= time.now();
@@ -148,8 +156,8 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
       await time.sleep(delayMs, options.signal);
     }
     // 409 after a try of unknown fate: a look that came too early may have missed what that try made.
-    if (kind === 'create' && (uncertain || isConflict)) {
-      const found = await lookUp?.();
+    if (lookUp && (uncertain || isConflict)) {
+      const found = await lookUp();
       if (found !== undefined) return found;
     }
     if (delayMs === undefined) throw options.giveUp({ last: result, tries, uncertain, elapsedMs });
@@ -166,9 +174,10 @@ function nextDelayMs<T>(
   result: FailedTry,
   tries: number,
   elapsedMs: number,
-  { kind, time, silence }: RetryOptions<T>,
+  { kind, time, silence, lookUp }: RetryOptions<T>,
 ): number | undefined {
-  if (RETRY_TABLE[kind][result.failure] === 'fail') return undefined;
+  const verdict = RETRY_TABLE[kind][result.failure];
+  if (verdict === 'fail' || (verdict === 'look-up' && !lookUp)) return undefined;
   if (tries >= (MAX_TRIES[result.failure] ?? Infinity)) return undefined;
   const isAsked = result.failure === 'throttled' || result.askedWaitMs !== undefined;
   const remainingMs = (isAsked ? MAX_ASKED_MS : silence.timeoutMs) - elapsedMs;

@@ -3,6 +3,7 @@ import { sameJson } from '../kinds/json.js';
 import type { Words } from '../model/run.js';
 import type { AdminClient, WriteRequest } from './admin-client.js';
 import { holds } from './holds.js';
+import { asDefinition, findPatched, isSameObject, type NewObject } from './look-up.js';
 import type { ServiceAnswer } from './answer.js';
 import { isNoEndpoint } from './reader-http.js';
 import type { AdminReader } from './reader.js';
@@ -18,12 +19,6 @@ import {
   type WireSegmentInEnvironment,
 } from './wire.js';
 import type { AdminWriter, DefinitionPlace } from './writer.js';
-
-interface NewObject {
-  readonly name: string;
-  readonly trafficType: string;
-  readonly description: string;
-}
 
 /** Writes over HTTP. The reader is for looking up what a request of unknown fate has made. */
 export class HttpAdminWriter implements AdminWriter {
@@ -104,6 +99,7 @@ export class HttpAdminWriter implements AdminWriter {
     place: DefinitionPlace,
     operations: readonly WirePatchOperation[],
     words: Words,
+    expected?: WireDefinition,
   ): Promise<WireDefinition | null> {
     const isKill = sameJson(operations, KILL);
     const { json } = await this.#client.write({
@@ -115,6 +111,9 @@ export class HttpAdminWriter implements AdminWriter {
       query: { ...words },
       body: operations,
       what: `patch the definition of flag ${JSON.stringify(place.flag)}`,
+      ...(expected && {
+        lookUp: async () => findPatched(this.#reader, place, operations, expected),
+      }),
     });
     return asDefinition(json, place);
   }
@@ -297,25 +296,6 @@ export class HttpAdminWriter implements AdminWriter {
 
 function definitionPath({ workspaceId, environmentId, flag }: DefinitionPlace): string[] {
   return ['splits', 'ws', workspaceId, flag, 'environments', environmentId];
-}
-
-/** The contract does not show what a patch answers: a definition of the same place is taken, all else is not. */
-function asDefinition(json: unknown, place: DefinitionPlace): WireDefinition | null {
-  try {
-    const found = shapes.definition(json, '');
-    const isSamePlace = found.environment.id === place.environmentId && found.name === place.flag;
-    return isSamePlace ? found : null;
-  } catch {
-    return null;
-  }
-}
-
-function isSameObject(found: WireFlag | WireSegment, wanted: NewObject): boolean {
-  return (
-    found.name === wanted.name &&
-    (found.description ?? '') === wanted.description &&
-    [found.trafficType.name, found.trafficType.id].includes(wanted.trafficType)
-  );
 }
 
 function activation(environmentId: string, segment: string): WireSegmentInEnvironment {

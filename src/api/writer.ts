@@ -33,11 +33,17 @@ export interface AdminWriter {
     body: WireDefinitionBody,
     words: Words,
   ): Promise<WireDefinition>;
-  /** The answer where the service gives one that is a definition; otherwise null, and it has to be read back. */
+  /**
+   * The answer where the service gives one that is a definition; otherwise null, and it has to be read back.
+   *
+   * @param expected what is patched; with it a patch of unknown fate is looked up, and sent again only where the
+   *   definition is still that.
+   */
   patchDefinition(
     place: DefinitionPlace,
     operations: readonly WirePatchOperation[],
     words: Words,
+    expected?: WireDefinition,
   ): Promise<WireDefinition | null>;
   deleteDefinition(place: DefinitionPlace, words: Words): Promise<void>;
   createSegment(

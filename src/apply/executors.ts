@@ -152,7 +152,7 @@ async function patchDefinition(
     const isSame = live && sameJson(definitionFromWire(live), definitionFromWire(step.expected));
     if (!isSame) throw new ChangedMeanwhileError(step.change);
   }
-  await writer.patchDefinition(place, step.operations, wordsOf(step, context));
+  await writer.patchDefinition(place, step.operations, wordsOf(step, context), step.expected);
 }
 
 function wordsOf({ change }: { change: ObjectId }, { words }: ApplyContext): Words {

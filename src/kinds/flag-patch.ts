@@ -1,4 +1,4 @@
-import fastJsonPatch from 'fast-json-patch';
+import fastJsonPatch, { type Operation } from 'fast-json-patch';
 import type { WireDefinition, WirePatchOperation, WireTreatment } from '../api/wire.js';
 
 /**
@@ -24,6 +24,16 @@ export function patchOperations(
     const value = (target as unknown as Record<string, unknown>)[field];
     return [{ op: field in live ? 'replace' : 'add', path: `/${field}`, value }];
   });
+}
+
+/** What these operations make of a definition; `live` stays as it is. */
+export function patched(
+  live: WireDefinition,
+  operations: readonly WirePatchOperation[],
+): WireDefinition {
+  const copy = fastJsonPatch.deepClone(live) as WireDefinition;
+  return fastJsonPatch.applyPatch(copy, fastJsonPatch.deepClone(operations) as Operation[])
+    .newDocument;
 }
 
 /** The appends, if keys that come on top are all that differs; otherwise undefined. */

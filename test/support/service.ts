@@ -11,12 +11,14 @@ import type { Seed } from '../../src/service/seed.js';
 
 /**
  * How the next request that matches fails:
- * - `503`, `429`: answered so, and not run
+ * - `503`, `500`, `429`: answered so, and not run
  * - `reset-before`: the connection breaks, and it was not run
  * - `reset-after`: it was run, and the connection breaks before the answer
+ * - `truncate`: it was run, and the connection breaks in the middle of the answer
+ * - `slow`: it is run, some time later
  * - `hang`: neither run nor answered
  */
-export type Fault = 503 | 429 | 'reset-before' | 'reset-after' | 'hang';
+export type Fault = 500 | 503 | 429 | 'reset-before' | 'reset-after' | 'truncate' | 'slow' | 'hang';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -42,6 +44,8 @@ export interface TestService extends RunningService {
   failNext(match: RequestMatch, fault: Fault): void;
   /** Faults that no request has met yet. */
   faultsLeft(): number;
+  /** From now on each request may fail as this says; undefined: no fault, a planned one excepted. */
+  failAtRandom(choose: () => Fault | undefined): void;
 }
 
 export const TEST_SEED: Seed = {
@@ -63,7 +67,7 @@ export async function startTestService(
   options: Partial<ServiceOptions> = {},
 ): Promise<TestService> {
   const requests: RecordedRequest[] = [];
-  const faults: Faults = { planned: [], hanging: new Set() };
+  const faults: Faults = { planned: [], hanging: new Set(), choose: () => undefined };
   const service = await startService({
     store: options.store ?? (await defaultStore()),
     seed: TEST_SEED,
@@ -80,6 +84,9 @@ export async function startTestService(
       faults.planned.push({ match, fault });
     },
     faultsLeft: () => faults.planned.length,
+    failAtRandom: (choose) => {
+      faults.choose = choose;
+    },
     stop: async () => {
       for (const socket of faults.hanging) socket.destroy();
       await service.stop();
@@ -99,13 +106,17 @@ interface Faults {
   readonly planned: { match: RequestMatch; fault: Fault }[];
   /** Connections that wait for an answer that never comes: the service would wait for them when it stops. */
   readonly hanging: Set<Socket>;
+  choose: () => Fault | undefined;
 }
+
+const SLOW_MS = 300;
 
 function withFaults(
   next: RequestListener,
   requests: RecordedRequest[],
-  { planned, hanging }: Faults,
+  faults: Faults,
 ): RequestListener {
+  const { planned, hanging } = faults;
   return (request, response) => {
     const url = new URL(request.url ?? '/', 'http://service');
     const method = request.method ?? 'GET';
@@ -126,9 +137,10 @@ function withFaults(
         (match.method ?? method) === method && (match.path?.test(url.pathname) ?? true),
     );
     const [found] = index === -1 ? [] : planned.splice(index, 1);
-    if (found === undefined) next(request, response);
-    else fail(found.fault, request, response, next);
-    if (found?.fault === 'hang') hanging.add(request.socket);
+    const fault = found?.fault ?? faults.choose();
+    if (fault === undefined) next(request, response);
+    else fail(fault, request, response, next);
+    if (fault === 'hang') hanging.add(request.socket);
   };
 }
 
@@ -139,6 +151,7 @@ function fail(
   next: RequestListener,
 ): void {
   switch (fault) {
+    case 500:
     case 503:
     case 429:
       request.resume();
@@ -158,7 +171,30 @@ function fail(
       };
       next(request, response);
       return;
+    case 'truncate':
+      cutAnswer(response);
+      next(request, response);
+      return;
+    case 'slow':
+      setTimeout(() => {
+        next(request, response);
+      }, SLOW_MS);
+      return;
     case 'hang':
       request.resume();
   }
+}
+
+/** The head and half of the body come, and then the connection breaks. */
+function cutAnswer(response: ServerResponse): void {
+  const writeHead = response.writeHead.bind(response);
+  response.end = (chunk?: unknown) => {
+    const body = typeof chunk === 'string' || Buffer.isBuffer(chunk) ? Buffer.from(chunk) : null;
+    if (body === null || body.length < 2) response.socket?.destroy();
+    else {
+      if (!response.headersSent) writeHead(response.statusCode, { 'content-length': body.length });
+      response.write(body.subarray(0, body.length / 2), () => response.socket?.destroy());
+    }
+    return response;
+  };
 }

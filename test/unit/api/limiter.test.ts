@@ -53,7 +53,7 @@ class Tasks {
         this.started.push(name);
         await new Promise<void>((resolve) => this.#ends.set(name, resolve));
       },
-      signal,
+      { signal },
     );
   }
 
@@ -166,6 +166,26 @@ describe('RequestLimiter', () => {
     await expect(b).rejects.toThrow('enough');
     await tasks.end('a');
     expect(tasks.started).toEqual(['a', 'c']);
+  });
+
+  it('lets what was turned away go before what never went', async () => {
+    const { limiter, tasks } = fixture(1);
+    void tasks.add('first');
+    void tasks.add('waiting');
+    const again = limiter.run(
+      'normal',
+      async () => {
+        tasks.started.push('again');
+        return Promise.resolve();
+      },
+      { isAgain: true },
+    );
+    await settle();
+
+    await tasks.end('first');
+    await again;
+
+    expect(tasks.started.slice(0, 2)).toEqual(['first', 'again']);
   });
 
   it('frees the place of a task that failed', async () => {

@@ -32,6 +32,7 @@ async function run(
   kind: RequestKind,
   script: readonly Try<string>[],
   found?: string,
+  canLookUp = true,
 ): Promise<Run> {
   const time = new JumpingTime();
   let tries = 0;
@@ -44,10 +45,12 @@ async function run(
       tries += 1;
       return Promise.resolve(script[tries - 1] ?? { ok: true, answer: 'answered' });
     },
-    lookUp: async () => {
-      lookUps += 1;
-      return Promise.resolve(found);
-    },
+    ...(canLookUp && {
+      lookUp: async () => {
+        lookUps += 1;
+        return Promise.resolve(found);
+      },
+    }),
     giveUp: ({ last, tries: count, uncertain }) =>
       new GaveUp(`${last.failure} after ${count}${uncertain ? ', uncertain' : ''}`),
   }).catch((error: unknown) => {
@@ -80,14 +83,24 @@ describe('withRetry', () => {
     },
   );
 
-  it('repeats a patch only when it surely had no effect', async () => {
+  it('repeats a patch that nobody can look up only when it surely had no effect', async () => {
     const repeated: string[] = [];
     for (const name of FAILURES) {
-      const { tries } = await run('patch', [failure(name)]);
+      const { tries } = await run('patch', [failure(name)], undefined, false);
       if (tries > 1) repeated.push(name);
     }
 
     expect(repeated).toEqual(['not-sent', 'throttled', 'unavailable']);
+  });
+
+  it('looks before it repeats a patch whose fate is unknown', async () => {
+    for (const name of ['lost', 'challenged', 'server-error', 'unreadable'] as const) {
+      const made = await run('patch', [failure(name)], 'found');
+      expect([name, made.result, made.tries, made.lookUps]).toEqual([name, 'found', 1, 1]);
+
+      const unmade = await run('patch', [failure(name)]);
+      expect([name, unmade.result, unmade.tries]).toEqual([name, 'answered', 2]);
+    }
   });
 
   it('looks before it repeats a creation whose fate is unknown, and repeats only what is not there', async () => {

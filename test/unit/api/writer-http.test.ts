@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WireDefinitionBody } from '../../../src/api/wire.js';
+import type { WireDefinition, WireDefinitionBody } from '../../../src/api/wire.js';
 import type { AdminWriter } from '../../../src/api/writer.js';
 import {
   closeAfterEach,
@@ -276,6 +276,42 @@ describe('a patch of a definition', () => {
     const { writer } = await httpFixture(() => reply);
 
     expect(await writer.patchDefinition(PLACE, [{ op: 'remove', path: '/x' }], WORDS)).toBeNull();
+  });
+
+  describe('whose answer was lost', () => {
+    const line = 'PATCH /splits/ws/w/f/environments/e-1';
+    const read = 'GET /splits/ws/w/f/environments/e-1';
+    const before = wireDefinition('f') as unknown as WireDefinition;
+    const after = { ...before, trafficAllocation: 40 };
+    const half = [{ op: 'replace' as const, path: '/trafficAllocation', value: 40 }];
+    const live = (body: unknown): Reply[] => [{ status: 200, body }];
+
+    async function patchOver(found: unknown, ...replies: Reply[]) {
+      const fixture = await httpFixture(byLine({ [line]: replies, [read]: live(found) }));
+      const result = fixture.writer.patchDefinition(PLACE, half, WORDS, before);
+      return { ...fixture, result };
+    }
+
+    it('counts as made where the definition is what it should be', async () => {
+      const { result, server } = await patchOver(after, 'reset');
+
+      expect((await result)?.trafficAllocation).toBe(40);
+      expect(server.lines()).toEqual([line, read]);
+    });
+
+    it('is sent again where the definition is what it was', async () => {
+      const { result, server } = await patchOver(before, errorReply(500), ...live(after));
+
+      expect((await result)?.trafficAllocation).toBe(40);
+      expect(server.lines()).toEqual([line, read, line]);
+    });
+
+    it('is left alone where somebody else has changed the definition', async () => {
+      const { result, server } = await patchOver({ ...before, trafficAllocation: 7 }, 'reset');
+
+      await expect(result).rejects.toThrow('neither what it was nor what it should be');
+      expect(server.lines()).toEqual([line, read]);
+    });
   });
 
   it('that kills is repeated until it is done; one that restores is not', async () => {

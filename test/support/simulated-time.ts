@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Time } from '../../src/api/time.js';
+
+/** Long enough for what is under way over loopback to come to rest. */
+const SETTLE_MS = 6;
+
+/** A clock that moves on to the next one that sleeps, once nothing else is under way. */
+export class SimulatedTime implements Time {
+  #now = Date.UTC(2026, 0, 1);
+  #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  random(): number {
+    return 0.5;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#sleepers.push({ until: this.#now + ms, wake: resolve });
+      signal?.addEventListener('abort', () => {
+        reject(signal.reason as Error);
+      });
+    });
+  }
+
+  /**
+   * Lets time pass until the work is done.
+   *
+   * @param activity a number that grows with whatever happens in between, which takes no time by this clock.
+   */
+  async runUntil<T>(work: Promise<T>, activity: () => number): Promise<T> {
+    let isDone = false;
+    const ended = (): void => {
+      isDone = true;
+    };
+    work.then(ended, ended);
+    // `isDone` is set while something else is awaited.
+    while (!(isDone as boolean)) {
+      const before = activity();
+      await pause(SETTLE_MS);
+      if (activity() === before) this.#wakeNext();
+    }
+    return work;
+  }
+
+  #wakeNext(): void {
+    const [next] = this.#sleepers.toSorted((a, b) => a.until - b.until);
+    if (next === undefined) return;
+    this.#now = Math.max(this.#now, next.until);
+    const due = this.#sleepers.filter(({ until }) => until <= this.#now);
+    this.#sleepers = this.#sleepers.filter(({ until }) => until > this.#now);
+    for (const { wake } of due) wake();
+  }
+}
