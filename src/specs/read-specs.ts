@@ -56,6 +56,16 @@ export async function readSpecs(
   tree: SpecTree,
   memory: SpecMemory = new SpecMemory(),
 ): Promise<SpecsResult> {
+  const known = memory.readings.get(tree.list());
+  // Nothing else is ever put there.
+  if (known !== undefined) return known as SpecsResult;
+  const result = await readAll(tree, memory);
+  const isOfGit = tree.list().every(({ blobId }) => blobId !== undefined);
+  if (isOfGit) memory.readings.set(tree.list(), result);
+  return result;
+}
+
+async function readAll(tree: SpecTree, memory: SpecMemory): Promise<SpecsResult> {
   const loaded = await loadFiles(tree, memory);
   const configFile = loaded.files.get('config')?.[0];
   const readable =

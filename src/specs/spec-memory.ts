@@ -1,6 +1,7 @@
 import type { KeyList } from '../kinds/key-list.js';
 import type { Config, DesiredFlag, DesiredSegment } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
+import type { TreeEntry } from '../model/tree.js';
 import { SpecFile, type ParsedFile } from './parse-file.js';
 import type { Reference, ResolvedFlag } from './resolved-flag.js';
 
@@ -26,6 +27,8 @@ export class SpecMemory {
   >();
   /** By the list as it was parsed. */
   readonly keyLists = new Recall<readonly string[], KeyList>();
+  /** What a tree of git was read as, by its listing; see `readSpecs`. */
+  readonly readings = new WeakMap<readonly TreeEntry[], unknown>();
   #parsed = new Map<string, ParsedFile>();
   #used = new Map<string, ParsedFile>();
   readonly #files = new Map<string, SpecFile>();
