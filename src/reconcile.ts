@@ -7,14 +7,18 @@ import { EMPTY_STATE, type State } from './model/state.js';
 import type { ObjectId } from './model/object-id.js';
 import type { Outcomes, Words } from './model/run.js';
 import { guardFindings } from './plan/guards.js';
+import { planImpact } from './plan/impact.js';
 import { killOrders } from './plan/kill-orders.js';
+import { shiftFindings } from './plan/shift-guard.js';
 import { stateAfterAnswers, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
 import { planChanges, touchedKeys } from './plan/plan.js';
+import { verifyingPolicy } from './plan/policy.js';
 import { planHash } from './plan/plan-hash.js';
 import type { ReviewedPlan } from './report/reviewed-plan.js';
+import { withAllowances } from './stages/allowing.js';
 import { applyMessageFor } from './stages/apply-message.js';
 import { readDesired } from './stages/desired.js';
-import { guardingConfig } from './stages/guarding.js';
+import { guardingConfig, mayPass, type GuardPass } from './stages/guarding.js';
 import { refuseOlderHead } from './stages/head-order.js';
 import { restorableKills } from './stages/kill-history.js';
 import { beforeKills } from './stages/kill-lane.js';
@@ -28,7 +32,7 @@ import { connectFor, isLookedAt, reachOf, unsettledIn } from './stages/touched.j
 import { unknowns } from './stages/unknowns.js';
 import { overridden, wordsFor } from './stages/words.js';
 
-const NOTHING_REMEMBERED = { state: EMPTY_STATE, head: null };
+const NOTHING_REMEMBERED = { state: EMPTY_STATE, head: null, commit: null };
 
 /** What a run that applies needs besides. */
 export interface ApplyOptions {
@@ -40,8 +44,8 @@ export interface ApplyOptions {
   readonly words: Partial<Words>;
   /** The reviewed plan: any other is refused. */
   readonly reviewed?: ReviewedPlan | undefined;
-  /** The plan that may pass the guards. */
-  readonly approvedHash?: string | undefined;
+  /** What may pass the guards. */
+  readonly passing?: GuardPass;
   /** Called for each kill that goes out before the plan is made. */
   readonly onKill: Killing['onKill'];
 }
@@ -59,7 +63,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const place = await findPlace(reader, desired.config.workspace);
   const kills = await killFirst(killOrders(desired), killContext, { reader, place, killing });
   const home = await context.openState(place);
-  const { state, head: applied } = (await home?.read()) ?? NOTHING_REMEMBERED;
+  const { state, head: applied, commit: remembered } = (await home?.read()) ?? NOTHING_REMEMBERED;
   await refuseOlderHead(context, applied);
   const head = revision.commit;
   const resolved = { ...(await policyOf(context, desired, place, home === null)), held };
@@ -78,7 +82,15 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const changes = planChanges(input, observed);
   context.memory.keep({ about: reach.about, desired, unsettled: unsettledIn(changes), at });
   const originName = context.originName();
+  const impacts = planImpact(changes, input);
   const guarding = await guardingConfig(checkout, desired.config, { head, applied });
+  // Who has a state here was here before, wherever else.
+  const elsewhere = home && remembered === null ? await context.appliedElsewhere(at) : [];
+  const findings = [
+    ...guardFindings(changes, input, guarding, elsewhere),
+    ...shiftFindings(changes, input, impacts, guarding),
+  ];
+  const { since } = context.options;
   return {
     plan: changes,
     planHash: planHash(
@@ -87,7 +99,8 @@ export async function plan(context: RunContext, killing: Killing | null = null):
       policy.reviewed,
     ),
     words: killsInTheirWords(await wordsFor(changes, input, checkout, head, specs), changes, kills),
-    guardFindings: guardFindings(changes, input, guarding),
+    impacts,
+    ...(await withAllowances(findings, input, { checkout, head, applied, since })),
     unknowns: await unknowns(checkout, state, head, policy),
     appliedHead: applied,
     ...{ invalid, input, at, originName, reader, home, kills },
@@ -107,7 +120,7 @@ export async function reconcile(
   const observedAtMs = options.now();
   const planned = await plan(context, options);
   refuseUnreviewed(planned, options.reviewed);
-  if (planned.guardFindings.length > 0 && planned.planHash !== options.approvedHash) return planned;
+  if (!(await mayPass(planned, options.passing))) return planned;
   const { reader, at, home, input } = planned;
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(input, planned.plan.changes, head);
@@ -161,9 +174,8 @@ async function verify(
   const untouched = stateAfterVerify(input, new Set(done.unchanged), head);
   const withheld = unsettledIn({ ...done, changes: [] });
   if (done.changes.length === 0) return { converged: true, state: untouched, unsettled: withheld };
-  const applied = done.changes.filter(({ id }) => outcomes.get(id)?.status === 'applied');
-  const state = stateAfterAnswers({ ...input, state: untouched }, applied, head);
-  const policy = { ...input.policy, only: touchedKeys(done) };
+  const state = stateAfterAnswers({ ...input, state: untouched }, done.changes, outcomes, head);
+  const policy = verifyingPolicy(input.policy, touchedKeys(done));
   const known = { desired: input.desired, state, policy, checkout, head };
   const again = await look(reader, at, { ...known, specs: memory.specs, whole: false });
   const left = planChanges(again, 'touched');

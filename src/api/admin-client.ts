@@ -1,4 +1,5 @@
 import { FlaghoistError, RejectedError, messageOf } from '../errors.js';
+import { NoAnswerError, type Answer, type Fault, type Method } from '../http-client.js';
 import { isThrottle, judge, type ServiceAnswer } from './answer.js';
 import { remainingRequests, RequestLimiter, type Lane } from './limiter.js';
 import {
@@ -11,15 +12,8 @@ import {
   type Try,
 } from './retry.js';
 import { realTime, type Time } from './time.js';
-import {
-  encodePath,
-  HttpTransport,
-  NoAnswerError,
-  type Answer,
-  type Fault,
-  type Method,
-  type TransportOptions,
-} from './transport.js';
+import { routeOf, type Traffic } from './traffic.js';
+import { encodePath, HttpTransport, type TransportOptions } from './transport.js';
 import { API_PREFIX } from './wire.js';
 
 export interface AdminClientOptions extends TransportOptions {
@@ -33,6 +27,7 @@ export interface AdminClientOptions extends TransportOptions {
   readonly time?: Time | undefined;
   /** Told of every wait before a request is repeated, and of every pause of the limiter if it is the client's own. */
   readonly onWait?: ((wait: { waitMs: number; why: string; what: string }) => void) | undefined;
+  readonly traffic?: Traffic | undefined;
 }
 
 /** One GET. Nothing else can be said with it. */
@@ -130,7 +125,10 @@ export class AdminClient implements GetOnly {
           this.#once(request, { uncertain, limitMs, isAgain }),
         lookUp: this.#lookUpOf(request),
         giveUp: (gaveUp) => this.#error(request, gaveUp),
-        onWait: (waitMs, why) => onWait?.({ waitMs, why, what: request.what }),
+        onWait: (waitMs, why) => {
+          this.#options.traffic?.onRetry();
+          onWait?.({ waitMs, why, what: request.what });
+        },
       });
     } catch (error) {
       if (signal?.aborted !== true || error instanceof FlaghoistError) throw error;
@@ -146,20 +144,14 @@ export class AdminClient implements GetOnly {
   ): Promise<Try<ServiceAnswer>> {
     const { signal } = this.#options;
     const lane = request.kind === 'read' ? 'normal' : (request.lane ?? 'normal');
-    const path = encodePath(request.path);
+    const askedAt = performance.now();
     try {
       const answer = await this.#limiter.run(
         lane,
-        async () =>
-          this.#transport.send({
-            method: request.method,
-            path: API_PREFIX + path,
-            query: request.query,
-            body: request.kind === 'read' ? undefined : request.body,
-            limitMs,
-            // A write under way is finished: cutting it off would leave its fate unknown.
-            signal: request.kind === 'read' ? signal : undefined,
-          }),
+        async () => {
+          this.#options.traffic?.onTurn(performance.now() - askedAt);
+          return this.#send(request, limitMs);
+        },
         { signal, isAgain },
       );
       this.#notePace(answer);
@@ -169,11 +161,34 @@ export class AdminClient implements GetOnly {
           (request.accepts?.(status, isOwn) ?? false) ||
           (request.kind === 'delete' && uncertain && status === 404 && isOwn),
         now: this.#time.now(),
-        clean: (text) => this.#clean(text),
+        clean: (text) => this.clean(text),
       });
     } catch (error) {
       if (!(error instanceof NoAnswerError) || signal?.aborted === true) throw error;
       return noAnswer(error);
+    }
+  }
+
+  async #send(request: Request, limitMs: number): Promise<Answer> {
+    const { signal, traffic } = this.#options;
+    const sentAt = performance.now();
+    let status: number | null = null;
+    try {
+      const answer = await this.#transport.send({
+        method: request.method,
+        path: API_PREFIX + encodePath(request.path),
+        query: request.query,
+        body: request.kind === 'read' ? undefined : request.body,
+        limitMs,
+        // A write under way is finished: cutting it off would leave its fate unknown.
+        signal: request.kind === 'read' ? signal : undefined,
+      });
+      ({ status } = answer);
+      return answer;
+    } finally {
+      const durationMs = performance.now() - sentAt;
+      const { method } = request;
+      traffic?.onRequest({ method, route: routeOf(request.path), status, durationMs });
     }
   }
 
@@ -227,7 +242,7 @@ export class AdminClient implements GetOnly {
   }
 
   /** Untrusted text, fit for one line of a report: without the key, control characters, or great length. */
-  #clean(text: string): string {
+  clean(text: string): string {
     const withoutKey = text.replaceAll(this.#options.key(), '[redacted]');
     return withoutKey
       .replace(/fha_[\w-]+/g, '[redacted]')

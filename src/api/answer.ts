@@ -1,5 +1,5 @@
 import { askedWaitMs, type FailedTry, type Failure, type RequestKind, type Try } from './retry.js';
-import type { Answer } from './transport.js';
+import type { Answer } from '../http-client.js';
 
 /** A whole answer that is neither a failure nor in need of another try. */
 export interface ServiceAnswer {

@@ -31,12 +31,20 @@ export async function observe(reader: AdminReader, at: Connection, scope: Scope)
     environments: new Map(at.environments.map((each) => [each.name, each])),
     rolloutStatuses: at.rolloutStatuses,
     trafficTypes: at.trafficTypes,
+    trafficTypeIds: new Map([...segments.types, ...flags.types, ...at.trafficTypeIds]),
     flags: flags.flags,
     segments: segments.segments,
     allFlags: flags.all,
     allSegments: segments.all,
     showsFlags: flags.shown,
   };
+}
+
+type TrafficTypeIds = readonly (readonly [name: string, id: string])[];
+
+/** A service that does not list traffic types names them in what it lists. */
+function typesOf(objects: readonly (WireFlag | WireDefinition | WireSegment)[]): TrafficTypeIds {
+  return objects.map(({ trafficType: { name, id } }) => [name, id]);
 }
 
 /** Flags at workspace level. */
@@ -56,6 +64,7 @@ async function observeFlags(
   flags: ReadonlyMap<string, ActualFlag>;
   all: readonly string[] | null;
   shown: boolean;
+  types: TrafficTypeIds;
 }> {
   const isList = scope.whole || scope.users || isWorthListing(scope.flags.size, scope);
   const seen = isList
@@ -79,7 +88,9 @@ async function observeFlags(
       );
       return [name, actualFlag(byName.get(name), new Map(found), seen.isProof(name))];
     });
-  return { flags: new Map(flags), all, shown: all !== null || byName.size > 0 };
+  const objects = [...byName.values(), ...definitions.flatMap((each) => [...each.values()])];
+  const shown = all !== null || byName.size > 0;
+  return { flags: new Map(flags), all, shown, types: typesOf(objects) };
 }
 
 /** Whether so many objects are asked for that pages of all are fewer requests than one for each. */
@@ -175,8 +186,12 @@ async function observeSegments(
   reader: AdminReader,
   at: Connection,
   { segments: scope, whole }: Scope,
-): Promise<{ segments: ReadonlyMap<string, ActualSegment>; all: readonly string[] | null }> {
-  if (scope.size === 0 && !whole) return { segments: new Map(), all: null };
+): Promise<{
+  segments: ReadonlyMap<string, ActualSegment>;
+  all: readonly string[] | null;
+  types: TrafficTypeIds;
+}> {
+  if (scope.size === 0 && !whole) return { segments: new Map(), all: null, types: [] };
   const listed = await reader.listSegments(at.workspace.id);
   const byName = new Map(listed.map((segment) => [segment.name, segment]));
   const wanted = [...scope].sort(([a], [b]) => byCodeUnits(a, b));
@@ -189,7 +204,11 @@ async function observeSegments(
     name,
     observed[index] ?? { environments: new Map() },
   ]);
-  return { segments: new Map(segments), all: listed.map(({ name }) => name) };
+  return {
+    segments: new Map(segments),
+    all: listed.map(({ name }) => name),
+    types: typesOf(listed),
+  };
 }
 
 async function observeSegment(

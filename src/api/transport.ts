@@ -1,7 +1,5 @@
-import { Pool } from 'undici';
 import { FlaghoistError } from '../errors.js';
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+import { HttpClient, type Answer, type Method } from '../http-client.js';
 
 export interface TransportOptions {
   /** As `decideOrigin` answers it. */
@@ -31,33 +29,6 @@ export interface TransportRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Answer {
-  readonly status: number;
-  /** Names in lower case; several of one name joined by a comma. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-}
-
-/**
- * - `not-sent`: no connection was made; the service has seen nothing.
- * - `lost`: whether the service has seen the request is unknown.
- * - `untrusted`: the certificate is not accepted; asking again cannot help.
- * - `too-large`: the answer passed `maxAnswerBytes`.
- * - `garbled`: what came is not HTTP, or not UTF-8.
- */
-export type Fault = 'not-sent' | 'lost' | 'untrusted' | 'too-large' | 'garbled';
-
-/** No whole answer came. */
-export class NoAnswerError extends Error {
-  readonly fault: Fault;
-
-  constructor(fault: Fault, message: string, options: { cause?: unknown } = {}) {
-    super(message, options);
-    this.name = 'NoAnswerError';
-    this.fault = fault;
-  }
-}
-
 const CONNECTIONS = 10;
 const MiB = 1024 * 1024;
 
@@ -68,24 +39,23 @@ const MiB = 1024 * 1024;
 export class HttpTransport {
   /** Scheme, host and port, without a slash at the end. */
   readonly origin: string;
-  readonly #pool: Pool;
+  readonly #client: HttpClient;
   readonly #prefix: string;
   readonly #options: TransportOptions;
   readonly #counts: Record<Method, number> = { GET: 0, POST: 0, PUT: 0, PATCH: 0, DELETE: 0 };
 
   constructor(options: TransportOptions) {
-    const url = new URL(options.url);
-    this.origin = url.origin;
-    this.#prefix = url.pathname.replace(/\/+$/, '');
-    this.#options = options;
-    this.#pool = new Pool(url.origin, {
+    this.#client = new HttpClient({
+      url: options.url,
       connections: CONNECTIONS,
-      pipelining: 1,
-      connect: { timeout: options.connectTimeoutMs ?? 5_000 },
-      headersTimeout: options.headersTimeoutMs ?? 30_000,
-      bodyTimeout: options.bodyTimeoutMs ?? 30_000,
-      maxResponseSize: options.maxAnswerBytes ?? 64 * MiB,
+      connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
+      headersTimeoutMs: options.headersTimeoutMs ?? 30_000,
+      bodyTimeoutMs: options.bodyTimeoutMs ?? 30_000,
+      maxAnswerBytes: options.maxAnswerBytes ?? 64 * MiB,
     });
+    this.origin = this.#client.origin;
+    this.#prefix = new URL(options.url).pathname.replace(/\/+$/, '');
+    this.#options = options;
   }
 
   /**
@@ -98,23 +68,13 @@ export class HttpTransport {
     const limit = AbortSignal.timeout(Math.ceil(Math.min(total, request.limitMs ?? total)));
     const signal = request.signal === undefined ? limit : AbortSignal.any([limit, request.signal]);
     this.#counts[request.method] += 1;
-    try {
-      const answer = await this.#pool.request({
-        method: request.method,
-        path: this.#prefix + request.path + queryText(request.query),
-        headers,
-        body: request.body === undefined ? null : JSON.stringify(request.body),
-        signal,
-      });
-      const bytes = await answer.body.arrayBuffer();
-      return {
-        status: answer.statusCode,
-        headers: flat(answer.headers),
-        text: decode(bytes),
-      };
-    } catch (error) {
-      throw error instanceof NoAnswerError ? error : noAnswer(error);
-    }
+    return this.#client.send({
+      method: request.method,
+      path: this.#prefix + request.path + queryText(request.query),
+      headers,
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+      signal,
+    });
   }
 
   /** Requests by method since the start, tries counted one by one. */
@@ -123,7 +83,7 @@ export class HttpTransport {
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    await this.#client.close();
   }
 
   #headers(hasBody: boolean): Record<string, string> {
@@ -174,57 +134,4 @@ function queryText(query: TransportRequest['query']): string {
     ([name, value]) => `${encode(name)}=${encode(value)}`,
   );
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
-}
-
-function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const entries = Object.entries(headers).map(([name, value]) => [
-    name.toLowerCase(),
-    Array.isArray(value) ? value.join(', ') : (value ?? ''),
-  ]);
-  return Object.fromEntries(entries) as Record<string, string>;
-}
-
-function decode(bytes: ArrayBuffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new NoAnswerError('garbled', 'the answer is not UTF-8', { cause });
-  }
-}
-
-const NOT_SENT = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-]);
-
-/** Codes of OpenSSL and Node for a certificate that is not accepted. */
-const UNTRUSTED = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_CA|HOSTNAME_)/;
-
-function noAnswer(cause: unknown): NoAnswerError {
-  const code = codeOf(cause);
-  const options = { cause };
-  if (UNTRUSTED.test(code)) {
-    return new NoAnswerError('untrusted', `its certificate is not accepted (${code})`, options);
-  }
-  if (NOT_SENT.has(code)) {
-    return new NoAnswerError('not-sent', `no connection (${code})`, options);
-  }
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-    return new NoAnswerError('too-large', 'the answer is too large', options);
-  }
-  if (code.startsWith('HPE_')) {
-    return new NoAnswerError('garbled', `the answer is not HTTP (${code})`, options);
-  }
-  return new NoAnswerError('lost', `the connection broke (${code})`, options);
-}
-
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return error.name;
 }

@@ -13,6 +13,7 @@ import { plan, reconcile, type ApplyOptions } from '../reconcile.js';
 import { PlanDiffersError, refuseUnreviewed } from '../stages/reviewing.js';
 import { InvalidSpecsError, type Applied, type Planned } from '../stages/run.js';
 import { combinedExitCode } from './exit-code.js';
+import { askToForce } from './force.js';
 import type { ReconcileFlags, Terminal } from './options.js';
 import { killLine } from './kill-line.js';
 import { readReviewed } from './reviewed.js';
@@ -95,7 +96,7 @@ async function planOrApply(
   reviewed: ReviewedPlan | undefined,
 ): Promise<Planned | Applied> {
   if (flags.dryRun !== true) {
-    const options = applyOptions(run, flags, terminal);
+    const options = applyOptions(run, flags, { terminal, screen });
     const onKill: ApplyOptions['onKill'] = (id, result) => {
       screen.note(killLine(id, result));
     };
@@ -109,16 +110,18 @@ async function planOrApply(
 function applyOptions(
   run: Run,
   flags: ReconcileFlags,
-  { signal }: Terminal,
+  { terminal, screen }: Pick<Reporting, 'terminal' | 'screen'>,
 ): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
-  const { title, comment, approve } = flags;
+  const { title, comment, approve, force } = flags;
+  const ask = async (planned: Planned): Promise<boolean> =>
+    askToForce(reportOf(planned, run), terminal, screen);
   return {
     openWriter: run.openWriter,
     now: Date.now,
-    signal,
+    signal: terminal.signal,
     progress: {},
     words: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
-    approvedHash: approve,
+    passing: { approvedHash: approve, ask: force === true ? ask : undefined },
   };
 }
 
@@ -135,8 +138,8 @@ function reported(
   { run, flags, terminal, screen }: Reporting,
 ): DirectoryResult {
   const report = reportOf(result, run);
-  result.unknowns.forEach((unknown) => {
-    screen.note(`warning: ${unknown}`);
+  result.unknowns.forEach(({ message }) => {
+    screen.note(`warning: ${message}`);
   });
   const showKeys = flags.showKeys === true;
   const text = planText(report, { color: screen.color, width: screen.width, showKeys });
@@ -152,12 +155,15 @@ function reported(
 }
 
 export function reportOf(result: Planned | Applied, { context }: Run): PlanReport {
-  const { plan: found, words, planHash, at, guardFindings, home, input } = result;
+  const { plan: found, words, planHash, at, impacts, guardFindings, allowed, home, input } = result;
   return {
     plan: found,
     words,
     planHash,
+    impacts,
     guardFindings,
+    allowed,
+    unknowns: result.unknowns,
     origin: context.originName(),
     workspace: at.workspace,
     revision: context.source.revision,
@@ -199,12 +205,12 @@ function exitCodeOf(
   flags: ReconcileFlags,
   { signal }: Terminal,
 ): ExitCode {
+  if (signal.aborted) return exitCodeOfSignal(signal);
   if (!('outcomes' in result)) {
     if (result.guardFindings.length > 0) return EXIT.guardRefused;
     const differs = result.plan.changes.length + pendingWithheld(result.plan).length > 0;
     return flags.detailedExitcode === true && differs ? EXIT.changes : EXIT.ok;
   }
-  if (signal.aborted) return exitCodeOfSignal(signal);
   if (result.unremembered !== undefined && result.converged) return EXIT.failed;
   return result.converged ? EXIT.ok : EXIT.notConverged;
 }

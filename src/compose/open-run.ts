@@ -1,3 +1,4 @@
+import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
 import type { RunContext } from '../stages/run.js';
@@ -19,6 +20,7 @@ export interface RunFlags {
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
+  readonly identities?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
   /** HEAD is read, though a dry run would read the working tree. */
@@ -43,6 +45,7 @@ export interface Surroundings {
   readonly note: (text: string) => void;
   /** Of earlier runs over the same directory; a run by itself has none. */
   readonly memory?: RunMemory;
+  readonly traffic?: Traffic | undefined;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -66,7 +69,7 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note, memory = new RunMemory() }: Surroundings,
+  { settings, signal, note, traffic, memory = new RunMemory() }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
@@ -95,11 +98,16 @@ export async function openRun(
     openReader: async (desired) => {
       opened.pushState = desired.config.pushState;
       const access = accessOptions(flags, checkout.directory);
-      opened.service = await openService(desired, { ...access, settings, signal, note }, closers);
+      opened.service = await openService(
+        desired,
+        { ...access, settings, signal, note, traffic },
+        closers,
+      );
       return opened.service.reader;
     },
     originName: () => service().name,
     peekState: async (place) => state.peek(place),
+    appliedElsewhere: async (place) => state.elsewhere(place),
     openState: async (place) => {
       const home = await state.open(place);
       // A plan reads what is there; only a run that writes keeps others out.
@@ -122,6 +130,7 @@ function runOptions(flags: RunFlags): RunOptions {
     prune: flags.prune === true,
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
+    identities: flags.identities === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
     touched: flags.touched === true,

@@ -2,6 +2,7 @@ import { AdminClient } from '../api/admin-client.js';
 import { decideOrigin, originOf, parseOrigins } from '../api/origin.js';
 import type { AdminReader } from '../api/reader.js';
 import { HttpAdminReader } from '../api/reader-http.js';
+import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import { HttpAdminWriter } from '../api/writer-http.js';
 import type { OperatorSettings } from '../config.js';
@@ -22,6 +23,7 @@ export interface AccessOptions {
   /** Ends waits and reads; a write under way is finished. */
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
+  readonly traffic?: Traffic | undefined;
 }
 
 /** How plans and the state call the embedded service: its port is another one at every run. */
@@ -59,6 +61,7 @@ export async function openService(
     timeoutMs: options.timeoutMs,
     concurrency: options.concurrency,
     signal: options.signal,
+    traffic: options.traffic,
     onWait: ({ waitMs, why, what }) => {
       if (waitMs < LONG_WAIT_MS) return;
       options.note(`waiting ${Math.ceil(waitMs / 1_000)} s to ${what}: ${why}`);

@@ -83,6 +83,8 @@ export interface SourceView {
   /** Origin of the service and name of the workspace; null before the first plan. */
   readonly service: string | null;
   readonly workspace: string | null;
+  /** Names of the environments in the order of application; empty before the first plan. */
+  readonly environments: readonly string[];
   /** Newest commit seen, and the newest whose run ended `in-sync` or `applied`. */
   readonly seen: CommitView | null;
   readonly applied: CommitView | null;

@@ -1,4 +1,5 @@
 import type { Definition, FlagFields } from '../kinds/flag.js';
+import type { Identities } from '../kinds/identity.js';
 import type { KeyList } from '../kinds/key-list.js';
 import type { Location } from './diagnostic.js';
 
@@ -7,7 +8,7 @@ export interface Desired {
   readonly config: Config;
   readonly flags: ReadonlyMap<string, DesiredFlag>;
   readonly segments: ReadonlyMap<string, DesiredSegment>;
-  /** Traffic type and environment (as the config names it) → identities. */
+  /** One for each traffic type and environment (as the config names it), in their order. */
   readonly identities: readonly DesiredIdentities[];
   /** Break-glass entries. */
   readonly kills: readonly DesiredKill[];
@@ -25,6 +26,8 @@ export interface Guards {
   readonly maxDeletePercent?: number;
   readonly maxKeyRemovals?: number;
   readonly maxKeyRemovalPercent?: number;
+  /** Whole per cent of the traffic that one flag may serve another treatment. */
+  readonly maxShift?: number;
 }
 
 /** flaghoist.yaml, complete but for what only the service knows. */
@@ -77,6 +80,13 @@ export interface DesiredDefinition {
   readonly creation: Required<Definition>;
   /** The names of `fields.rules`, position by position; for people only. */
   readonly ruleNames: readonly (string | undefined)[];
+  /** Guards that may be passed; each counts for the change that it came with. */
+  readonly allow?: readonly Allowance[];
+}
+
+export interface Allowance {
+  readonly guard: 'maxShift' | 'fullFlip';
+  readonly reason: string;
 }
 
 export type SegmentMode = 'exact' | 'add-only' | 'external';
@@ -104,8 +114,7 @@ export interface DesiredIdentities {
   readonly location: Location;
   readonly trafficType: string;
   readonly environment: string;
-  /** Key → attribute → value. */
-  readonly keys: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly keys: Identities;
 }
 
 export interface DesiredKill {

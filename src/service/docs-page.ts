@@ -1,6 +1,6 @@
 import { API_PREFIX } from '../api/wire.js';
 import type { Endpoint } from './endpoint.js';
-import { html, htmlOf, type Html } from './html.js';
+import { html, htmlOf, type Html } from '../html.js';
 import { parametersOf, type Parameter } from './openapi.js';
 import { ANSWER_SCHEMAS } from './routes/answer-schemas.js';
 import type { Schema } from './rules/matchers.js';
@@ -11,11 +11,14 @@ export const DOCS_POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 
 const STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#d0d7de, #3d444d); --soft: light-dark(#59636e, #9198a1); }
+html { background: light-dark(#ffffff, #0d1117); color: light-dark(#1f2328, #f0f6fc); }
+a { color: light-dark(#0550ae, #79c0ff); }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 section { border-top: 1px solid var(--line); padding: 0.5rem 0; }
 h3 { font: 600 1rem/1.5 ui-monospace, monospace; margin: 0.5rem 0; overflow-wrap: anywhere; }
 h4 { margin: 0.75rem 0 0; font-size: 0.875rem; color: var(--soft); }
-pre { margin: 0.25rem 0; padding: 0.5rem; border: 1px solid var(--line); border-radius: 4px; overflow-x: auto; }
+pre { margin: 0.25rem 0; padding: 0.5rem; border: 1px solid var(--line); border-radius: 4px;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; margin: 0.25rem 0; }
 dt { font-family: ui-monospace, monospace; }
 dd { margin: 0; color: var(--soft); }
@@ -35,26 +38,31 @@ export function docsPageOf(endpoints: readonly Endpoint[], title: string): strin
         </style>
       </head>
       <body>
-        <h1>${title}</h1>
-        <p>
-          Paths start with <code>${API_PREFIX}</code>. Requests carry
-          <code>Authorization: Bearer</code> and an Admin API key. For programs:
-          <a href="/openapi.json">/openapi.json</a>.
-        </p>
-        <nav>
+        <header>
+          <h1>${title}</h1>
+          <p>
+            Paths start with <code>${API_PREFIX}</code>. Requests carry
+            <code>Authorization: Bearer</code> and an Admin API key. For programs:
+            <a href="/openapi.json">/openapi.json</a>.
+          </p>
+        </header>
+        <nav aria-label="Groups of endpoints">
           <ul>
             ${[...groups.keys()].map((name) => html`<li><a href="#${name}">${name}</a></li>`)}
+            <li><a href="#shapes">Shapes</a></li>
           </ul>
         </nav>
-        ${[...groups].map(([name, members]) => groupOf(name, members))}
-        <h2 id="shapes">Shapes</h2>
-        ${Object.entries(ANSWER_SCHEMAS).map(
-          ([name, schema]) =>
-            html`<section id="shape-${name}">
-              <h3>${name}</h3>
-              ${shapeOf(schema)}
-            </section> `,
-        )}
+        <main>
+          ${[...groups].map(([name, members]) => groupOf(name, members))}
+          <h2 id="shapes">Shapes</h2>
+          ${Object.entries(ANSWER_SCHEMAS).map(
+            ([name, schema]) =>
+              html`<section id="shape-${name}">
+                <h3>${name}</h3>
+                ${shapeOf(schema)}
+              </section> `,
+          )}
+        </main>
       </body>
     </html> `;
   return page.text;

@@ -1,7 +1,6 @@
 import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { FlaghoistError, messageOf } from '../errors.js';
+import { closeApp, listenOn } from '../http-server.js';
 import { Problem } from './problem.js';
 import { administrationOf, refusedByRules, type Administration } from './administration.js';
 import { createApp, type ServiceLog } from './app.js';
@@ -90,7 +89,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       rateLimit: options.rateLimit,
       middleware: options.middleware,
     });
-    const origin = await listen(app, options);
+    const { host = '127.0.0.1', port = 0 } = options;
+    const origin = await listenOn(app, host, port);
     let stopped: Promise<void> | undefined;
     return {
       origin,
@@ -107,32 +107,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
-async function listen(
-  app: FastifyInstance,
-  { port = 0, host = '127.0.0.1' }: ServiceOptions,
-): Promise<string> {
-  try {
-    await app.listen({ port, host });
-  } catch (error) {
-    await app.close();
-    throw new FlaghoistError('IN_USE', `cannot listen on ${host}:${port}: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-  const bound = app.server.address() as AddressInfo;
-  const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
-  return `http://${name}:${bound.port}`;
-}
-
 async function stop(app: FastifyInstance, store: Store): Promise<void> {
-  // A client that keeps its connection busy cannot keep the service from stopping.
-  const timer = setTimeout(() => {
-    app.server.closeAllConnections();
-  }, STOP_WITHIN_MS);
   try {
-    await app.close();
+    await closeApp(app, STOP_WITHIN_MS);
   } finally {
-    clearTimeout(timer);
     await store.close();
   }
 }

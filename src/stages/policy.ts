@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly prune: boolean;
   readonly adopt: boolean;
   readonly revertDrift: boolean;
+  /** Write all identities, whatever is remembered of them. */
+  readonly identities?: boolean;
   readonly allowOlder: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
@@ -42,6 +44,7 @@ export function resolvePolicy(
     prune: (config.prune || options.prune) && !stateless,
     adopt: options.adopt,
     revertDrift: options.revertDrift,
+    identities: options.identities === true ? 'all' : stateless ? 'none' : 'changed',
     stateless,
     suspended: config.suspend,
     witnessed: new Set(),
@@ -105,7 +108,7 @@ export function checkNamesOnService(
       known('rollout status', rolloutStatus, statuses, flag.location, at);
   }
   if (!at.trafficTypes) return;
-  for (const { trafficType, location } of [...flags, ...segments]) {
+  for (const { trafficType, location } of [...flags, ...segments, ...desired.identities]) {
     known('traffic type', trafficType, at.trafficTypes, location, at);
   }
 }

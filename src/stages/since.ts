@@ -25,17 +25,26 @@ export async function objectsChangedSince(
     specs,
   }: { desired: Desired; environments: readonly PlannedEnvironment[]; specs: SpecMemory },
 ): Promise<ReadonlySet<ObjectId>> {
-  const revision = await resolveRevision(checkout, since);
-  const { head, repository } = checkout;
-  const parted =
-    repository && head !== null ? await mergeBase(repository.git, revision, head) : null;
-  const from = parted ?? revision;
+  const from = await partedFrom(checkout, since);
   const before = await desiredAt(checkout, from, since, specs);
   const refs = refsOf(before === null ? [desired] : [desired, before], environments);
   const now = formsOf(desired, refs, environments);
   const then = before === null ? new Map<ObjectId, string>() : formsOf(before, refs, environments);
   const ids = [...now.keys(), ...then.keys()];
   return new Set(ids.filter((id) => now.get(id) !== then.get(id)));
+}
+
+/**
+ * The commit where HEAD and a revision parted.
+ *
+ * @throws FlaghoistError `GIT` there is no such revision.
+ */
+export async function partedFrom(checkout: Checkout, since: string): Promise<string> {
+  const revision = await resolveRevision(checkout, since);
+  const { head, repository } = checkout;
+  const parted =
+    repository && head !== null ? await mergeBase(repository.git, revision, head) : null;
+  return parted ?? revision;
 }
 
 /** Null: there were no specs yet. */
@@ -62,9 +71,13 @@ function refsOf(
   environments: readonly PlannedEnvironment[],
 ): ObjectRef[] {
   const places = [null, ...environments.map(({ name }) => name)];
-  return sides.flatMap(({ flags, segments }) => [
+  const nameOf = new Map(environments.map(({ configName, name }) => [configName, name]));
+  return sides.flatMap(({ flags, segments, identities }) => [
     ...refsIn('flag', [...flags.keys()], places),
     ...refsIn('segment', [...segments.keys()], places),
+    ...identities.map(({ trafficType: name, environment }): ObjectRef => {
+      return { kind: 'identities', name, environment: nameOf.get(environment) ?? environment };
+    }),
   ]);
 }
 

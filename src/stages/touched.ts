@@ -59,7 +59,9 @@ export function reachOf(context: RunContext, known: Known): Reach {
   const isReview = known.isDryRun && options.since !== undefined;
   if (!isReview && (options.touched !== true || last === null)) return full;
   const touched = touchedObjects(context, known, last);
-  const { flags, segments } = known.desired;
+  const { flags, segments, identities } = known.desired;
+  // Such a service says in its lists alone which id a traffic type has.
+  if (last?.at.trafficTypes === null && identities.length > 0) return full;
   if (touched.size > Math.max(FEW, (flags.size + segments.size) / 2)) return full;
   const { only } = known.policy;
   const wanted = only === null ? touched : new Set([...touched].filter((key) => only.has(key)));
@@ -82,6 +84,8 @@ function touchedObjects(context: RunContext, known: Known, last: LastLook | null
   return new Set<string>([
     ...awayFromBase(context, known, last),
     ...[...state].flatMap(([key, entry]) => (isDeclared(entry, desired) ? [] : [key])),
+    // To compare identities with what the service took nothing has to be asked.
+    ...desired.identities.map(({ trafficType }) => `identities/${trafficType}`),
     ...(last?.unsettled ?? []),
     ...[...(policy.reviewed ?? []), ...kills.keys()].map(keyOf),
     ...[...policy.restorable.values(), ...strangers.map(({ flag: name }) => ({ name }))].map(
@@ -122,6 +126,7 @@ function awayFromBase(
 }
 
 function isDeclared({ kind, name }: StateEntry, { flags, segments }: Desired): boolean {
+  if (kind === 'identities') return false;
   return kind === 'flag' ? flags.has(name) : segments.has(name);
 }
 
@@ -151,20 +156,23 @@ export async function connectFor(
   reader: AdminReader,
   place: Place,
   { policy, observed, last }: Reach,
-  { flags, segments }: Desired,
+  { flags, segments, identities }: Desired,
 ): Promise<Connection> {
   if (observed === 'full' || last?.at.workspace.id !== place.workspace.id)
     return connectIn(reader, place);
-  const { rolloutStatuses, trafficTypes } = last.at;
+  const { rolloutStatuses, trafficTypes, trafficTypeIds } = last.at;
   const statuses = new Set(rolloutStatuses.map(({ name }) => name));
   const looked = [
     ...[...flags.values()].filter(({ name }) => isWanted(policy, 'flag', name)),
     ...[...segments.values()].filter(({ name }) => isWanted(policy, 'segment', name)),
+    ...identities,
   ];
   const isKnown = looked.every((object) => {
     const status = 'fields' in object ? object.fields.rolloutStatus : undefined;
     const isStatusKnown = status === undefined || statuses.has(status);
     return isStatusKnown && (trafficTypes?.includes(object.trafficType) ?? true);
   });
-  return isKnown ? { ...place, rolloutStatuses, trafficTypes } : connectIn(reader, place);
+  return isKnown
+    ? { ...place, rolloutStatuses, trafficTypes, trafficTypeIds }
+    : connectIn(reader, place);
 }

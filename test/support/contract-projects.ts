@@ -3,8 +3,13 @@
  * what the contract shows and nothing else. Files that stand in no list run on both stores.
  */
 
-/** They choose their stores themselves. */
-export const EMBEDDED_ONLY = ['command.test.ts', 'faults.test.ts', 'store.test.ts'];
+/** They choose their stores themselves, or have nothing to do with one. */
+export const EMBEDDED_ONLY = [
+  'command.test.ts',
+  'docs-page.test.ts',
+  'faults.test.ts',
+  'store.test.ts',
+];
 
 export const POSTGRES_ONLY = ['postgres.test.ts', 'throw-away-postgres.test.ts'];
 

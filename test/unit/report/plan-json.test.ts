@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { RISKS } from '../../../src/model/impact.js';
+import type { Outcome } from '../../../src/model/run.js';
 import { REASONS } from '../../../src/model/plan.js';
 import { planDocument, planJson } from '../../../src/report/plan-json.js';
 import { aChange, aField, aReport, aWithheld, keyChange } from '../../support/plan-builder.js';
@@ -140,6 +142,38 @@ describe('planDocument', () => {
     expect(text).toContain('"ES"');
   });
 
+  it('counts identities, and what was refused of them, unless it is told to name keys', () => {
+    const keys = { ...keyChange(['user-1', 'user-2']), changed: ['user-3'] };
+    const change = aChange('identities/user@staging', 'update', { keys });
+    const stays = aWithheld('identities/user@staging', 'delete', 'stays-on-service', {
+      keys: { ...keyChange([], ['user-4']), changed: [] },
+    });
+    const outcome: Outcome = {
+      status: 'failed',
+      partly: true,
+      error: { code: 'IDENTITIES_REFUSED', message: 'cannot', status: null, transactionId: null },
+      identities: {
+        written: ['user-1', 'user-3'],
+        failed: [{ key: 'user-2', status: 400, message: 'no user-2' }],
+      },
+    };
+    const outcomes = new Map([[change.id, outcome]]);
+    const report = aReport({ changes: [change], withheld: [stays] }, { outcomes });
+
+    const hidden = planDocument(report);
+    const shown = planDocument(report, { showKeys: true });
+
+    expect(problemsOf(hidden)).toEqual([]);
+    expect(problemsOf(shown)).toEqual([]);
+    expect(planJson(hidden)).not.toContain('user-');
+    expect(hidden.changes[0]?.keys).toMatchObject({ added: 2, changed: 1, removed: 0 });
+    expect(hidden.changes[0]?.error?.refused).toEqual([{ status: 400, message: 'no …', count: 1 }]);
+    expect(shown.changes[0]?.keys?.changedKeys).toEqual(['user-3']);
+    expect(shown.changes[0]?.error?.refused).toEqual([
+      { status: 400, message: 'no user-2', count: 1, keys: ['user-2'] },
+    ]);
+  });
+
   it('gives the same bytes whatever order the members of a value were written in', () => {
     const one = aField('/defaultRule', undefined, [{ treatment: 'on', size: 100 }]);
     const other = aField('/defaultRule', undefined, [{ size: 100, treatment: 'on' }]);
@@ -177,5 +211,27 @@ describe('plan.schema.json', () => {
   it('refuses a document with a member that the format does not know', () => {
     const document = { ...planDocument(aReport()), extra: 1 };
     expect(problemsOf(document)).not.toEqual([]);
+  });
+
+  it('tells whom a change reaches, and names individual targets only when keys are to be shown', () => {
+    const count = { atLeast: 1, atMost: 1, certain: true };
+    const traffic = { atLeast: 0, atMost: 12.5 };
+    const move = { from: 'off', to: null, traffic, keys: count, names: ['qa-bot-7'] };
+    const flag = {
+      flag: 'new-checkout',
+      environment: 'production',
+      ...{ traffic, keys: count, listed: 7, moves: [move], bounded: true },
+    };
+    const impacts = new Map([[RAMP.id, { flags: [flag], risks: RISKS }]]);
+    const report = aReport({ changes: [BETA, RAMP] }, { impacts });
+
+    const [plain, shown] = [false, true].map((showKeys) => planDocument(report, { showKeys }));
+
+    expect(problemsOf(plain)).toEqual([]);
+    expect(problemsOf(shown)).toEqual([]);
+    expect(plain?.changes[0]).not.toHaveProperty('impact');
+    expect(plain?.changes[1]?.risks).toEqual(RISKS);
+    expect(JSON.stringify(plain)).not.toContain('qa-bot-7');
+    expect(shown?.changes[1]?.impact?.[0]?.moves[0]).toEqual(move);
   });
 });

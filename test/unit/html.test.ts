@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { html } from '../../../src/service/html.js';
+import { html } from '../../src/html.js';
 
 describe('a page', () => {
   it('shows what is put into it as text, and never as markup', () => {

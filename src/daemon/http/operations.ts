@@ -1,0 +1,107 @@
+import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { closeApp, listenOn } from '../../http-server.js';
+import type { Log } from '../../log.js';
+import { Metrics } from '../metrics/metrics.js';
+import { startNotifications } from '../notify/notifications.js';
+import type { NotifyTarget } from '../notify/target.js';
+import type { DaemonControls, DaemonView } from '../view.js';
+import { addControlRoutes } from './control-routes.js';
+import { addEvents } from './events.js';
+import { addViewRoutes } from './view-routes.js';
+import { addWebhookRoute } from './webhook-route.js';
+
+export interface OperationsOptions {
+  /** Default: 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Tokens of the write endpoints, one a line; absent: they are off. */
+  readonly tokenFile?: string | undefined;
+  /** Secrets of webhooks, one a line; absent: they are off. */
+  readonly webhookSecretFile?: string | undefined;
+  readonly notify?: readonly NotifyTarget[] | undefined;
+  /** The one whose `traffic` the clients of the service feed. */
+  readonly metrics?: Metrics | undefined;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now?: (() => number) | undefined;
+}
+
+export interface Operations {
+  /** `http://HOST:PORT`, without a slash at the end. */
+  readonly url: string;
+  /** Ends within seconds, and gives up notifications that are still on their way. May be called again. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * What people and machines see of the daemon: pages, health, metrics, endpoints that ask something of it, webhooks, and
+ * the messages that go out.
+ *
+ * @throws FlaghoistError (IN_USE) the port is taken.
+ */
+export async function startOperations(
+  view: DaemonView,
+  controls: DaemonControls,
+  options: OperationsOptions,
+): Promise<Operations> {
+  const { log, now = Date.now, metrics = new Metrics() } = options;
+  const app = createApp(log);
+  addViewRoutes(app, { view, metrics, now });
+  addEvents(app, view);
+  const { tokenFile, webhookSecretFile: secretFile } = options;
+  // Each in a scope of its own: their hooks and bodies are not those of the pages.
+  void app.register((scope, _, done) => {
+    addControlRoutes(scope, { view, controls, tokenFile, log, now });
+    done();
+  });
+  void app.register((scope, _, done) => {
+    addWebhookRoute(scope, { view, controls, secretFile, metrics, log, now });
+    done();
+  });
+  const url = await listenOn(app, options.host ?? '127.0.0.1', options.port);
+  const stopCounting = view.onRun((source, run) => {
+    metrics.noteRun(source, run);
+  });
+  const notifications = startNotifications(view, options.notify ?? [], { log, metrics });
+  let closed: Promise<unknown> | undefined;
+  return {
+    url,
+    close: async () => {
+      stopCounting();
+      closed ??= Promise.all([closeApp(app, CLOSE_WITHIN_MS), notifications.close()]);
+      await closed;
+    },
+  };
+}
+
+/** Every answer is made in far less. */
+const CLOSE_WITHIN_MS = 1_000;
+
+/** Ids of runs are far shorter. */
+const MAX_PARAM_LENGTH = 200;
+
+function createApp(log: Log): FastifyInstance {
+  const app = Fastify({ routerOptions: { maxParamLength: MAX_PARAM_LENGTH } });
+  app.addHook('onRequest', (_, reply, done) => {
+    void reply.headers({
+      'cache-control': 'no-store',
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+    done();
+  });
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
+    const status = error.statusCode ?? 500;
+    // Of requests that nobody vouches for, only ours are worth a line.
+    if (status >= 500) log.error({ error, path: request.url.split('?')[0] }, 'request failed');
+    if (status === 401) void reply.header('www-authenticate', 'Bearer');
+    const message = status === 500 ? 'internal error' : error.message;
+    return reply.code(status).send({ error: message });
+  });
+  app.setNotFoundHandler(async (_, reply) =>
+    reply.code(404).send({ error: 'there is no such page' }),
+  );
+  return app;
+}

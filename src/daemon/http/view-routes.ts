@@ -1,0 +1,57 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Metrics } from '../metrics/metrics.js';
+import { PAGE_POLICY } from '../page/document.js';
+import { runPage } from '../page/run-page.js';
+import { statusPage } from '../page/status-page.js';
+import { missingFor } from '../readiness.js';
+import type { DaemonView, RunRecord, SourceView } from '../view.js';
+import { Refusal } from './refusal.js';
+import { statusDocument } from './status-document.js';
+
+export interface ViewOptions {
+  readonly view: DaemonView;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
+/** Everything that only looks. */
+export function addViewRoutes(app: FastifyInstance, { view, metrics, now }: ViewOptions): void {
+  app.get('/healthz', () => ({ status: 'ok' }));
+  app.get('/readyz', async (_, reply) => {
+    const sources = view.sources().map((source) => ({
+      name: source.name,
+      missing: missingFor(source),
+    }));
+    const isReady = sources.every(({ missing }) => missing.length === 0);
+    return reply.code(isReady ? 200 : 503).send({ ready: isReady, sources });
+  });
+  app.get('/metrics', async (_, reply) =>
+    reply.type(metrics.contentType).send(await metrics.text(view, now())),
+  );
+  app.get('/status', () => statusDocument(view, now()));
+  app.get('/', async (_, reply) => sendPage(reply, statusPage(view, now())));
+  app.get<{ Params: { id: string } }>('/runs/:id', async ({ params }, reply) => {
+    const { source, run } = findRun(view, params.id);
+    return sendPage(reply, runPage(source, run, now()));
+  });
+  app.get<{ Params: { id: string } }>('/runs/:id/plan', ({ params }) => {
+    const { plan } = findRun(view, params.id).run;
+    if (plan === null) throw new Refusal(404, 'cannot show the plan: the run ended before it');
+    return plan;
+  });
+}
+
+async function sendPage(reply: FastifyReply, page: string): Promise<FastifyReply> {
+  return reply
+    .header('content-security-policy', PAGE_POLICY)
+    .type('text/html; charset=utf-8')
+    .send(page);
+}
+
+function findRun(view: DaemonView, id: string): { source: SourceView; run: RunRecord } {
+  for (const source of view.sources()) {
+    const run = source.runs.find((each) => each.id === id);
+    if (run !== undefined) return { source, run };
+  }
+  throw new Refusal(404, 'cannot find that run: the last 100 of each source are kept');
+}

@@ -1,0 +1,49 @@
+import { isLoopback } from '../../api/origin.js';
+import { FlaghoistError } from '../../errors.js';
+import { FORMATS, type NotifyFormat } from './formats.js';
+
+/** Where messages go. The path of such a URL is often its secret: only the origin is ever shown. */
+export interface NotifyTarget {
+  readonly format: NotifyFormat;
+  readonly url: string;
+}
+
+/**
+ * Reads `slack=https://…`, `json=https://…`, or a URL alone, which is JSON unless its host is Slack's.
+ *
+ * @param allowedOrigins null: the operator named it. Otherwise it came from somewhere that others can write, and its
+ *   origin must be in the list.
+ * @throws FlaghoistError USAGE: it is no such URL. ORIGIN_NOT_ALLOWED: the list does not have it. Neither shows more of
+ *   the URL than its origin.
+ */
+export function parseNotifyTarget(
+  text: string,
+  allowedOrigins: readonly string[] | null,
+): NotifyTarget {
+  const [, named, address = ''] = /^(?:([a-z]+)=)?(.*)$/s.exec(text.trim()) ?? [];
+  const format = FORMATS.find((each) => each === named);
+  if (named !== undefined && format === undefined) {
+    throw unusable(`"${named}" is no format (known: ${FORMATS.join(', ')})`);
+  }
+  if (!URL.canParse(address)) throw unusable('it is not a URL');
+  const url = new URL(address);
+  const isPlain = url.protocol === 'http:';
+  if (url.protocol !== 'https:' && !isPlain) throw unusable('only https, and http on loopback');
+  if (isPlain && !isLoopback(url.href)) throw unusable('beyond loopback https is needed');
+  if (url.username !== '' || url.password !== '') throw unusable('its URL holds credentials');
+  if (allowedOrigins !== null && !allowedOrigins.includes(url.origin)) {
+    const line = `FLAGHOIST_ORIGINS=${[...allowedOrigins, url.origin].join(',')}`;
+    throw new FlaghoistError(
+      'ORIGIN_NOT_ALLOWED',
+      `cannot notify ${url.origin}: the operator did not allow it (set ${line})`,
+    );
+  }
+  url.hash = '';
+  return { format: format ?? (url.hostname === SLACK ? 'slack' : 'json'), url: url.href };
+}
+
+const SLACK = 'hooks.slack.com';
+
+function unusable(why: string): FlaghoistError {
+  return new FlaghoistError('USAGE', `cannot use the address for notifications: ${why}`);
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { html, htmlOf, type Html } from '../../html.js';
+import { LIVE_SCRIPT } from './live-script.js';
+import { STYLE } from './style.js';
+
+export interface Document {
+  readonly title: string;
+  /** Whether the page follows the daemon while it is open. */
+  readonly isLive: boolean;
+  readonly body: Html;
+}
+
+/**
+ * Goes with every page: nothing is loaded from anywhere, and of styles and scripts only the two that stand here run,
+ * known by their hashes. Markup that slipped in could do nothing.
+ */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  `style-src ${hashOf(STYLE)}`,
+  `script-src ${hashOf(LIVE_SCRIPT)}`,
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** A whole page. */
+export function documentOf({ title, isLive, body }: Document): string {
+  // Put together by hand: the hash is over all that stands between the tags, white space too.
+  const style = htmlOf(`<style>${STYLE}</style>`);
+  const script = htmlOf(isLive ? `<script type="module">${LIVE_SCRIPT}</script>` : '');
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        ${style}
+      </head>
+      <body>
+        ${body}${script}
+      </body>
+    </html> `.text;
+}

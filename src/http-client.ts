@@ -1,0 +1,138 @@
+import { Pool } from 'undici';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface HttpClientOptions {
+  /** Scheme, host and port; what else stands in the URL is ignored. */
+  readonly url: string;
+  readonly connections: number;
+  readonly connectTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  /** Between two pieces of the body. */
+  readonly bodyTimeoutMs: number;
+  readonly maxAnswerBytes: number;
+}
+
+export interface HttpRequest {
+  readonly method: Method;
+  /** As it goes over the wire: encoded, with the query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null: none. */
+  readonly body: string | null;
+  readonly signal: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Names in lower case; several of one name joined by a comma. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/**
+ * - `not-sent`: no connection was made; the other side has seen nothing.
+ * - `lost`: whether the other side has seen the request is unknown.
+ * - `untrusted`: the certificate is not accepted; asking again cannot help.
+ * - `too-large`: the answer passed `maxAnswerBytes`.
+ * - `garbled`: what came is not HTTP, or not UTF-8.
+ */
+export type Fault = 'not-sent' | 'lost' | 'untrusted' | 'too-large' | 'garbled';
+
+/** No whole answer came. */
+export class NoAnswerError extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'NoAnswerError';
+    this.fault = fault;
+  }
+}
+
+/** Requests to one origin, one try each: bounded in time and size, and no redirect is followed. */
+export class HttpClient {
+  /** Scheme, host and port, without a slash at the end. */
+  readonly origin: string;
+  readonly #pool: Pool;
+
+  constructor({ url, maxAnswerBytes, connectTimeoutMs, ...options }: HttpClientOptions) {
+    this.origin = new URL(url).origin;
+    this.#pool = new Pool(this.origin, {
+      connections: options.connections,
+      pipelining: 1,
+      connect: { timeout: connectTimeoutMs },
+      headersTimeout: options.headersTimeoutMs,
+      bodyTimeout: options.bodyTimeoutMs,
+      maxResponseSize: maxAnswerBytes,
+    });
+  }
+
+  /** @throws NoAnswerError no whole answer came. */
+  async send(request: HttpRequest): Promise<Answer> {
+    try {
+      const answer = await this.#pool.request({ ...request, headers: { ...request.headers } });
+      const bytes = await answer.body.arrayBuffer();
+      return { status: answer.statusCode, headers: flat(answer.headers), text: decode(bytes) };
+    } catch (error) {
+      throw error instanceof NoAnswerError ? error : noAnswer(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}
+
+function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [
+    name.toLowerCase(),
+    Array.isArray(value) ? value.join(', ') : (value ?? ''),
+  ]);
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+function decode(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new NoAnswerError('garbled', 'the answer is not UTF-8', { cause });
+  }
+}
+
+const NOT_SENT = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+]);
+
+/** Codes of OpenSSL and Node for a certificate that is not accepted. */
+const UNTRUSTED = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_CA|HOSTNAME_)/;
+
+function noAnswer(cause: unknown): NoAnswerError {
+  const code = codeOf(cause);
+  const options = { cause };
+  if (UNTRUSTED.test(code)) {
+    return new NoAnswerError('untrusted', `its certificate is not accepted (${code})`, options);
+  }
+  if (NOT_SENT.has(code)) {
+    return new NoAnswerError('not-sent', `no connection (${code})`, options);
+  }
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
+    return new NoAnswerError('too-large', 'the answer is too large', options);
+  }
+  if (code.startsWith('HPE_')) {
+    return new NoAnswerError('garbled', `the answer is not HTTP (${code})`, options);
+  }
+  return new NoAnswerError('lost', `the connection broke (${code})`, options);
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error.name;
+}

@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { axeViolations, scrollsSideways, withPage } from '../support/browser.js';
+import { lacks } from '../support/requirements.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+const LOOKS = [
+  { width: 1280, colorScheme: 'light' },
+  { width: 1280, colorScheme: 'dark' },
+  { width: 390, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+] as const;
+
+/** `/docs` as a browser shows it, under the policy that it is sent with. */
+describe.skipIf(lacks('chromium'))('the page of the endpoints', () => {
+  let service: TestService;
+
+  beforeAll(async () => {
+    service = await startTestService();
+  });
+
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  it.each(LOOKS)(
+    'can be read by everybody and fits the window, $width wide and $colorScheme',
+    async (look) => {
+      const seen = await withPage(`${service.origin}/docs`, look, async (page) => ({
+        violations: await axeViolations(page),
+        sideways: await scrollsSideways(page),
+      }));
+
+      expect(seen).toEqual({ violations: [], sideways: false });
+    },
+  );
+});

@@ -1,0 +1,66 @@
+import type { RunRecord, SourceView } from '../../src/daemon/view.js';
+import { aRun, aSource, appliedReport, minutesAgo } from './daemon-view.js';
+import { aReport } from './plan-builder.js';
+import { aStory } from './plan-builder-story.js';
+
+/** A shop on an ordinary afternoon: what was applied, what was changed outside git, and a quiet neighbour. */
+export function anAfternoon(): SourceView[] {
+  const story = appliedReport(aStory());
+  const { withheld, unchanged } = story.plan;
+  const held = { ...aReport({ withheld, unchanged }), outcomes: new Map(), converged: true };
+  const quiet = (minutes: number): RunRecord =>
+    aRun(aReport({ unchanged }), {
+      triggers: ['schedule'],
+      startedAt: minutesAgo(minutes),
+      durationMs: 610,
+      requests: 9,
+    });
+  const looked = aRun(held, {
+    triggers: ['schedule'],
+    startedAt: minutesAgo(4),
+    durationMs: 820,
+    requests: 14,
+  });
+  const applied = aRun(story, {
+    triggers: ['webhook', 'commit'],
+    startedAt: minutesAgo(21),
+    durationMs: 3_420,
+    requests: 31,
+  });
+  const failed = aRun(null, {
+    result: 'failed',
+    exitCode: 6,
+    triggers: ['retry'],
+    startedAt: minutesAgo(66),
+    durationMs: 30_120,
+    subject: 'Let the EU in on the new search',
+    commit: '9b0c1d2e3f405162738495a6b7c8d9eaf0b1c2d3',
+    summary: 'cannot read flags from https://admin.example.com: no answer within 30 s, 6 tries',
+    text: 'cannot read flags from https://admin.example.com: no answer within 30 s, 6 tries\n',
+    requests: 6,
+  });
+  return [
+    aSource({
+      runs: [looked, applied, quiet(34), quiet(44), quiet(54), failed, quiet(76)],
+      nextSchedule: minutesAgo(-6),
+      seen: {
+        commit: applied.commit ?? '',
+        subject: applied.subject ?? '',
+        committedAt: minutesAgo(22),
+      },
+      applied: {
+        commit: applied.commit ?? '',
+        subject: applied.subject ?? '',
+        committedAt: minutesAgo(22),
+      },
+    }),
+    aSource({
+      name: 'search-flags',
+      location: '/srv/search/flags',
+      workspace: 'Search',
+      runs: [quiet(3), quiet(13), quiet(23)],
+      nextSchedule: minutesAgo(-7),
+      suspended: null,
+    }),
+  ];
+}

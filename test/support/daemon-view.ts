@@ -1,0 +1,146 @@
+import type { DaemonControls, DaemonView, RunRecord, SourceView } from '../../src/daemon/view.js';
+import type { Outcome } from '../../src/model/run.js';
+import { planDocument } from '../../src/report/plan-json.js';
+import type { PlanReport } from '../../src/report/plan-report.js';
+import { planText } from '../../src/report/plan-text.js';
+import { summaryLine } from '../../src/report/summary-line.js';
+import { aReport, COMMIT } from './plan-builder.js';
+
+/** A minute past which nothing moves, for pages whose times a test compares. */
+export const NOW = Date.parse('2026-10-03T14:05:00Z');
+
+export const minutesAgo = (minutes: number): string =>
+  new Date(NOW - minutes * 60_000).toISOString();
+
+export const APPLIED: Outcome = { status: 'applied' };
+
+let nextRun = 1;
+
+/** A run as the daemon would keep it after this report; in sync where the report is empty. */
+export function aRun(report: PlanReport | null, members: Partial<RunRecord> = {}): RunRecord {
+  const id = `run-${String(nextRun).padStart(4, '0')}`;
+  nextRun += 1;
+  const layout = { color: false, width: 100, showKeys: false };
+  const isBusy = report !== null && report.plan.changes.length > 0;
+  return {
+    id,
+    triggers: ['commit'],
+    startedAt: minutesAgo(2),
+    durationMs: 1_240,
+    result: isBusy ? 'applied' : 'in-sync',
+    exitCode: 0,
+    commit: COMMIT,
+    subject: 'Ramp checkout to 25 %',
+    summary: report === null ? '' : summaryLine(report),
+    text: report === null ? '' : planText(report, layout),
+    plan: report === null ? null : planDocument(report),
+    requests: 12,
+    ...members,
+  };
+}
+
+/** Every change of the report as one that succeeded. */
+export function appliedReport(report: PlanReport): PlanReport {
+  const outcomes = new Map(report.plan.changes.map(({ id }) => [id, APPLIED]));
+  return { ...report, outcomes, converged: true };
+}
+
+const HEAD = { commit: COMMIT, subject: 'Ramp checkout to 25 %', committedAt: minutesAgo(3) };
+
+/** In line with git since two minutes ago. */
+export function aSource(members: Partial<SourceView> = {}): SourceView {
+  return {
+    name: 'shop-flags',
+    location: 'https://git.example.com/shop/flags.git',
+    branch: 'main',
+    phase: 'idle',
+    service: 'https://admin.example.com',
+    workspace: 'Default',
+    environments: ['staging', 'production'],
+    seen: HEAD,
+    applied: HEAD,
+    runs: [aRun(aReport())],
+    suspended: null,
+    pinned: null,
+    troubles: [],
+    firstSync: true,
+    nextSchedule: minutesAgo(-10),
+    nextRetry: null,
+    leader: true,
+    ...members,
+  };
+}
+
+/** A daemon in memory: it shows what it is told to, and remembers what was asked of it. */
+export class DaemonInMemory implements DaemonView, DaemonControls {
+  readonly version = '0.1.0';
+  readonly startedAt = minutesAgo(600);
+  /** `trigger shop-flags webhook`, one line for each call. */
+  readonly asked: string[] = [];
+  #sources: readonly SourceView[];
+  readonly #changeListeners = new Set<() => void>();
+  readonly #runListeners = new Set<(source: SourceView, run: RunRecord) => void>();
+
+  constructor(...sources: readonly SourceView[]) {
+    this.#sources = sources;
+  }
+
+  readonly sources = (): readonly SourceView[] => this.#sources;
+
+  readonly onChange = (listener: () => void) => listenIn(this.#changeListeners, listener);
+
+  readonly onRun = (listener: (source: SourceView, run: RunRecord) => void) =>
+    listenIn(this.#runListeners, listener);
+
+  /** Another state of the source of that name, or a further one. */
+  show(source: SourceView): void {
+    const others = this.#sources.filter(({ name }) => name !== source.name);
+    this.#sources =
+      others.length === this.#sources.length
+        ? [...this.#sources, source]
+        : this.#sources.map((each) => (each.name === source.name ? source : each));
+    for (const listener of this.#changeListeners) listener();
+  }
+
+  /** The end of a run, as its source then stands. */
+  end(run: RunRecord, name = this.#sources[0]?.name): SourceView {
+    const before = this.#sources.find((source) => source.name === name);
+    if (before === undefined) throw new Error(`no source ${String(name)}`);
+    const source = { ...before, runs: [run, ...before.runs].slice(0, 100) };
+    this.show(source);
+    for (const listener of this.#runListeners) listener(source, run);
+    return source;
+  }
+
+  /** Of changes and runs together. */
+  get listeners(): number {
+    return this.#changeListeners.size + this.#runListeners.size;
+  }
+
+  readonly trigger: DaemonControls['trigger'] = (source, trigger) => {
+    this.asked.push(`trigger ${source ?? 'all'} ${trigger}`);
+  };
+
+  readonly suspend: DaemonControls['suspend'] = (source, { reason, until }) => {
+    this.asked.push(`suspend ${source ?? 'all'} until ${until}: ${reason}`);
+  };
+
+  readonly resume: DaemonControls['resume'] = (source) => {
+    this.asked.push(`resume ${source ?? 'all'}`);
+  };
+
+  readonly pin: DaemonControls['pin'] = (source, { commit, reason, until }) => {
+    this.asked.push(`pin ${source} to ${commit} until ${until}: ${reason}`);
+  };
+
+  readonly unpin: DaemonControls['unpin'] = (source) => {
+    this.asked.push(`unpin ${source}`);
+  };
+}
+
+function listenIn<T>(listeners: Set<T>, listener: T): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}

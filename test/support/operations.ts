@@ -1,0 +1,57 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startOperations, type OperationsOptions } from '../../src/daemon/http/operations.js';
+import { createLog } from '../../src/log.js';
+import { NOW, type DaemonInMemory } from './daemon-view.js';
+
+export interface TestOperations extends AsyncDisposable {
+  readonly url: string;
+  /** Lines of the log so far. */
+  readonly logged: () => string;
+  /** Path of a file with these lines, gone with the server. */
+  readonly writeSecrets: (name: string, ...lines: readonly string[]) => Promise<string>;
+}
+
+/**
+ * The daemon's own server on a free port. Files of secrets that the options name by a function are written first.
+ *
+ * @param tokens, secrets lines of the two files; absent: that part is off.
+ */
+export async function startTestOperations(
+  daemon: DaemonInMemory,
+  {
+    tokens,
+    secrets,
+    ...options
+  }: Partial<OperationsOptions> & {
+    readonly tokens?: readonly string[];
+    readonly secrets?: readonly string[];
+  } = {},
+): Promise<TestOperations> {
+  const directory = await mkdtemp(join(tmpdir(), 'operations-'));
+  const writeSecrets = async (name: string, ...lines: readonly string[]): Promise<string> => {
+    const file = join(directory, name);
+    await writeFile(file, `${lines.join('\n')}\n`);
+    return file;
+  };
+  let text = '';
+  const stream = { write: (line: string) => (text += line) };
+  const operations = await startOperations(daemon, daemon, {
+    port: 0,
+    log: createLog({ level: 'debug', format: 'json', stream }),
+    now: () => NOW,
+    ...(tokens && { tokenFile: await writeSecrets('tokens', ...tokens) }),
+    ...(secrets && { webhookSecretFile: await writeSecrets('secrets', ...secrets) }),
+    ...options,
+  });
+  return {
+    url: operations.url,
+    logged: () => text,
+    writeSecrets,
+    [Symbol.asyncDispose]: async () => {
+      await operations.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}

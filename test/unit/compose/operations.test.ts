@@ -1,0 +1,87 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  openOperations,
+  parseListen,
+  type OperationsFlags,
+} from '../../../src/compose/operations.js';
+import { Metrics } from '../../../src/daemon/metrics/metrics.js';
+import { createLog } from '../../../src/log.js';
+import { aRun, aSource, appliedReport, DaemonInMemory } from '../../support/daemon-view.js';
+import { startScripted } from '../../support/http.js';
+import { aStory } from '../../support/plan-builder-story.js';
+
+const closing: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function open(flags: Partial<OperationsFlags>, daemon = new DaemonInMemory(aSource())) {
+  const log = createLog({ level: 'silent', format: 'json', stream: { write: () => undefined } });
+  const around = { metrics: new Metrics(), log };
+  const operations = await openOperations(daemon, { notify: [], ...flags }, around);
+  closing.push(operations.close);
+  return operations;
+}
+
+async function fileOf(text: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'operations-'));
+  closing.push(async () => rm(directory, { recursive: true }));
+  await writeFile(join(directory, 'file'), text);
+  return join(directory, 'file');
+}
+
+describe('where the daemon listens', () => {
+  it.each([
+    ['8080', { port: 8080 }],
+    ['0.0.0.0:8080', { host: '0.0.0.0', port: 8080 }],
+    ['[::1]:0', { host: '::1', port: 0 }],
+    ['flags.internal:80', { host: 'flags.internal', port: 80 }],
+  ])('is read from %s', (text, at) => {
+    expect(parseListen(text)).toEqual(at);
+  });
+
+  it.each(['', 'here', ':8080', '70000', '::1:8080', 'http://here:80', '80 80'])(
+    'is not %j',
+    (text) => {
+      expect(() => parseListen(text)).toThrow(expect.objectContaining({ code: 'USAGE' }) as Error);
+    },
+  );
+});
+
+describe('the surface of the daemon', () => {
+  it('is served where the command line says so', async () => {
+    const { url } = await open({ listen: '127.0.0.1:0' });
+
+    expect((await fetch(`${String(url)}/readyz`)).status).toBe(200);
+  });
+
+  it('sends its messages also where it does not listen, to all that were named', async () => {
+    const server = await startScripted(() => ({ status: 200 }));
+    closing.push(server.close);
+    const daemon = new DaemonInMemory(aSource());
+    const notifyFile = await fileOf(`slack=${server.url}/second\n\n`);
+
+    const { url, close } = await open({ notify: [`${server.url}/first`], notifyFile }, daemon);
+    daemon.end(aRun(appliedReport(aStory())));
+    await close();
+
+    expect(url).toBeNull();
+    expect(server.lines().sort()).toEqual(['POST /first', 'POST /second']);
+  });
+
+  it.each<[string, Partial<OperationsFlags>]>([
+    ['tokens without a port', { tokenFile: '/some/file' }],
+    ['secrets of webhooks without a port', { webhookSecretFile: '/some/file' }],
+    ['an address that is none', { notify: ['here'] }],
+    ['a file that is not there', { notifyFile: '/nowhere/at/all' }],
+  ])('is refused with %s, and nothing is open then', async (_, flags) => {
+    const daemon = new DaemonInMemory(aSource());
+
+    await expect(open(flags, daemon)).rejects.toMatchObject({ code: 'USAGE' });
+    expect(daemon.listeners).toBe(0);
+  });
+});

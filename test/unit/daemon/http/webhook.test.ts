@@ -1,0 +1,223 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { SeenDeliveries } from '../../../../src/daemon/webhook.js';
+import { aSource, DaemonInMemory, NOW } from '../../../support/daemon-view.js';
+import { startTestOperations, type TestOperations } from '../../../support/operations.js';
+
+const SECRET = 'a secret that the forge knows';
+const STANDARD_SECRET = `whsec_${Buffer.from('of thirty-two bytes, more or less').toString('base64')}`;
+const ZEROES = '0'.repeat(40);
+
+const PUSH = {
+  ref: 'refs/heads/main',
+  after: '3f9c2ab41d7e5f60718293a4b5c6d7e8f9012345',
+  deleted: false,
+  repository: {
+    clone_url: 'https://git.example.com/shop/flags.git',
+    ssh_url: 'git@git.example.com:shop/flags.git',
+  },
+};
+
+type Headers = Record<string, string>;
+
+async function post({ url }: TestOperations, body: string, headers: Headers) {
+  const response = await fetch(`${url}/webhook`, { method: 'POST', body, headers });
+  const answer = (await response.json()) as { result?: string; sources?: string[]; error?: string };
+  return { status: response.status, ...answer };
+}
+
+function github(body: string, secret = SECRET, more: Headers = {}): Headers {
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
+  return {
+    'content-type': 'application/json',
+    'x-github-event': 'push',
+    'x-github-delivery': crypto.randomUUID(),
+    'x-hub-signature-256': `sha256=${signature}`,
+    ...more,
+  };
+}
+
+function standard(
+  body: string,
+  { id = 'msg_1', at = NOW, secret = STANDARD_SECRET, others = '' } = {},
+): Headers {
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret;
+  const timestamp = String(Math.floor(at / 1_000));
+  const signed = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `${others}v1,${signed}`,
+  };
+}
+
+const gitlab = (token = SECRET, more: Headers = {}): Headers => ({
+  'content-type': 'application/json',
+  'x-gitlab-event': 'Push Hook',
+  'x-gitlab-token': token,
+  ...more,
+});
+
+async function start(daemon: DaemonInMemory): Promise<TestOperations> {
+  return startTestOperations(daemon, { secrets: [STANDARD_SECRET, SECRET] });
+}
+
+const text = (payload: object): string => JSON.stringify(payload);
+
+describe('a webhook', () => {
+  it.each([
+    ['of GitHub', github(text(PUSH))],
+    ['of GitHub, as a form', null],
+    ['of GitLab with a signing token', { ...standard(text(PUSH)), 'x-gitlab-event': 'Push Hook' }],
+    ['of GitLab with a secret token', gitlab()],
+    ['of a script', standard(text(PUSH))],
+    ['of a script with a secret of plain text', standard(text(PUSH), { secret: SECRET })],
+    [
+      'with the signature of an older secret beside it',
+      standard(text(PUSH), { others: 'v1,b2xk ' }),
+    ],
+  ])('%s triggers a run', async (_, headers) => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await start(daemon);
+    const form = new URLSearchParams({ payload: text(PUSH) }).toString();
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+
+    const answer = await (headers === null
+      ? post(operations, form, github(form, SECRET, type))
+      : post(operations, text(PUSH), headers));
+
+    expect(answer).toEqual({ status: 202, result: 'accepted', sources: ['shop-flags'] });
+    expect(daemon.asked).toEqual(['trigger shop-flags webhook']);
+  });
+
+  it.each<[string, Headers]>([
+    ['without a signature', { 'content-type': 'application/json' }],
+    ['signed with another secret', github(text(PUSH), 'another')],
+    ['signed for another body', github(text({ ...PUSH, after: ZEROES }))],
+    ['with half a signature', github(text(PUSH), SECRET, { 'x-hub-signature-256': 'sha256=12' })],
+    ['with another token', gitlab('another')],
+    [
+      'with a wrong signature beside a right token',
+      { ...gitlab(), 'webhook-signature': 'v1,eA==' },
+    ],
+    ['signed six minutes ago', standard(text(PUSH), { at: NOW - 6 * 60_000 })],
+    ['signed six minutes from now', standard(text(PUSH), { at: NOW + 6 * 60_000 })],
+    ['whose time was changed', { ...standard(text(PUSH)), 'webhook-timestamp': '1790000000' }],
+    ['whose id was changed', { ...standard(text(PUSH)), 'webhook-id': 'msg_2' }],
+  ])('%s is refused', async (_, headers) => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await start(daemon);
+
+    const { status, error } = await post(operations, text(PUSH), headers);
+
+    expect(status).toBe(401);
+    expect(error).toMatch(/^cannot take the webhook: /);
+    expect(daemon.asked).toEqual([]);
+    expect(operations.logged()).not.toContain(SECRET);
+  });
+
+  it.each([
+    ['GitHub under another delivery id', () => github(text(PUSH))],
+    ['GitLab', () => gitlab(SECRET, { 'idempotency-key': 'one' })],
+    ['a script', () => standard(text(PUSH))],
+  ])('that comes again from %s counts once', async (_, headers) => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await start(daemon);
+
+    const first = await post(operations, text(PUSH), headers());
+    const second = await post(operations, text(PUSH), headers());
+
+    expect([first.result, second.result]).toEqual(['accepted', 'repeated']);
+    expect(daemon.asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['a push to another branch', { ...PUSH, ref: 'refs/heads/topic' }],
+    ['a tag of the same name', { ...PUSH, ref: 'refs/tags/main' }],
+    ['the end of the branch', { ...PUSH, after: ZEROES, deleted: true }],
+    [
+      'a push to another repository',
+      { ...PUSH, repository: { clone_url: 'https://g.example/a/b' } },
+    ],
+    ['nothing at all', null],
+  ])('about %s triggers nothing', async (_, payload) => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await start(daemon);
+    const body = JSON.stringify(payload);
+
+    const { status, result } = await post(operations, body, github(body));
+
+    expect([status, result]).toEqual([200, 'ignored']);
+    expect(daemon.asked).toEqual([]);
+  });
+
+  it('that is no push triggers nothing', async () => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await start(daemon);
+    const headers = github(text(PUSH), SECRET, { 'x-github-event': 'create' });
+
+    expect((await post(operations, text(PUSH), headers)).result).toBe('ignored');
+    expect(daemon.asked).toEqual([]);
+  });
+
+  it('triggers every source that it is about, by whatever name the repository is cloned', async () => {
+    const daemon = new DaemonInMemory(
+      aSource({ name: 'over-ssh', location: 'git@mirror.internal:Shop/flags' }),
+      aSource({ name: 'a-directory', location: '/srv/flags', branch: null }),
+      aSource({ name: 'another-branch', branch: 'release' }),
+      aSource({ name: 'another-repository', location: 'https://git.example.com/bank/flags' }),
+    );
+    await using operations = await start(daemon);
+
+    const { sources } = await post(operations, text(PUSH), github(text(PUSH)));
+
+    expect(sources).toEqual(['over-ssh', 'a-directory']);
+  });
+
+  it('is refused where no file of secrets was named, and its body is not read', async () => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await startTestOperations(daemon);
+
+    const { status, error } = await post(operations, text(PUSH), github(text(PUSH)));
+
+    expect(status).toBe(403);
+    expect(error).toContain('--webhook-secret-file');
+  });
+
+  it('of six million bytes is refused', async () => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await start(daemon);
+    const body = text({ ...PUSH, padding: ' '.repeat(6_000_000) });
+
+    expect((await post(operations, body, github(body))).status).toBe(413);
+    expect(daemon.asked).toEqual([]);
+  });
+
+  it('with a signature over what is no JSON is refused', async () => {
+    await using operations = await start(new DaemonInMemory(aSource()));
+
+    expect((await post(operations, '{"ref":', github('{"ref":'))).status).toBe(400);
+  });
+
+  it('is signed with the secret of this moment', async () => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await start(daemon);
+
+    await operations.writeSecrets('secrets', 'rotated');
+
+    expect((await post(operations, text(PUSH), github(text(PUSH)))).status).toBe(401);
+    expect((await post(operations, text(PUSH), github(text(PUSH), 'rotated'))).status).toBe(202);
+  });
+});
+
+describe('the deliveries that are remembered', () => {
+  it('are the newest ones, and no more than so many', () => {
+    const seen = new SeenDeliveries(2);
+
+    const before = ['a', 'b', 'c'].map((id) => seen.note(id));
+
+    expect(before).toEqual([false, false, false]);
+    expect(['c', 'b', 'a'].map((id) => seen.note(id))).toEqual([true, true, false]);
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import { METRICS } from '../../../../src/daemon/metrics/catalogue.js';
+import { Metrics } from '../../../../src/daemon/metrics/metrics.js';
+import type { SourceView } from '../../../../src/daemon/view.js';
+import {
+  aRun,
+  aSource,
+  appliedReport,
+  DaemonInMemory,
+  minutesAgo,
+  NOW,
+} from '../../../support/daemon-view.js';
+import { startTestOperations } from '../../../support/operations.js';
+import { aChange, aReport, COMMIT } from '../../../support/plan-builder.js';
+import { aStory } from '../../../support/plan-builder-story.js';
+
+const NEWER = { commit: 'ab'.repeat(20), subject: 'Newer', committedAt: minutesAgo(1) };
+
+async function samplesOf(metrics: Metrics, daemon: DaemonInMemory): Promise<string[]> {
+  const text = await metrics.text(daemon, NOW);
+  return text.split('\n').filter((line) => line.startsWith('flaghoist_'));
+}
+
+async function gauges(members: Partial<SourceView>): Promise<string[]> {
+  return samplesOf(new Metrics(), new DaemonInMemory(aSource(members)));
+}
+
+const SHOP = 'source="shop-flags"';
+
+describe('the metrics of a source', () => {
+  it.each<[string, Partial<SourceView>, string]>([
+    ['that is ready', {}, `flaghoist_ready{${SHOP}} 1`],
+    ['that is not ready', { firstSync: false }, `flaghoist_ready{${SHOP}} 0`],
+    ['that writes', {}, `flaghoist_leader{${SHOP}} 1`],
+    ['that stands by', { leader: false }, `flaghoist_leader{${SHOP}} 0`],
+    ['that is not suspended', {}, `flaghoist_suspended{${SHOP}} 0`],
+    [
+      'suspended by request',
+      { suspended: { reason: '', until: null } },
+      `flaghoist_suspended{${SHOP}} 1`,
+    ],
+    [
+      'suspended in git',
+      { runs: [aRun(aReport(), { result: 'suspended' })] },
+      `flaghoist_suspended{${SHOP}} 1`,
+    ],
+    [
+      'pinned',
+      { pinned: { reason: '', until: null, commit: COMMIT } },
+      `flaghoist_pinned{${SHOP}} 1`,
+    ],
+    ['up to date', {}, `flaghoist_lag_seconds{${SHOP}} 0`],
+    ['behind by a minute', { seen: NEWER }, `flaghoist_lag_seconds{${SHOP}} 60`],
+    [
+      'with an applied commit',
+      {},
+      `flaghoist_applied_commit_timestamp_seconds{${SHOP}} ${String(NOW / 1_000 - 180)}`,
+    ],
+    [
+      'with drift',
+      { runs: [aRun(appliedReport(aStory()))] },
+      `flaghoist_drift_objects{${SHOP},environment="production"} 1`,
+    ],
+    [
+      'with something withheld',
+      { runs: [aRun(appliedReport(aStory()))] },
+      `flaghoist_withheld_objects{${SHOP},environment="production"} 1`,
+    ],
+    [
+      'beside objects that nobody declares',
+      { runs: [aRun(aReport({ unmanaged: { flags: 12, segments: 3 } }))] },
+      `flaghoist_unmanaged_objects{${SHOP},kind="flag"} 12`,
+    ],
+    [
+      'whose last good run is older than its last',
+      {
+        runs: [
+          aRun(null, { result: 'failed' }),
+          aRun(aReport(), { startedAt: minutesAgo(9), durationMs: 0 }),
+        ],
+      },
+      `flaghoist_last_success_timestamp_seconds{${SHOP}} ${String(NOW / 1_000 - 540)}`,
+    ],
+  ])('%s', async (_, members, sample) => {
+    expect(await gauges(members)).toContain(sample);
+  });
+
+  it('end with what they are about', async () => {
+    const metrics = new Metrics();
+    await samplesOf(metrics, new DaemonInMemory(aSource({ name: 'gone-tomorrow' })));
+
+    const after = await samplesOf(metrics, new DaemonInMemory(aSource()));
+
+    expect(after.filter((line) => line.includes('gone-tomorrow'))).toEqual([]);
+  });
+});
+
+describe('what is counted', () => {
+  it('are runs by result, and their changes by what became of them', async () => {
+    const daemon = new DaemonInMemory(aSource());
+    const metrics = new Metrics();
+    await using operations = await startTestOperations(daemon, { metrics });
+    const changes = [
+      aChange('flag/a@production', 'update'),
+      aChange('segment/b@production', 'activate'),
+    ];
+    const report = appliedReport(aReport({ changes }));
+    const failure = {
+      status: 'failed',
+      partly: false,
+      error: { code: 'REJECTED', message: '', status: 400, transactionId: null },
+    } as const;
+
+    daemon.end(aRun(report));
+    daemon.end(
+      aRun(
+        { ...report, outcomes: new Map([['flag/a@production', failure]]) },
+        { result: 'partial' },
+      ),
+    );
+    daemon.end(aRun(aReport({ changes }), { result: 'suspended' }));
+
+    const text = await (await fetch(`${operations.url}/metrics`)).text();
+    const samples = text.split('\n');
+    expect(samples.filter((line) => /^flaghoist_(runs|changes)_total/.test(line)).sort()).toEqual([
+      `flaghoist_changes_total{${SHOP},kind="flag",action="update",outcome="applied"} 1`,
+      `flaghoist_changes_total{${SHOP},kind="flag",action="update",outcome="failed"} 1`,
+      `flaghoist_changes_total{${SHOP},kind="segment",action="activate",outcome="applied"} 1`,
+      `flaghoist_changes_total{${SHOP},kind="segment",action="activate",outcome="skipped"} 1`,
+      `flaghoist_runs_total{${SHOP},result="applied"} 1`,
+      `flaghoist_runs_total{${SHOP},result="partial"} 1`,
+      `flaghoist_runs_total{${SHOP},result="suspended"} 1`,
+    ]);
+    expect(samples).toContain(
+      `flaghoist_run_duration_seconds_bucket{le="2.5",${SHOP},result="applied"} 1`,
+    );
+  });
+
+  it('are the guards that refused a run, each once', async () => {
+    const daemon = new DaemonInMemory(aSource());
+    const metrics = new Metrics();
+    const finding = { guard: 'maxDeletes', environment: 'production', found: 6, limit: 5 } as const;
+    const guardFindings = [finding, { ...finding, environment: 'staging' }];
+
+    metrics.noteRun(aSource(), aRun(aReport({}, { guardFindings }), { result: 'refused' }));
+
+    expect(await samplesOf(metrics, daemon)).toContain(
+      `flaghoist_guard_refusals_total{${SHOP},guard="maxDeletes"} 1`,
+    );
+  });
+
+  it('is the traffic to the service, tries without an answer among it', async () => {
+    const metrics = new Metrics();
+    const request = { method: 'GET', route: '/workspaces', durationMs: 40 } as const;
+
+    metrics.traffic.onTurn(1_500);
+    metrics.traffic.onRequest({ ...request, status: null });
+    metrics.traffic.onRetry();
+    metrics.traffic.onRequest({ ...request, status: 200 });
+
+    expect(await samplesOf(metrics, new DaemonInMemory())).toEqual(
+      expect.arrayContaining([
+        'flaghoist_service_requests_total{method="GET",route="/workspaces",status="none"} 1',
+        'flaghoist_service_requests_total{method="GET",route="/workspaces",status="200"} 1',
+        'flaghoist_service_request_duration_seconds_count{method="GET",route="/workspaces"} 2',
+        'flaghoist_service_wait_seconds_total 1.5',
+        'flaghoist_service_retries_total 1',
+      ]),
+    );
+  });
+
+  it('is nothing of another daemon in the same process', async () => {
+    const [one, other] = [new Metrics(), new Metrics()];
+
+    one.noteWebhook('accepted');
+
+    const webhooks = 'flaghoist_webhooks_total{result="accepted"} 1';
+    expect(await samplesOf(one, new DaemonInMemory())).toContain(webhooks);
+    expect(await samplesOf(other, new DaemonInMemory())).not.toContain(webhooks);
+  });
+});
+
+describe('/metrics', () => {
+  it('is text as Prometheus reads it, with every metric and those of the process', async () => {
+    await using operations = await startTestOperations(new DaemonInMemory(aSource()));
+
+    const response = await fetch(`${operations.url}/metrics`);
+    const text = await response.text();
+
+    expect(response.headers.get('content-type')).toContain('text/plain; version=0.0.4');
+    const announced = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, ...words]) => words);
+    expect(announced).toEqual(
+      expect.arrayContaining(Object.values(METRICS).map(({ name, type }) => [name, type])),
+    );
+    expect(announced).toContainEqual(['process_resident_memory_bytes', 'gauge']);
+  });
+});

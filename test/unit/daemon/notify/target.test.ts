@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { parseNotifyTarget } from '../../../../src/daemon/notify/target.js';
+
+describe('where messages go', () => {
+  it.each([
+    ['https://hooks.example.com/a?b=c', { format: 'json', url: 'https://hooks.example.com/a?b=c' }],
+    ['slack=https://chat.example.com/h', { format: 'slack', url: 'https://chat.example.com/h' }],
+    [
+      'https://hooks.slack.com/services/T/B/X',
+      { format: 'slack', url: 'https://hooks.slack.com/services/T/B/X' },
+    ],
+    ['json=http://127.0.0.1:9000/', { format: 'json', url: 'http://127.0.0.1:9000/' }],
+  ])('is read from %s', (text, target) => {
+    expect(parseNotifyTarget(text, null)).toEqual(target);
+  });
+
+  it.each([
+    ['http://hooks.example.com/secret', 'https'],
+    ['ftp://hooks.example.com/secret', 'https'],
+    ['teams=https://hooks.example.com/secret', 'teams'],
+    ['https://me:secret@hooks.example.com/', 'credentials'],
+    ['hooks.example.com/secret', 'URL'],
+    ['', 'URL'],
+  ])('is not %j, and the error shows no secret', (text, words) => {
+    const parse = () => parseNotifyTarget(text, null);
+
+    expect(parse).toThrow(expect.objectContaining({ code: 'USAGE' }) as Error);
+    expect(parse).toThrow(words);
+    expect(parse).not.toThrow(/secret/);
+  });
+
+  it('is only what the operator allowed, where somebody else named it', () => {
+    const allowed = ['https://hooks.example.com'];
+
+    expect(parseNotifyTarget('https://hooks.example.com/a', allowed).format).toBe('json');
+    expect(() => parseNotifyTarget('https://evil.example/secret', allowed)).toThrow(
+      'set FLAGHOIST_ORIGINS=https://hooks.example.com,https://evil.example)',
+    );
+  });
+});

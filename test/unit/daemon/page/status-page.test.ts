@@ -1,0 +1,215 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { axeViolations, scrollsSideways, withPage, type Page } from '../../../support/browser.js';
+import { anAfternoon } from '../../../support/daemon-story.js';
+import {
+  aRun,
+  aSource,
+  appliedReport,
+  DaemonInMemory,
+  minutesAgo,
+} from '../../../support/daemon-view.js';
+import { startTestOperations, type TestOperations } from '../../../support/operations.js';
+import { aReport, aWithheld, COMMIT } from '../../../support/plan-builder.js';
+import { aStory } from '../../../support/plan-builder-story.js';
+import { lacks } from '../../../support/requirements.js';
+
+const LOOKS = [
+  { width: 1280, colorScheme: 'light' },
+  { width: 1280, colorScheme: 'dark' },
+  { width: 390, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+] as const;
+
+const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
+
+const DOWN = { what: 'service', why: 'no answer', since: minutesAgo(1) } as const;
+
+/** Every place of the page that somebody else's words come to. */
+function hostileSource() {
+  const text = `${HOSTILE} \u202Eevil\u202C ${'w'.repeat(3_000)}`;
+  const commit = { commit: HOSTILE, subject: text, committedAt: minutesAgo(3) };
+  const held = aWithheld('flag/legacy@production', 'update', 'drift-reported', { wayOut: text });
+  const run = aRun(aReport({ withheld: [held] }), {
+    subject: text,
+    summary: text,
+    text: `${text}\n${text}\n`,
+    commit: HOSTILE,
+    result: 'failed',
+  });
+  return aSource({
+    location: text,
+    branch: text,
+    service: text,
+    workspace: text,
+    environments: ['staging', text],
+    runs: [run],
+    seen: commit,
+    applied: { ...commit, commit: COMMIT },
+    suspended: { reason: text, until: null },
+    pinned: { reason: text, until: null, commit: HOSTILE },
+    troubles: [{ what: 'service', why: text, since: minutesAgo(3) }],
+  });
+}
+
+async function textOf(page: Page): Promise<string> {
+  return (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ');
+}
+
+async function wasHacked(page: Page): Promise<unknown> {
+  return page.evaluate('[window.hacked, document.querySelectorAll("img, main script").length]');
+}
+
+describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () => {
+  it.each(LOOKS)(
+    'can be read by everybody and fits the window, $width wide and $colorScheme',
+    async (look) => {
+      await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
+
+      const seen = await withPage(`${operations.url}/`, look, async (page) => {
+        // What is folded away has to be readable as well.
+        await page.evaluate(
+          'document.querySelectorAll("details").forEach((each) => (each.open = true))',
+        );
+        return { violations: await axeViolations(page), sideways: await scrollsSideways(page) };
+      });
+
+      expect(seen).toEqual({ violations: [], sideways: false });
+    },
+  );
+
+  it('says first what somebody on call needs, and then why', async () => {
+    await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
+
+    const text = await withPage(`${operations.url}/`, {}, textOf);
+
+    const order = [
+      '1 of 2 sources to look at',
+      'shop-flags',
+      'In line with git, but for 1 withheld change',
+      'full look 14:11 UTC, in 6 min',
+      'production ! 1 withheld, 1 changed outside git 3f9c2ab 13:44 UTC, 21 min ago',
+      'flag/legacy@production: changed outside git, which is reported here',
+      'run with --revert-drift',
+      'applied 3f9c2ab Ramp checkout to 25 %',
+      '3 looks, since 13:11 UTC',
+      'search-flags',
+    ];
+    const places = order.map((words) => text.indexOf(words));
+    expect(Object.fromEntries(order.map((words, i) => [words, places[i] !== -1]))).toEqual(
+      Object.fromEntries(order.map((words) => [words, true])),
+    );
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
+  it.each(['/', '/runs/hostile'])(
+    'takes words of others for text and nothing else on %s',
+    async (path) => {
+      const source = hostileSource();
+      const runs = source.runs.map((run) => ({ ...run, id: 'hostile' }));
+      await using operations = await startTestOperations(new DaemonInMemory({ ...source, runs }));
+
+      const seen = await withPage(operations.url + path, { width: 390 }, async (page) => ({
+        hacked: await wasHacked(page),
+        text: await textOf(page),
+        sideways: await scrollsSideways(page),
+        violations: await axeViolations(page),
+      }));
+
+      expect(seen.hacked).toEqual([undefined, 0]);
+      expect(seen.text).toContain(HOSTILE);
+      expect(seen.text).toContain('<U+202E>evil');
+      expect(seen.sideways).toBe(false);
+      expect(seen.violations).toEqual([]);
+    },
+  );
+
+  it('runs no script but its own, even if markup slipped in', async () => {
+    await using operations = await startTestOperations(new DaemonInMemory(aSource()));
+
+    const hacked = withPage(`${operations.url}/`, {}, async (page) => {
+      await page.evaluate(
+        `document.body.insertAdjacentHTML('beforeend', '<a onclick="window.hacked=1" id="slipped">x</a>')`,
+      );
+      await page.evaluate('document.getElementById("slipped").click()');
+      return page.evaluate('window.hacked');
+    });
+
+    // The page complains of what its policy stopped.
+    await expect(hacked).rejects.toThrow(/Content Security Policy/);
+  });
+
+  it('follows the daemon while it is open, and leaves open what was opened', async () => {
+    const daemon = new DaemonInMemory(aSource({ runs: [aRun(appliedReport(aStory()))] }));
+    await using operations = await startTestOperations(daemon);
+
+    const seen = await withPage(`${operations.url}/`, {}, async (page) => {
+      await page.getByText('live', { exact: true }).waitFor();
+      await page.getByText('The last report with something in it').click();
+      const run = page.getByRole('link', { name: 'applied' });
+      await run.focus();
+      const focused = await page.evaluate('document.activeElement.id');
+      daemon.end(aRun(aReport(), { result: 'failed', summary: 'no key was given' }));
+      await page.getByRole('heading', { name: 'The last run failed' }).waitFor();
+      // A second time, long before the page would ask of itself: the first may have met its first look.
+      daemon.show(aSource({ runs: daemon.sources()[0]?.runs ?? [], troubles: [DOWN] }));
+      await page.getByRole('heading', { name: 'cannot be reached' }).waitFor({ timeout: 10_000 });
+      return {
+        title: await page.title(),
+        isOpen: await page.evaluate('document.querySelector("details").open'),
+        keptFocus: (await page.evaluate('document.activeElement.id')) === focused,
+      };
+    });
+
+    expect(seen).toEqual({
+      title: 'The service cannot be reached · flaghoist',
+      isOpen: true,
+      keptFocus: true,
+    });
+  });
+
+  it('needs no script to be read', async () => {
+    await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
+
+    const page = await (await fetch(operations.url)).text();
+
+    expect(page).toContain('In line with git, but for 1 withheld change');
+    expect(page).toContain('as of <time datetime="2026-10-03T14:05:00.000Z">14:05:00 UTC</time>');
+  });
+});
+
+describe.skipIf(lacks('chromium'))('the page of a run', { timeout: 60_000 }, () => {
+  let operations: TestOperations;
+  const run = aRun(appliedReport(aStory()));
+
+  beforeAll(async () => {
+    operations = await startTestOperations(new DaemonInMemory(aSource({ runs: [run] })));
+    return async () => operations[Symbol.asyncDispose]();
+  });
+
+  it.each(LOOKS)('can be read by everybody, $width wide and $colorScheme', async (look) => {
+    const seen = await withPage(`${operations.url}/runs/${run.id}`, look, async (page) => ({
+      violations: await axeViolations(page),
+      sideways: await scrollsSideways(page),
+    }));
+
+    expect(seen).toEqual({ violations: [], sideways: false });
+  });
+
+  it('shows the report as the command prints it, and leads to the plan and back', async () => {
+    const seen = await withPage(`${operations.url}/runs/${run.id}`, {}, async (page) => ({
+      report: await page.locator('pre').textContent(),
+      plan: await page
+        .getByRole('link', { name: 'as JSON' })
+        .evaluate((a) => (a as unknown as URL).href),
+      back: await page
+        .getByRole('link', { name: 'Status' })
+        .evaluate((a) => (a as unknown as URL).href),
+    }));
+
+    expect(seen).toEqual({
+      report: run.text,
+      plan: `${operations.url}/runs/${run.id}/plan`,
+      back: `${operations.url}/`,
+    });
+  });
+});

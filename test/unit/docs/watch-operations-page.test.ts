@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { METRICS, type Metric } from '../../../src/daemon/metrics/catalogue.js';
+import { BODY_OF, type JsonBody } from '../../../src/daemon/notify/formats.js';
+import { aRun, aSource, DaemonInMemory } from '../../support/daemon-view.js';
+import { startTestOperations } from '../../support/operations.js';
+import { aReport } from '../../support/plan-builder.js';
+import { bare, projectText, rowsOf, sectionOf } from './page.js';
+
+const PAGE = projectText('docs/watch-operations.md');
+
+describe('docs/watch-operations.md', () => {
+  it('explains exactly the metrics that there are', () => {
+    const rows = rowsOf(sectionOf(PAGE, '## Metrics'));
+
+    const metrics: readonly Metric[] = Object.values(METRICS);
+    expect(rows).toEqual(
+      metrics.map(({ name, type, labels, help }) => [
+        `\`${name}\``,
+        type,
+        labels.map((label) => `\`${label}\``).join(', '),
+        help,
+      ]),
+    );
+  });
+
+  it('names no metric that there is not', () => {
+    const named = [...PAGE.matchAll(/\bflaghoist_[a-z_]+/g)].map(([name]) => name);
+
+    const known: readonly string[] = Object.values(METRICS).map(({ name }) => name);
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('explains exactly the members of a notification', () => {
+    const body = BODY_OF.json({
+      kind: 'changed',
+      source: aSource(),
+      run: aRun(aReport()),
+    }) as JsonBody;
+
+    const rows = rowsOf(sectionOf(PAGE, '## Notifications'));
+    expect(rows.map(([member]) => bare(member))).toEqual(Object.keys(body));
+  });
+
+  it('lists endpoints that are there', async () => {
+    const run = aRun(aReport());
+    await using operations = await startTestOperations(
+      new DaemonInMemory(aSource({ runs: [run] })),
+    );
+    const endpoints = rowsOf(sectionOf(PAGE, '## Endpoints')).map(([cell]) => bare(cell));
+
+    const answers = await Promise.all(
+      endpoints.map(async (endpoint) => {
+        const [method, path] = endpoint.includes(' ') ? endpoint.split(' ') : ['GET', endpoint];
+        const response = await fetch(operations.url + (path ?? '').replace('ID', run.id), {
+          method: method ?? '',
+        });
+        await response.body?.cancel();
+        return [endpoint, response.status];
+      }),
+    );
+
+    // Those that write are off here.
+    expect(answers).toEqual(
+      endpoints.map((endpoint) => [endpoint, endpoint.startsWith('POST') ? 403 : 200]),
+    );
+  });
+});
