@@ -1,11 +1,13 @@
 import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
+import type { GitMemory } from '../git/git-memory.js';
 import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
 import { RunMemory } from '../stages/run-memory.js';
-import { openSource } from '../stages/source.js';
+import { openSource, type Source } from '../stages/source.js';
 import { Closers } from './closers.js';
+import type { Limiters } from './limiters.js';
 import { openService, type AccessOptions, type ServiceAccess } from './service-access.js';
 import { stateAccess } from './state-access.js';
 
@@ -36,6 +38,10 @@ export interface RunFlags {
   readonly timeout?: number;
   readonly lockTimeout: number;
   readonly concurrency?: number;
+  /** Planned and reported, but for kills nothing is written. */
+  readonly suspend?: boolean;
+  /** What holds where the config does not say whether the state is shared over origin. */
+  readonly pushState?: boolean;
 }
 
 export interface Surroundings {
@@ -46,6 +52,10 @@ export interface Surroundings {
   /** Of earlier runs over the same directory; a run by itself has none. */
   readonly memory?: RunMemory;
   readonly traffic?: Traffic | undefined;
+  /** Opens what the run reads; default: the directory. */
+  readonly open?: ((memory: GitMemory) => Promise<Source>) | undefined;
+  /** Shared by the runs of one process. */
+  readonly limiters?: Limiters | undefined;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -55,6 +65,8 @@ export interface Run extends AsyncDisposable {
   readonly openWriter: () => AdminWriter;
   /** What plans call the service. */
   readonly originName: () => string;
+  /** Requests sent up to now, tries counted one by one. */
+  readonly requests: () => number;
 }
 
 /** A dead network is given up after so long. */
@@ -69,14 +81,13 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note, traffic, memory = new RunMemory() }: Surroundings,
+  { settings, signal, note, open, limiters, traffic, memory = new RunMemory() }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
-  const source = await openSource(directory, {
-    workingTree: flags.committedOnly !== true && (isDryRun || flags.allowDirty === true),
-    memory: memory.git,
-  });
+  const workingTree = flags.committedOnly !== true && (isDryRun || flags.allowDirty === true);
+  const source = await (open?.(memory.git) ??
+    openSource(directory, { workingTree, memory: memory.git }));
   closers.add(async () => source[Symbol.asyncDispose]());
   const opened: { service?: ServiceAccess; pushState?: boolean } = {};
   const service = (): ServiceAccess => {
@@ -96,13 +107,12 @@ export async function openRun(
     memory,
     options: runOptions(flags),
     openReader: async (desired) => {
-      opened.pushState = desired.config.pushState;
-      const access = accessOptions(flags, checkout.directory);
-      opened.service = await openService(
-        desired,
-        { ...access, settings, signal, note, traffic },
-        closers,
-      );
+      opened.pushState = desired.config.pushState ?? flags.pushState ?? false;
+      const access = {
+        ...accessOptions(flags, checkout.directory),
+        ...{ settings, signal, note, limiters, traffic },
+      };
+      opened.service = await openService(desired, access, closers);
       return opened.service.reader;
     },
     originName: () => service().name,
@@ -119,6 +129,7 @@ export async function openRun(
     context,
     openWriter: () => service().openWriter(),
     originName: () => service().name,
+    requests: () => opened.service?.requests() ?? 0,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
   };
 }
@@ -136,6 +147,7 @@ function runOptions(flags: RunFlags): RunOptions {
     touched: flags.touched === true,
     holdInvalid: flags.holdInvalid === true,
     since: flags.since,
+    suspend: flags.suspend === true,
   };
 }
 

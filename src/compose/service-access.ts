@@ -10,6 +10,7 @@ import type { Desired } from '../model/desired.js';
 import { packageVersion } from '../version.js';
 import type { Closers } from './closers.js';
 import type { EmbeddedOptions } from './embedded.js';
+import type { Limiters } from './limiters.js';
 import { embeddedStateName } from './store-id.js';
 
 export interface AccessOptions {
@@ -24,6 +25,7 @@ export interface AccessOptions {
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
+  readonly limiters?: Limiters | undefined;
 }
 
 /** How plans and the state call the embedded service: its port is another one at every run. */
@@ -40,6 +42,8 @@ export interface ServiceAccess {
   /** What the state calls the service: for the embedded one, which of its stores. */
   readonly stateName: string;
   openWriter(): AdminWriter;
+  /** Sent up to now, tries counted one by one. */
+  requests(): number;
 }
 
 /**
@@ -60,6 +64,10 @@ export async function openService(
     version: packageVersion(),
     timeoutMs: options.timeoutMs,
     concurrency: options.concurrency,
+    // The embedded service is another one at every run, and so is its key.
+    limiter: options.embedded
+      ? undefined
+      : options.limiters?.of({ origin: name, key: key() }, options),
     signal: options.signal,
     traffic: options.traffic,
     onWait: ({ waitMs, why, what }) => {
@@ -70,7 +78,11 @@ export async function openService(
   closers.add(async () => client.close());
   // The half that cannot write is all that a reader gets.
   const reader = new HttpAdminReader(client.reads());
-  return { reader, name, stateName, openWriter: () => new HttpAdminWriter(client, reader) };
+  return {
+    ...{ reader, name, stateName },
+    openWriter: () => new HttpAdminWriter(client, reader),
+    requests: () => Object.values(client.counts()).reduce((sum, count) => sum + count, 0),
+  };
 }
 
 async function locate(

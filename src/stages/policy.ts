@@ -24,6 +24,8 @@ export interface RunOptions {
   readonly holdInvalid?: boolean;
   /** Only objects whose specs differ from this revision's are planned; the others are held back. */
   readonly since?: string | undefined;
+  /** As `suspend: true` of the config. */
+  readonly suspend?: boolean;
 }
 
 /**
@@ -46,7 +48,7 @@ export function resolvePolicy(
     revertDrift: options.revertDrift,
     identities: options.identities === true ? 'all' : stateless ? 'none' : 'changed',
     stateless,
-    suspended: config.suspend,
+    suspended: config.suspend || options.suspend === true,
     witnessed: new Set(),
     restorable: new Map(),
   };
