@@ -2,7 +2,14 @@ import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
   {
-    ignores: ['dist/', 'coverage/', 'mutation/', 'src/generated/', 'node_modules/'],
+    ignores: [
+      'dist/',
+      'action/index.js',
+      'coverage/',
+      'mutation/',
+      'src/generated/',
+      'node_modules/',
+    ],
   },
   ...tseslint.configs.strictTypeChecked,
   ...tseslint.configs.stylisticTypeChecked,

@@ -39,7 +39,8 @@ export async function flaghoistOnTerminal(
   return ended(['script', '-qec', words.join(' '), '/dev/null'], input, options);
 }
 
-async function ended(
+/** Runs a program to its end, with nothing of the developer's environment but PATH. */
+export async function ended(
   [program = '', ...args]: readonly string[],
   input: string,
   options: CliOptions,

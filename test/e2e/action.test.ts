@@ -1,0 +1,146 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTestRunner, type ActionResult, type TestRunner } from '../support/action.js';
+import { flaghoist } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { startTestForge, type TestForge } from '../support/forge.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+function flag(percent: number): string {
+  return `flag: alpha
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: { "on": ${String(percent)}, "off": rest } }
+`;
+}
+
+describe('the GitHub action', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+  let forge: TestForge;
+  let runner: TestRunner;
+  let base: string;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    service = await startTestService();
+    forge = await startTestForge('github');
+    runner = await startTestRunner();
+    repository.write({
+      'flaghoist.yaml': 'workspace: Default\nenvironments:\n  staging: {}\n',
+      'flags/alpha.yaml': flag(10),
+    });
+    base = repository.commit('Add a flag');
+    const env = { FLAGHOIST_API_KEY: service.key };
+    const args = ['reconcile', '--url', service.origin, repository.directory];
+    expect(await flaghoist(args, { env })).toMatchObject({ code: 0 });
+    repository.git('checkout', '--quiet', '-b', 'ramp');
+    repository.write({ 'flags/alpha.yaml': flag(25) });
+    repository.commit('Ramp alpha');
+    service.requests.length = 0;
+  });
+
+  afterEach(async () => {
+    await runner[Symbol.asyncDispose]();
+    await forge.close();
+    await service.stop();
+    repository[Symbol.dispose]();
+  });
+
+  async function act(
+    inputs: Readonly<Record<string, string>>,
+    terminateAfter?: () => Promise<void>,
+  ): Promise<ActionResult> {
+    const event = join(runner.temporary, 'event.json');
+    const head = { sha: repository.git('rev-parse', 'HEAD'), repo: { id: 1 } };
+    const pull = { number: 7, head, base: { sha: base, repo: { id: 1 } } };
+    writeFileSync(event, JSON.stringify({ pull_request: pull }));
+    const given = { url: service.origin, key: service.key, 'forge-token': forge.token };
+    return runner.action(
+      { ...given, ...inputs },
+      {
+        cwd: repository.directory,
+        ...(terminateAfter && { terminateAfter }),
+        env: {
+          GITHUB_ACTIONS: 'true',
+          GITHUB_API_URL: forge.url,
+          GITHUB_REPOSITORY: 'acme/flags',
+          GITHUB_EVENT_PATH: event,
+          GITHUB_BASE_REF: 'main',
+        },
+      },
+    );
+  }
+
+  it('reviews a pull request, and leaves nothing behind', async () => {
+    const run = await act({ command: 'review', extra: '--sarif\n  found here.sarif\n' });
+
+    expect(run, run.stderr).toMatchObject({ code: 0, outputs: 'exit-code=0\n' });
+    expect(forge.comments.map(({ body }) => body)).toEqual([expect.stringContaining('10 → 25 %')]);
+    expect(run.stdout).toContain('10 → 25 %');
+    expect(existsSync(join(repository.directory, 'found here.sarif'))).toBe(true);
+    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(readdirSync(runner.temporary)).toEqual(['event.json']);
+  });
+
+  it('installs what it names, whatever the checkout says, and runs no script for that', async () => {
+    const mark = join(repository.directory, 'ran');
+    repository.write({
+      '.npmrc': 'registry=http://127.0.0.1:9/\n',
+      'package.json': '{ "name": "trap", "type": "commonjs" }',
+      'node_modules/flaghoist/package.json':
+        '{ "name": "flaghoist", "version": "0.1.0", "bin": "dist/main.js" }',
+      'node_modules/flaghoist/dist/main.js': `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`,
+    });
+    repository.commit('Set a trap');
+
+    const run = await act({ command: 'review' });
+
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect(runner.requests).toContain('/program.tgz');
+    expect(existsSync(mark)).toBe(false);
+    expect(existsSync(runner.scriptMark)).toBe(false);
+  });
+
+  it('says the exit code of the program: there is drift', async () => {
+    const run = await act({ command: 'drift', directory: '.' });
+
+    expect(run, run.stderr).toMatchObject({ code: 0, outputs: 'exit-code=0\n' });
+
+    using other = new ConfigRepository();
+    const config = 'workspace: Default\nenvironments:\n  staging: {}\n';
+    other.write({ 'flaghoist.yaml': config, 'flags/alpha.yaml': flag(90) });
+    other.commit('Say something else');
+    const args = ['reconcile', '--adopt', '--url', service.origin, other.directory];
+    const changed = await flaghoist(args, { env: { FLAGHOIST_API_KEY: service.key } });
+    expect(changed, changed.stderr).toMatchObject({ code: 0 });
+    expect(await act({ command: 'drift' })).toMatchObject({ code: 2, outputs: 'exit-code=2\n' });
+  });
+
+  it('hands words over as they are, also those that a shell would run', async () => {
+    const mark = join(repository.directory, 'ran');
+
+    const run = await act({ command: 'reconcile', since: `$(touch ${mark}); "\`touch ${mark}\`` });
+
+    expect(run).toMatchObject({ code: 1, outputs: 'exit-code=1\n' });
+    expect(run.stderr).toContain('cannot find revision');
+    expect(existsSync(mark)).toBe(false);
+    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('passes on that the job is cancelled, so that no status stays open', async () => {
+    service.failNext({ path: /splits|definitions/ }, 'hang');
+    const run = await act({ command: 'review' }, async () => {
+      while (service.faultsLeft() > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+
+    expect(run, run.stderr).toMatchObject({ code: 143, outputs: 'exit-code=143\n' });
+    expect(forge.statuses.length).toBeGreaterThan(0);
+    const last = new Map(forge.statuses.map(({ context, state }) => [context, state]));
+    expect([...last.values()]).not.toContain('pending');
+    expect(readdirSync(runner.temporary)).toEqual(['event.json']);
+  });
+});

@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { INPUTS, toInvocation, withoutSecrets } from '../../../action/src/inputs.js';
+import { BUNDLE, bundleAction } from '../../../scripts/bundle-action.js';
+import { PROJECT, readProjectFile } from './project.js';
+
+interface Action {
+  readonly inputs: Readonly<Record<string, object>>;
+  readonly runs: { readonly using: string; readonly main: string };
+}
+
+describe('action.yml', () => {
+  const action = parse(readProjectFile('action.yml')) as Action;
+
+  it('declares the inputs that are read', () => {
+    expect(Object.keys(action.inputs)).toEqual([...INPUTS]);
+  });
+
+  it('runs the bundle, which needs nothing beside it', () => {
+    expect(action.runs.using).toBe('node24');
+    expect(join(PROJECT, action.runs.main)).toBe(BUNDLE);
+    const imported = [...readFileSync(BUNDLE, 'utf8').matchAll(/ from "([^"]+)"/g)];
+    expect(imported.filter(([, name]) => !name?.startsWith('node:'))).toEqual([]);
+  });
+
+  it('has a bundle of its sources as they are (npm run bundle)', async () => {
+    expect(existsSync(BUNDLE)).toBe(true);
+    expect(readFileSync(BUNDLE, 'utf8')).toBe(await bundleAction());
+  });
+
+  it('is told of with every input', () => {
+    const page = readProjectFile('docs/review.md');
+    expect(INPUTS.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
+describe('inputs of the action', () => {
+  it('become words of which none can turn into another', () => {
+    const { args } = toInvocation({
+      INPUT_COMMAND: 'reconcile',
+      INPUT_DIRECTORY: '--force',
+      INPUT_SINCE: '--prune',
+      'INPUT_PLAN-HASH': 'a b; c',
+      INPUT_EXTRA: '\n --environment=staging \r\n\n--dry-run\n',
+    });
+
+    expect(args).toEqual([
+      ...['reconcile', '--since=--prune', '--plan-hash=a b; c'],
+      ...['--environment=staging', '--dry-run', '--', '--force'],
+    ]);
+  });
+
+  it('give a review of the workspace where nothing is said, without empty keys', () => {
+    const { args, environment } = toInvocation({ PATH: '/bin', INPUT_KEY: '', INPUT_URL: '' });
+
+    expect(args).toEqual(['review', '--', '.']);
+    expect(environment).toEqual({ PATH: '/bin' });
+  });
+
+  it('keep secrets out of the words, and the token of the forge for reviews', () => {
+    const secrets = { INPUT_KEY: 'made-up-key', 'INPUT_FORGE-TOKEN': 'made-up-token' };
+    const review = toInvocation({ ...secrets, FLAGHOIST_API_KEY: 'older' });
+
+    expect(review.args.join(' ')).not.toContain('made-up');
+    expect(review.environment).toEqual({
+      FLAGHOIST_API_KEY: 'made-up-key',
+      FLAGHOIST_FORGE_TOKEN: 'made-up-token',
+    });
+    const { environment } = toInvocation({ ...secrets, INPUT_COMMAND: 'drift' });
+    expect(environment).toEqual({ FLAGHOIST_API_KEY: 'made-up-key' });
+  });
+
+  it('refuse a command that is none of the three', () => {
+    expect(() => toInvocation({ INPUT_COMMAND: 'kill' })).toThrow(
+      expect.objectContaining({ code: 'USAGE' }),
+    );
+  });
+
+  it('show no secret to the installation', () => {
+    const environment = { INPUT_KEY: 'a', FLAGHOIST_API_KEY: 'b', GITHUB_TOKEN: 'c', PATH: '/bin' };
+
+    expect(withoutSecrets(environment)).toEqual({ PATH: '/bin' });
+  });
+});
