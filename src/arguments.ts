@@ -7,7 +7,7 @@ export function collect(value: string, before: readonly string[]): readonly stri
 }
 
 export function collectObject(value: string, before: readonly string[]): readonly string[] {
-  if (!/^(flag|segment)\/[^/]+$/.test(value)) {
+  if (!/^(flag|segment|identities)\/[^/]+$/.test(value)) {
     throw new InvalidArgumentError('Expected KIND/NAME, for example flag/new-checkout.');
   }
   return [...before, value];

@@ -81,6 +81,7 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     .option('--prune', 'delete what the specs used to declare and no longer do')
     .option('--adopt', 'take over live objects that differ, also in protected environments')
     .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
+    .option('--identities', 'write all identities, also those that were written before')
     .addOption(
       new Option('--plan <file>', 'apply only what equals this plan, JSON of a dry run').conflicts(
         'planHash',
@@ -89,6 +90,7 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     .option('--plan-hash <hash>', 'apply only the plan with this hash')
     .option('--since <revision>', 'plan only objects whose specs differ from this revision')
     .option('--approve <hash>', 'let the plan with this hash pass the guards')
+    .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')
     .option('--allow-older', 'apply a HEAD that is older than what was applied')
     .option('--allow-dirty', 'apply the working tree instead of HEAD')
     .option('--title <text>', 'title of every write, instead of the commits’')

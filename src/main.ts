@@ -15,6 +15,10 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 
 try {
   process.exitCode = await runCli(process.argv.slice(2), {
+    // Opened where it is asked for: most runs read nothing.
+    get stdin() {
+      return process.stdin;
+    },
     stdout: process.stdout,
     stderr: process.stderr,
     environment: process.env,

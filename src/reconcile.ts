@@ -10,11 +10,12 @@ import { guardFindings } from './plan/guards.js';
 import { killOrders } from './plan/kill-orders.js';
 import { stateAfterAnswers, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
 import { planChanges, touchedKeys } from './plan/plan.js';
+import { verifyingPolicy } from './plan/policy.js';
 import { planHash } from './plan/plan-hash.js';
 import type { ReviewedPlan } from './report/reviewed-plan.js';
 import { applyMessageFor } from './stages/apply-message.js';
 import { readDesired } from './stages/desired.js';
-import { guardingConfig } from './stages/guarding.js';
+import { guardingConfig, mayPass, type GuardPass } from './stages/guarding.js';
 import { refuseOlderHead } from './stages/head-order.js';
 import { restorableKills } from './stages/kill-history.js';
 import { beforeKills } from './stages/kill-lane.js';
@@ -27,7 +28,7 @@ import { type Applied, type Planned, type RunContext } from './stages/run.js';
 import { unknowns } from './stages/unknowns.js';
 import { overridden, wordsFor } from './stages/words.js';
 
-const NOTHING_REMEMBERED = { state: EMPTY_STATE, head: null };
+const NOTHING_REMEMBERED = { state: EMPTY_STATE, head: null, commit: null };
 
 /** What a run that applies needs besides. */
 export interface ApplyOptions {
@@ -39,8 +40,8 @@ export interface ApplyOptions {
   readonly words: Partial<Words>;
   /** The reviewed plan: any other is refused. */
   readonly reviewed?: ReviewedPlan | undefined;
-  /** The plan that may pass the guards. */
-  readonly approvedHash?: string | undefined;
+  /** What may pass the guards. */
+  readonly passing?: GuardPass;
   /** Called for each kill that goes out before the plan is made. */
   readonly onKill: Killing['onKill'];
 }
@@ -60,7 +61,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const at = await connectIn(reader, place);
   checkNamesOnService(desired, at);
   const home = await context.openState(at);
-  const { state, head: applied } = (await home?.read()) ?? NOTHING_REMEMBERED;
+  const { state, head: applied, commit: remembered } = (await home?.read()) ?? NOTHING_REMEMBERED;
   await refuseOlderHead(context, applied);
   const head = revision.commit;
   const resolved = { ...(await policyOf(context, desired, at, home === null)), held };
@@ -75,6 +76,8 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const changes = planChanges(input);
   const originName = context.originName();
   const guarding = await guardingConfig(checkout, desired.config, { head, applied });
+  // Who has a state here was here before, wherever else.
+  const elsewhere = home && remembered === null ? await context.appliedElsewhere(at) : [];
   return {
     plan: changes,
     planHash: planHash(
@@ -83,7 +86,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
       policy.reviewed,
     ),
     words: killsInTheirWords(await wordsFor(changes, input, checkout, head), changes, kills),
-    guardFindings: guardFindings(changes, input, guarding),
+    guardFindings: guardFindings(changes, input, guarding, elsewhere),
     unknowns: await unknowns(checkout, state, head),
     appliedHead: applied,
     ...{ invalid, input, at, originName, reader, home, kills },
@@ -103,7 +106,7 @@ export async function reconcile(
   const observedAtMs = options.now();
   const planned = await plan(context, options);
   refuseUnreviewed(planned, options.reviewed);
-  if (planned.guardFindings.length > 0 && planned.planHash !== options.approvedHash) return planned;
+  if (!(await mayPass(planned, options.passing))) return planned;
   const { reader, at, home, input } = planned;
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(input, planned.plan.changes, head);
@@ -154,9 +157,8 @@ async function verify(
   const head = revision.commit;
   const untouched = stateAfterVerify(input, new Set(done.unchanged), head);
   if (done.changes.length === 0) return { converged: true, state: untouched };
-  const applied = done.changes.filter(({ id }) => outcomes.get(id)?.status === 'applied');
-  const state = stateAfterAnswers({ ...input, state: untouched }, applied, head);
-  const policy = { ...input.policy, only: touchedKeys(done) };
+  const state = stateAfterAnswers({ ...input, state: untouched }, done.changes, outcomes, head);
+  const policy = verifyingPolicy(input.policy, touchedKeys(done));
   const again = await look(reader, at, { desired: input.desired, state, policy, checkout, head });
   const left = planChanges(again, 'touched');
   return {

@@ -161,7 +161,7 @@ export class AdminClient implements GetOnly {
           (request.accepts?.(status, isOwn) ?? false) ||
           (request.kind === 'delete' && uncertain && status === 404 && isOwn),
         now: this.#time.now(),
-        clean: (text) => this.#clean(text),
+        clean: (text) => this.clean(text),
       });
     } catch (error) {
       if (!(error instanceof NoAnswerError) || signal?.aborted === true) throw error;
@@ -242,7 +242,7 @@ export class AdminClient implements GetOnly {
   }
 
   /** Untrusted text, fit for one line of a report: without the key, control characters, or great length. */
-  #clean(text: string): string {
+  clean(text: string): string {
     const withoutKey = text.replaceAll(this.#options.key(), '[redacted]');
     return withoutKey
       .replace(/fha_[\w-]+/g, '[redacted]')

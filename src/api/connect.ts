@@ -10,6 +10,8 @@ export interface Connection {
   readonly rolloutStatuses: readonly WireRolloutStatus[];
   /** Names; null where the service does not list them. */
   readonly trafficTypes: readonly string[] | null;
+  /** Name → id of those that the service lists. */
+  readonly trafficTypeIds: ReadonlyMap<string, string>;
 }
 
 /** A workspace and its environments: all that a kill needs to know. */
@@ -31,7 +33,8 @@ export async function connectIn(reader: AdminReader, place: Place): Promise<Conn
     reader.listTrafficTypes(place.workspace.id),
   ]);
   const names = trafficTypes?.map(({ name }) => name) ?? null;
-  return { ...place, rolloutStatuses, trafficTypes: names };
+  const trafficTypeIds = new Map(trafficTypes?.map(({ name, id }) => [name, id]));
+  return { ...place, rolloutStatuses, trafficTypes: names, trafficTypeIds };
 }
 
 /** @throws FlaghoistError `NOT_ON_SERVICE`: there is no such workspace. */

@@ -29,6 +29,7 @@ export async function observe(reader: AdminReader, at: Connection, scope: Scope)
     environments: new Map(at.environments.map((each) => [each.name, each])),
     rolloutStatuses: at.rolloutStatuses,
     trafficTypes: at.trafficTypes,
+    trafficTypeIds: new Map([...segments.types, ...flags.types, ...at.trafficTypeIds]),
     flags: flags.flags,
     segments: segments.segments,
     allFlags: flags.all,
@@ -36,11 +37,22 @@ export async function observe(reader: AdminReader, at: Connection, scope: Scope)
   };
 }
 
+type TrafficTypeIds = readonly (readonly [name: string, id: string])[];
+
+/** A service that does not list traffic types names them in what it lists. */
+function typesOf(objects: readonly (WireFlag | WireDefinition | WireSegment)[]): TrafficTypeIds {
+  return objects.map(({ trafficType: { name, id } }) => [name, id]);
+}
+
 async function observeFlags(
   reader: AdminReader,
   at: Connection,
   { flags: wanted, users }: Scope,
-): Promise<{ flags: ReadonlyMap<string, ActualFlag>; all: readonly string[] | null }> {
+): Promise<{
+  flags: ReadonlyMap<string, ActualFlag>;
+  all: readonly string[] | null;
+  types: TrafficTypeIds;
+}> {
   const listed = await reader.listFlags(at.workspace.id);
   const byName = listed && new Map(listed.map((flag) => [flag.name, flag]));
   const scope = users && byName ? withStrangers(wanted, byName, at.environments) : wanted;
@@ -59,7 +71,12 @@ async function observeFlags(
       );
       return [name, actualFlag(byName?.get(name), new Map(found), byName !== null)];
     });
-  return { flags: new Map(flags), all: listed?.map(({ name }) => name) ?? null };
+  const seen = [...(listed ?? []), ...definitions.flatMap((each) => [...each.values()])];
+  return {
+    flags: new Map(flags),
+    all: listed?.map(({ name }) => name) ?? null,
+    types: typesOf(seen),
+  };
 }
 
 /** Every flag of the workspace in every environment: any of them may use what is about to go. */
@@ -122,7 +139,11 @@ async function observeSegments(
   reader: AdminReader,
   at: Connection,
   scope: ReadonlyMap<string, SegmentScope>,
-): Promise<{ segments: ReadonlyMap<string, ActualSegment>; all: readonly string[] }> {
+): Promise<{
+  segments: ReadonlyMap<string, ActualSegment>;
+  all: readonly string[];
+  types: TrafficTypeIds;
+}> {
   const listed = await reader.listSegments(at.workspace.id);
   const byName = new Map(listed.map((segment) => [segment.name, segment]));
   const wanted = [...scope].sort(([a], [b]) => byCodeUnits(a, b));
@@ -135,7 +156,11 @@ async function observeSegments(
     name,
     observed[index] ?? { environments: new Map() },
   ]);
-  return { segments: new Map(segments), all: listed.map(({ name }) => name) };
+  return {
+    segments: new Map(segments),
+    all: listed.map(({ name }) => name),
+    types: typesOf(listed),
+  };
 }
 
 async function observeSegment(

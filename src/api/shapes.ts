@@ -63,7 +63,7 @@ export const list =
     return value.map((each, index) => check(each, `${path}[${index}]`));
   };
 
-const orEmpty =
+export const orEmpty =
   <T>(check: Check<T>): Check<T[]> =>
   (value, path) =>
     value === undefined || value === null ? [] : list(check)(value, path);

@@ -1,8 +1,9 @@
 import { FlaghoistError, RejectedError, messageOf } from '../errors.js';
 import { sameJson } from '../kinds/json.js';
-import type { Words } from '../model/run.js';
+import type { IdentitiesAnswer, Words } from '../model/run.js';
 import type { AdminClient, WriteRequest } from './admin-client.js';
 import { holds } from './holds.js';
+import { identitiesAnswer } from './identities-answer.js';
 import { asDefinition, findPatched, isSameObject, type NewObject } from './look-up.js';
 import type { ServiceAnswer } from './answer.js';
 import { isNoEndpoint } from './reader-http.js';
@@ -14,21 +15,24 @@ import {
   type WireDefinition,
   type WireDefinitionBody,
   type WireFlag,
+  type WireIdentity,
   type WirePatchOperation,
   type WireSegment,
   type WireSegmentInEnvironment,
 } from './wire.js';
-import type { AdminWriter, DefinitionPlace } from './writer.js';
+import type { AdminWriter, DefinitionPlace, IdentitiesPlace } from './writer.js';
+
+type WritingClient = Pick<AdminClient, 'origin' | 'write' | 'clean'>;
 
 /** Writes over HTTP. The reader is for looking up what a request of unknown fate has made. */
 export class HttpAdminWriter implements AdminWriter {
-  readonly #client: Pick<AdminClient, 'origin' | 'write'>;
+  readonly #client: WritingClient;
   readonly #reader: AdminReader;
   #hasDeactivation = true;
   /** `uploadKeys?replace=false`, which says that it appends; the contract does not promise it. */
   #hasAppend = true;
 
-  constructor(client: Pick<AdminClient, 'origin' | 'write'>, reader: AdminReader) {
+  constructor(client: WritingClient, reader: AdminReader) {
     this.#client = client;
     this.#reader = reader;
   }
@@ -226,6 +230,26 @@ export class HttpAdminWriter implements AdminWriter {
     await this.#delete(['segments', 'ws', workspaceId, segment], words, what);
   }
 
+  async writeIdentities(
+    { trafficTypeId, trafficType, environmentId }: IdentitiesPlace,
+    identities: readonly WireIdentity[],
+    words: Words,
+  ): Promise<IdentitiesAnswer> {
+    assertFits(identities);
+    const request: WriteRequest = {
+      // The same operation creates and updates: twice is once.
+      kind: 'write',
+      method: 'POST',
+      path: ['trafficTypes', trafficTypeId, 'environments', environmentId, 'identities'],
+      query: { ...words },
+      body: identities,
+      what: `write identities of ${JSON.stringify(trafficType)}`,
+    };
+    const clean = (text: string): string => this.#client.clean(text);
+    const { json } = await this.#client.write(request);
+    return this.#checked(request, json, (value) => identitiesAnswer(value, identities, clean));
+  }
+
   async #findFlag(workspaceId: string, flag: NewObject, words: Words): Promise<unknown> {
     const flags = await this.#reader.listFlags(workspaceId);
     if (flags !== null) return flags.find((found) => isSameObject(found, flag));
@@ -266,9 +290,7 @@ export class HttpAdminWriter implements AdminWriter {
     keys: readonly string[],
     request: Omit<WriteRequest, 'kind' | 'method'>,
   ): Promise<ServiceAnswer> {
-    if (keys.length > MAX_KEYS_PER_REQUEST) {
-      throw new Error(`bug: ${keys.length} keys in one request`);
-    }
+    assertFits(keys);
     return this.#client.write({ ...request, kind: 'write', method: 'PUT' });
   }
 
@@ -292,6 +314,10 @@ export class HttpAdminWriter implements AdminWriter {
       { cause },
     );
   }
+}
+
+function assertFits({ length }: readonly unknown[]): void {
+  if (length > MAX_KEYS_PER_REQUEST) throw new Error(`bug: ${length} keys in one request`);
 }
 
 function definitionPath({ workspaceId, environmentId, flag }: DefinitionPlace): string[] {

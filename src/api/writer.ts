@@ -1,8 +1,9 @@
-import type { Words } from '../model/run.js';
+import type { IdentitiesAnswer, Words } from '../model/run.js';
 import type {
   WireDefinition,
   WireDefinitionBody,
   WireFlag,
+  WireIdentity,
   WirePatchOperation,
   WireSegment,
   WireSegmentInEnvironment,
@@ -73,6 +74,19 @@ export interface AdminWriter {
   /** `null`: the service does not have this endpoint. */
   deactivateSegment(environmentId: string, segment: string, words: Words): Promise<true | null>;
   deleteSegment(workspaceId: string, segment: string, words: Words): Promise<void>;
+  /** Creates or updates, each by itself; at most 10,000. */
+  writeIdentities(
+    place: IdentitiesPlace,
+    identities: readonly WireIdentity[],
+    words: Words,
+  ): Promise<IdentitiesAnswer>;
+}
+
+export interface IdentitiesPlace {
+  readonly trafficTypeId: string;
+  /** Name. */
+  readonly trafficType: string;
+  readonly environmentId: string;
 }
 
 export interface DefinitionPlace {

@@ -1,7 +1,13 @@
 import { FlaghoistError, messageOf, RejectedError } from '../errors.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { Plan } from '../model/plan.js';
-import type { Outcome, OutcomeCode, OutcomeError, Outcomes } from '../model/run.js';
+import type {
+  IdentitiesAnswer,
+  Outcome,
+  OutcomeCode,
+  OutcomeError,
+  Outcomes,
+} from '../model/run.js';
 import type { Step, StepId } from '../model/step.js';
 import {
   ChangedMeanwhileError,
@@ -20,7 +26,7 @@ export interface ApplyProgress {
 type Skipped = Extract<Outcome, { status: 'skipped' }>;
 
 type StepResult =
-  | { readonly status: 'succeeded' }
+  | { readonly status: 'succeeded'; readonly answer: IdentitiesAnswer | undefined }
   | { readonly status: 'failed'; readonly error: unknown }
   | Skipped;
 
@@ -74,8 +80,7 @@ function reasonToSkip(
 
 async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> {
   try {
-    await execute(step, context);
-    return { status: 'succeeded' };
+    return { status: 'succeeded', answer: await execute(step, context) };
   } catch (error) {
     if (isApprovalNeeded(error)) {
       return {
@@ -91,9 +96,12 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
   }
 }
 
-async function execute(step: Step, context: ApplyContext): Promise<void> {
-  const executor = executors[step.action] as (step: Step, context: ApplyContext) => Promise<void>;
-  await executor(step, context);
+/** @returns what a step that succeeded has to tell; most have nothing. */
+async function execute(step: Step, context: ApplyContext): Promise<IdentitiesAnswer | undefined> {
+  if (step.action === 'write-identities') return executors[step.action](step, context);
+  type Executor = (step: Step, context: ApplyContext) => Promise<unknown>;
+  await (executors[step.action] as Executor)(step, context);
+  return undefined;
 }
 
 /** The service has no code of its own for this refusal; status and opening words are all that it documents. */
@@ -111,7 +119,13 @@ function outcomesOf(plan: Plan, results: ReadonlyMap<StepId, StepResult>): Outco
     const result = results.get(step.id);
     if (result) stepsOf.set(step.change, [...(stepsOf.get(step.change) ?? []), result]);
   }
-  return new Map(plan.changes.map(({ id }) => [id, outcomeOf(stepsOf.get(id) ?? [])]));
+  return new Map(
+    plan.changes.map(({ id }) => {
+      const own = stepsOf.get(id) ?? [];
+      const identities = identitiesOf(own);
+      return [id, identities ? withIdentities(outcomeOf(own), identities) : outcomeOf(own)];
+    }),
+  );
 }
 
 function outcomeOf(results: readonly StepResult[]): Outcome {
@@ -123,6 +137,33 @@ function outcomeOf(results: readonly StepResult[]): Outcome {
     if (result.status === 'skipped') return result;
   }
   return { status: 'applied' };
+}
+
+/** Undefined where no step told of any. */
+function identitiesOf(results: readonly StepResult[]): IdentitiesAnswer | undefined {
+  const answers = results.flatMap((result) =>
+    result.status === 'succeeded' && result.answer ? [result.answer] : [],
+  );
+  if (answers.length === 0) return undefined;
+  return {
+    written: answers.flatMap(({ written }) => written),
+    failed: answers.flatMap(({ failed }) => failed),
+  };
+}
+
+/** A request that was answered may still have refused some of what it held. */
+function withIdentities(outcome: Outcome, identities: IdentitiesAnswer): Outcome {
+  const { written, failed } = identities;
+  if (outcome.status !== 'applied') return { ...outcome, identities };
+  if (failed.length === 0) return { ...outcome, identities };
+  const all = failed.length + written.length;
+  const error: OutcomeError = {
+    code: 'IDENTITIES_REFUSED',
+    message: `cannot write ${failed.length} of ${all} identities: the service refused them`,
+    status: null,
+    transactionId: null,
+  };
+  return { status: 'failed', error, partly: written.length > 0, identities };
 }
 
 function outcomeError(error: unknown): OutcomeError {

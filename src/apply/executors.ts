@@ -6,7 +6,7 @@ import { RejectedError } from '../errors.js';
 import { definitionFromWire } from '../kinds/flag-wire.js';
 import { sameJson } from '../kinds/json.js';
 import type { ObjectId } from '../model/object-id.js';
-import type { Words } from '../model/run.js';
+import type { IdentitiesAnswer, Words } from '../model/run.js';
 import type { StepAction, StepOf } from '../model/step.js';
 import { chunks } from '../plan/segments.js';
 
@@ -36,7 +36,10 @@ export class ChangedMeanwhileError extends Error {
 
 /** One executor per action: a new action without one does not compile. */
 export type Executors = {
-  readonly [A in StepAction]: (step: StepOf<A>, context: ApplyContext) => Promise<void>;
+  readonly [A in StepAction]: (
+    step: StepOf<A>,
+    context: ApplyContext,
+  ) => Promise<A extends 'write-identities' ? IdentitiesAnswer : unknown>;
 };
 
 export const executors: Executors = {
@@ -93,6 +96,11 @@ export const executors: Executors = {
       step.segment,
       wordsOf(step, context),
     );
+  },
+  'write-identities': async (step, context) => {
+    const { trafficType, trafficTypeId, identities } = step;
+    const place = { trafficType, trafficTypeId, environmentId: environmentIdOf(step, context) };
+    return context.writer.writeIdentities(place, identities, wordsOf(step, context));
   },
 };
 

@@ -75,8 +75,10 @@ async function runDirectory(
     const drift = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
     const adoption = flags.adopt === true ? await adopt(drift, planned, run, terminal) : undefined;
     const showKeys = flags.showKeys === true;
-    const unchanged = planned.plan.unchanged.length;
-    const text = driftText({ ...drift, unchanged }, { ...screen, showKeys });
+    const unseen = new Set(drift.unseen);
+    const unchanged = planned.plan.unchanged.filter((id) => !unseen.has(id)).length;
+    const report = { ...drift, unchanged, unseen: unseen.size };
+    const text = driftText(report, { ...screen, showKeys });
     const open = adoption ? adoption.left.length : drift.differences.length;
     return {
       directory,

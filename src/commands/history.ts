@@ -1,10 +1,9 @@
-import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
+import { FlaghoistError, type ExitCode } from '../errors.js';
 import type { LoggedApply } from '../git/state-log.js';
 import { quoted } from '../report/clean.js';
 import { historyText, type HistoryRow } from '../report/state-text.js';
 import { withState } from './open-state.js';
 import type { StateFlags, Terminal } from './options.js';
-import { openScreen } from './screen.js';
 
 const OBJECT = /^(flag|segment)\/([^/@]+)$/;
 
@@ -19,13 +18,11 @@ export async function runHistory(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { object, directory } = parseWords(words);
-  const screen = openScreen(flags, terminal);
-  return withState(directory, { flags, terminal, screen }, async (opened) => {
+  return withState(directory, flags, terminal, async (opened) => {
     const applies = (await opened?.home.history(object)) ?? [];
     const rows = withoutBeginnings(applies).map((apply) => historyRow(apply, object));
     const json = `${JSON.stringify({ formatVersion: 1, applies: rows }, null, 2)}\n`;
-    await screen.result(flags.format === 'json' ? json : historyText(rows));
-    return EXIT.ok;
+    return flags.format === 'json' ? json : historyText(rows);
   });
 }
 

@@ -4,14 +4,14 @@ import { openRun } from '../compose/open-run.js';
 import { directoryInRepository } from '../compose/state-access.js';
 import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/store-id.js';
 import { operatorSettings, type OperatorSettings } from '../config.js';
-import { FlaghoistError } from '../errors.js';
+import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
 import { findStates, type FoundState, type StateHome } from '../git/state-home.js';
 import { shareState } from '../git/state-shared.js';
 import { InvalidSpecsError } from '../stages/run.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { openSource, type Source } from '../stages/source.js';
 import type { StateFlags, Terminal } from './options.js';
-import type { Screen } from './screen.js';
+import { openScreen, type Screen } from './screen.js';
 
 /** The state of one directory, to be looked at or changed by hand. */
 export interface OpenedState {
@@ -20,31 +20,50 @@ export interface OpenedState {
   readonly environments: Readonly<Record<string, string>>;
 }
 
+/**
+ * Opens the state of a directory: its only one, without asking the service; where it has several the command line
+ * chooses, and where none says whose it is the service is asked which workspace it is.
+ *
+ * @param use what is done with it, and the result to print; null: nothing is remembered. Afterwards all is closed.
+ */
+export async function withState(
+  directory: string,
+  flags: StateFlags,
+  terminal: Terminal,
+  use: (state: OpenedState | null) => Promise<string>,
+): Promise<ExitCode> {
+  const screen = openScreen(flags, terminal);
+  await opening(directory, { flags, terminal, screen }, async (opened) => {
+    await screen.result(await use(opened));
+  });
+  return EXIT.ok;
+}
+
 interface Opening {
   readonly flags: StateFlags;
   readonly terminal: Terminal;
   readonly screen: Screen;
 }
 
-/**
- * Opens the state of a directory: its only one, without asking the service; where it has several the command line
- * chooses, and where none says whose it is the service is asked which workspace it is.
- *
- * @param use what is done with it; null: nothing is remembered. Afterwards all is closed.
- */
-export async function withState<T>(
+async function opening(
   directory: string,
   { flags, terminal, screen }: Opening,
-  use: (state: OpenedState | null) => Promise<T>,
-): Promise<T> {
+  use: (state: OpenedState | null) => Promise<void>,
+): Promise<void> {
   const settings = operatorSettings(terminal.environment);
   await using source = await openSource(directory, { workingTree: true });
   const { found, others } = await statesOf(source, directory, flags, settings);
   const [only, ...more] = found;
   if (more.length > 0) throw ambiguous(directory, found);
-  if (only) return await use(await asConfigured(only, source, settings));
+  if (only) {
+    await use(await asConfigured(only, source, settings));
+    return;
+  }
   // A fresh clone has not fetched a shared state yet.
-  if (others === 0 && !(await isShared(source))) return await use(null);
+  if (others === 0 && !(await isShared(source))) {
+    await use(null);
+    return;
+  }
   const note = (text: string): void => {
     screen.note(text);
   };
@@ -59,7 +78,7 @@ export async function withState<T>(
   const at = await connect(reader, specs.desired.config.workspace);
   const home = await run.context.openState(at);
   const environments = Object.fromEntries(at.environments.map(({ id, name }) => [id, name]));
-  return await use(home && { home, environments });
+  await use(home && { home, environments });
 }
 
 /** The state, by way of origin where the specs say that it is shared; invalid specs say nothing. */

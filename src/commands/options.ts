@@ -28,10 +28,12 @@ export interface ReconcileFlags extends CommonFlags, ServiceFlags {
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
+  readonly identities?: boolean;
   readonly plan?: string;
   readonly planHash?: string;
   readonly since?: string;
   readonly approve?: string;
+  readonly force?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
   readonly title?: string;
@@ -88,6 +90,7 @@ export type ValidateFlags = CommonFlags;
 
 /** What a command talks to: the process, or a test's stand-in for it. */
 export interface Terminal {
+  readonly stdin: NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -12,6 +12,7 @@ import { PlanDiffersError, refuseUnreviewed } from '../stages/reviewing.js';
 import { exitCodeOf, exitCodeOfSignal, reportOf } from '../stages/reporting.js';
 import { InvalidSpecsError, type Applied, type Planned } from '../stages/run.js';
 import { combinedExitCode } from './exit-code.js';
+import { askToForce } from './force.js';
 import type { ReconcileFlags, Terminal } from './options.js';
 import { killLine } from './kill-line.js';
 import { readReviewed } from './reviewed.js';
@@ -94,7 +95,7 @@ async function planOrApply(
   reviewed: ReviewedPlan | undefined,
 ): Promise<Planned | Applied> {
   if (flags.dryRun !== true) {
-    const options = applyOptions(run, flags, terminal);
+    const options = applyOptions(run, flags, { terminal, screen });
     const onKill: ApplyOptions['onKill'] = (id, result) => {
       screen.note(killLine(id, result));
     };
@@ -108,16 +109,18 @@ async function planOrApply(
 function applyOptions(
   run: Run,
   flags: ReconcileFlags,
-  { signal }: Terminal,
+  { terminal, screen }: Pick<Reporting, 'terminal' | 'screen'>,
 ): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
-  const { title, comment, approve } = flags;
+  const { title, comment, approve, force } = flags;
+  const ask = async (planned: Planned): Promise<boolean> =>
+    askToForce(reportOf(planned, run), terminal, screen);
   return {
     openWriter: run.openWriter,
     now: Date.now,
-    signal,
+    signal: terminal.signal,
     progress: {},
     words: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
-    approvedHash: approve,
+    passing: { approvedHash: approve, ask: force === true ? ask : undefined },
   };
 }
 
@@ -134,8 +137,8 @@ function reported(
   { run, flags, terminal, screen }: Reporting,
 ): DirectoryResult {
   const report = reportOf(result, run);
-  result.unknowns.forEach((unknown) => {
-    screen.note(`warning: ${unknown}`);
+  result.unknowns.forEach(({ message }) => {
+    screen.note(`warning: ${message}`);
   });
   const showKeys = flags.showKeys === true;
   const text = planText(report, { color: screen.color, width: screen.width, showKeys });
@@ -144,16 +147,20 @@ function reported(
   if (unremembered !== '') terminal.stderr.write(`flaghoist: ${unremembered}`);
   return {
     directory,
-    exitCode: detailed(result, flags) ?? exitCodeOf(result, terminal.signal),
+    exitCode: detailed(result, flags, terminal) ?? exitCodeOf(result, terminal.signal),
     text: text + unverified + unremembered,
     document: planDocument(report, { showKeys }),
   };
 }
 
 /** With `--detailed-exitcode`, of a dry run that is to say whether there is anything to do. */
-function detailed(result: Planned | Applied, flags: ReconcileFlags): ExitCode | undefined {
-  if (flags.detailedExitcode !== true || 'outcomes' in result) return undefined;
-  if (result.guardFindings.length > 0) return undefined;
+function detailed(
+  result: Planned | Applied,
+  { detailedExitcode }: ReconcileFlags,
+  { signal }: Terminal,
+): ExitCode | undefined {
+  if (detailedExitcode !== true || 'outcomes' in result) return undefined;
+  if (signal.aborted || result.guardFindings.length > 0) return undefined;
   const differs = result.plan.changes.length + pendingWithheld(result.plan).length > 0;
   return differs ? EXIT.changes : undefined;
 }

@@ -1,11 +1,10 @@
-import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
+import { FlaghoistError, type ExitCode } from '../errors.js';
 import type { StateReading } from '../git/state-ref.js';
 import { SharedStateHome } from '../git/state-shared.js';
 import { clean, quoted } from '../report/clean.js';
-import { stateRows, stateText } from '../report/state-text.js';
+import { shownEntry, stateRows, stateText } from '../report/state-text.js';
 import { withState } from './open-state.js';
 import type { StateFlags, Terminal } from './options.js';
-import { openScreen } from './screen.js';
 
 const NOTHING: Pick<StateReading, 'state'> = { state: new Map() };
 
@@ -15,13 +14,11 @@ export async function runStateList(
   flags: StateFlags,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const screen = openScreen(flags, terminal);
-  return withState(directory, { flags, terminal, screen }, async (opened) => {
+  return withState(directory, flags, terminal, async (opened) => {
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const rows = stateRows(state, opened?.environments ?? {});
     const json = { formatVersion: 1, ref: opened?.home.ref ?? null, objects: rows };
-    await screen.result(flags.format === 'json' ? asJson(json) : stateText(rows));
-    return EXIT.ok;
+    return flags.format === 'json' ? asJson(json) : stateText(rows);
   });
 }
 
@@ -32,17 +29,16 @@ export async function runStateShow(
   flags: StateFlags,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const screen = openScreen(flags, terminal);
-  return withState(directory, { flags, terminal, screen }, async (opened) => {
+  return withState(directory, flags, terminal, async (opened) => {
     const { state } = (await opened?.home.read()) ?? NOTHING;
     const entry = state.get(object);
     if (!entry) throw notThere('show', object);
-    const environments = Object.entries(entry.environments).map(([id, base]) => {
+    const shown = shownEntry(entry, { showKeys: flags.showKeys === true });
+    const environments = Object.entries(shown.environments).map(([id, base]) => {
       const name = opened?.environments[id];
       return [id, { ...(name !== undefined && { environment: name }), ...base }] as const;
     });
-    await screen.result(asJson({ ...entry, environments: Object.fromEntries(environments) }));
-    return EXIT.ok;
+    return asJson({ ...shown, environments: Object.fromEntries(environments) });
   });
 }
 
@@ -57,8 +53,7 @@ export async function runStateRm(
   flags: StateFlags,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const screen = openScreen(flags, terminal);
-  return withState(directory, { flags, terminal, screen }, async (opened) => {
+  return withState(directory, flags, terminal, async (opened) => {
     if (!opened) throw notThere('forget', object);
     const { home } = opened;
     const release = await home.lock(flags.lockTimeout, terminal.signal);
@@ -70,11 +65,10 @@ export async function runStateRm(
     } finally {
       await release();
     }
-    await screen.result(
+    return (
       `Forgot ${quoted(object)}. On the service nothing changed.\n` +
-        'From now on it was never ours: where the specs declare it the next run adopts it again, and where they do not it is never pruned.\n',
+      'From now on it was never ours: where the specs declare it the next run adopts it again, and where they do not it is never pruned.\n'
     );
-    return EXIT.ok;
   });
 }
 
@@ -84,17 +78,13 @@ export async function runStateUnlock(
   flags: StateFlags,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const screen = openScreen(flags, terminal);
-  return withState(directory, { flags, terminal, screen }, async (opened) => {
+  return withState(directory, flags, terminal, async (opened) => {
     const shared = opened?.home instanceof SharedStateHome ? opened.home : null;
     const holder = await shared?.lockHolder();
     if (!shared || !holder) {
-      await screen.result(
-        shared
-          ? 'Nothing to unlock: nobody holds the lock of the shared state.\n'
-          : 'Nothing to unlock: a state that is not shared is locked by a run that is alive, and by nothing else.\n',
-      );
-      return EXIT.ok;
+      return shared
+        ? 'Nothing to unlock: nobody holds the lock of the shared state.\n'
+        : 'Nothing to unlock: a state that is not shared is locked by a run that is alive, and by nothing else.\n';
     }
     if (!(await shared.breakLock(holder))) {
       throw new FlaghoistError(
@@ -102,8 +92,7 @@ export async function runStateUnlock(
         'cannot unlock the shared state: its lock moved meanwhile, so its holder is alive',
       );
     }
-    await screen.result(`Unlocked. It was held by ${clean(holder.who)}.\n`);
-    return EXIT.ok;
+    return `Unlocked. It was held by ${clean(holder.who)}.\n`;
   });
 }
 

@@ -20,6 +20,7 @@ export interface RunFlags {
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
+  readonly identities?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
   /** HEAD is read, though a dry run would read the working tree. */
@@ -108,6 +109,7 @@ export async function openRun(
     },
     originName: () => service().name,
     peekState: async (place) => state.peek(place),
+    appliedElsewhere: async (place) => state.elsewhere(place),
     openState: async (at) => {
       const home = await state.open(at);
       // A plan reads what is there; only a run that writes keeps others out.
@@ -131,6 +133,7 @@ function runOptions(flags: RunFlags): RunOptions {
     prune: flags.prune === true,
     adopt: flags.adopt === true,
     revertDrift: flags.revertDrift === true,
+    identities: flags.identities === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
     holdInvalid: flags.holdInvalid === true,

@@ -1,14 +1,18 @@
 import { resolve } from 'node:path';
 import type { Connection, Place } from '../api/connect.js';
+import { isLoopback } from '../api/origin.js';
 import type { Checkout } from '../git/checkout.js';
 import { openStateHome, type StateHome } from '../git/state-home.js';
 import { shareState } from '../git/state-shared.js';
+import { statesElsewhere, type StateElsewhere } from '../git/states-elsewhere.js';
 
 export interface StateAccess {
   /** To read from; it waits for no other run. Null: there is no home. */
   peek(place: Place): Promise<StateHome | null>;
   /** The same, shared over `origin` where the config says so. */
   open(at: Connection): Promise<StateHome | null>;
+  /** The states of the same directory that belong to another workspace; of try-outs on other services none. */
+  elsewhere(place: Place): Promise<StateElsewhere[]>;
 }
 
 export interface StateAccessOptions {
@@ -38,7 +42,20 @@ export function stateAccess(options: StateAccessOptions): StateAccess {
       const own = await openStateHome(place);
       return own && isShared() ? shareState(own, place) : own;
     },
+    elsewhere: async ({ workspace }) => {
+      const place = placeOf(workspace.id);
+      const states = await statesElsewhere(place, isShared());
+      return states.filter((each) => {
+        const isSame = each.origin === place.origin;
+        return isSame || !(isTryOut(each.origin) || isTryOut(place.origin));
+      });
+    },
   };
+}
+
+/** A service of this machine or of this process: what was tried there says nothing of another one. */
+function isTryOut(origin: string): boolean {
+  return !URL.canParse(origin) || origin.startsWith('embedded:') || isLoopback(origin);
 }
 
 /** What a state calls the config directory. */

@@ -55,9 +55,14 @@ export class Follower {
     return this.#again;
   }
 
-  /** A look under way ends first. */
-  async close(): Promise<void> {
+  /** Gives up what may take long. Looks are over from now on, and nothing is told any more. */
+  end(): void {
     this.#ending.abort();
+  }
+
+  /** Resolves when a look under way has ended. */
+  async close(): Promise<void> {
+    this.end();
     await this.#unfollow?.();
     await this.#looking;
   }
@@ -79,14 +84,14 @@ export class Follower {
     const { onLook, onNews } = this.#options;
     try {
       const before = this.#seen;
-      const seen = await this.#upstream.look();
+      const seen = await this.#upstream.look(this.#ending.signal);
       this.#seen = seen;
       onLook(null);
       // The first look is the start's own.
       const news = before && (await this.#news(before, seen));
       if (news) onNews(news);
     } catch (error) {
-      onLook(messageOf(error));
+      if (!this.#ending.signal.aborted) onLook(messageOf(error));
     }
   }
 

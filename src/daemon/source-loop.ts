@@ -74,7 +74,7 @@ export class SourceLoop {
     this.#driver = new Driver({
       time,
       debounceMs: options.debounceMs,
-      run: async (triggers, signal) => this.#run(triggers, signal),
+      run: async (triggers, signal) => this.#runSafely(triggers, signal),
       onChange: around.onChange,
     });
     this.#follower = new Follower(options.upstream, {
@@ -108,6 +108,7 @@ export class SourceLoop {
   /** Resolves when the run under way has ended and nothing more will happen. */
   async stop(reason: unknown): Promise<void> {
     this.#ending.abort();
+    this.#follower.end();
     await this.#schedule?.stop();
     await this.#driver.stop(reason);
     await this.#follower.close();
@@ -160,6 +161,17 @@ export class SourceLoop {
     if (isNews && trouble === null) this.#log.info({}, 'source within reach again');
     if (this.#holds.expire()) this.trigger('request');
     this.#around.onChange();
+  }
+
+  /** A fault of ours ends a run and not the daemon. */
+  async #runSafely(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.#run(triggers, signal);
+    } catch (error) {
+      this.#choosing = null;
+      this.#log.error({ error }, 'bug');
+      return true;
+    }
   }
 
   async #run(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {

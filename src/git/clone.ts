@@ -36,10 +36,11 @@ export class Clone {
   /**
    * Fetches the branch, wherever it was moved to.
    *
+   * @param signal gives it up.
    * @returns the full hash of its commit.
    * @throws FlaghoistError `GIT` the server cannot be reached, or has no such branch.
    */
-  async fetch(): Promise<string> {
+  async fetch(signal?: AbortSignal): Promise<string> {
     const { remote, branch } = this.#options;
     const git = await this.#open();
     const from = branch === null ? 'HEAD' : `refs/heads/${branch}`;
@@ -58,8 +59,7 @@ export class Clone {
       ],
       '',
       `fetch ${branch ?? 'HEAD'} of ${remote.url}`,
-      [0],
-      remote,
+      { reach: remote, signal },
     );
     const answer = await git.run(['rev-parse', '--verify', `${into}^{commit}`], `read ${into}`);
     return answer.trim();

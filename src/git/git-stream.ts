@@ -26,6 +26,13 @@ export function spawnGit(
   });
 }
 
+export interface StreamOptions {
+  readonly allowedExitCodes?: readonly number[];
+  readonly reach?: Reach;
+  /** Ends the command, which fails then. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Runs one command that reads `input`, and returns what it wrote.
  *
@@ -36,15 +43,19 @@ export async function runWithInput(
   args: readonly string[],
   input: Buffer | string,
   purpose: string,
-  allowedExitCodes: readonly number[] = [0],
-  reach: Reach = 'local',
+  { allowedExitCodes = [0], reach = 'local', signal }: StreamOptions = {},
 ): Promise<Buffer> {
+  signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
     const child = spawnGit(git, args, reach);
+    const end = (): void => {
+      killGroup(child);
+    };
+    signal?.addEventListener('abort', end, { once: true });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     const timeoutMs = typeof reach === 'object' ? REMOTE_TIMEOUT_MS : TIMEOUT_MS;
-    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+    const timer = setTimeout(end, timeoutMs);
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
     // A command that gave up early closes its input; its exit code says why.
@@ -55,6 +66,7 @@ export async function runWithInput(
     });
     child.on('close', (code) => {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
       if (code !== null && allowedExitCodes.includes(code)) {
         resolve(Buffer.concat(stdout));
         return;
@@ -64,4 +76,14 @@ export async function runWithInput(
     });
     child.stdin.end(input);
   });
+}
+
+/** With all that it started itself: a helper that hangs on the network would hold its output open. */
+function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
 }

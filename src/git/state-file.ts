@@ -1,7 +1,7 @@
 import { FlaghoistError, messageOf } from '../errors.js';
 import { byCodeUnits, isDeeperThan } from '../kinds/json.js';
 import type { State, StateEntry } from '../model/state.js';
-import { isBase, isEntryIdentity, isObject, type Shape } from './state-shape.js';
+import { isBase, isEntryIdentity, isObject, isTextMap, type Shape } from './state-shape.js';
 
 /** Version of the layout below; a newer one is refused, because it may mean something else. */
 const FORMAT_VERSION = 1;
@@ -76,10 +76,6 @@ export function parseRunFile(content: string): RunRecord {
   };
 }
 
-function isTextMap(value: unknown): value is Readonly<Record<string, string>> {
-  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
-}
-
 export function unreadable(path: string, why: string, cause?: unknown): FlaghoistError {
   return new FlaghoistError(
     'STATE_UNREADABLE',
@@ -105,6 +101,7 @@ const SHAPES: Readonly<
 > = {
   flag: { workspaceShape: 'flag', environmentShape: 'definition' },
   segment: { workspaceShape: 'segment', environmentShape: 'activation' },
+  identities: { workspaceShape: 'none', environmentShape: 'identities' },
 };
 
 function parseFile(path: string, content: string): Record<string, unknown> {

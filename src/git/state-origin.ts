@@ -4,6 +4,7 @@ import type { Repository } from './checkout.js';
 import type { Reach } from './environment.js';
 import { exitCodeOf, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
+import { ORIGIN_REFS, STATE_REFS } from './state-ref.js';
 
 /**
  * `origin` of the checkout, for the refs that runs on other machines share.
@@ -35,6 +36,24 @@ export class StateOrigin {
     );
     const line = listed.split('\n').find((each) => each.endsWith(`\t${ref}`));
     if (line === undefined) return null;
+    await this.#fetch(`+${ref}:${into}`, `fetch ${ref} from origin`);
+    const fetched = await this.git.run(
+      ['rev-parse', '--verify', `${into}^{commit}`],
+      `read ${into}`,
+    );
+    return fetched.trim();
+  }
+
+  /**
+   * Fetches every state of origin to where they stand here.
+   *
+   * @throws FlaghoistError `GIT` origin cannot be reached.
+   */
+  async fetchAll(): Promise<void> {
+    await this.#fetch(`+${STATE_REFS}*:${ORIGIN_REFS}*`, 'fetch the states from origin');
+  }
+
+  async #fetch(refspec: string, purpose: string): Promise<void> {
     await this.#run(
       [
         'fetch',
@@ -43,15 +62,10 @@ export class StateOrigin {
         '--no-write-fetch-head',
         '--no-recurse-submodules',
         this.#url,
-        `+${ref}:${into}`,
+        refspec,
       ],
-      `fetch ${ref} from origin`,
+      purpose,
     );
-    const fetched = await this.git.run(
-      ['rev-parse', '--verify', `${into}^{commit}`],
-      `read ${into}`,
-    );
-    return fetched.trim();
   }
 
   /**
@@ -92,7 +106,8 @@ export class StateOrigin {
   }
 
   async #run(args: readonly string[], purpose: string): Promise<string> {
-    return (await runWithInput(this.git, args, '', purpose, [0], this.#reach)).toString('utf8');
+    const answer = await runWithInput(this.git, args, '', purpose, { reach: this.#reach });
+    return answer.toString('utf8');
   }
 }
 

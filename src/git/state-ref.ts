@@ -15,7 +15,7 @@ import {
 
 /** The ref may have been pushed by anyone who can push: more than this is no state of ours. */
 const MAX_FILES = 100_000;
-const MAX_FILE_BYTES = 8 * 1024 * 1024;
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
 
 /** What a state ref holds at one commit of it. */
@@ -61,12 +61,13 @@ export function stateRefName(workspaceId: string, origin: string, directory: str
   return `refs/flaghoist/${workspace}/${stateHash(origin, directory)}`;
 }
 
+export const STATE_REFS = 'refs/flaghoist/';
+/** Where the state refs of `origin` stand here. */
+export const ORIGIN_REFS = 'refs/flaghoist-origin/';
+
 /** Full names of all state refs of a repository, sorted. */
-export async function listStateRefs(git: Git): Promise<string[]> {
-  const answer = await git.run(
-    ['for-each-ref', '--format=%(refname)', 'refs/flaghoist/'],
-    'list the states',
-  );
+export async function listStateRefs(git: Git, prefix = STATE_REFS): Promise<string[]> {
+  const answer = await git.run(['for-each-ref', '--format=%(refname)', prefix], 'list the states');
   return answer.split('\n').filter((name) => name !== '');
 }
 

@@ -1,5 +1,7 @@
+import type { StateEntry } from '../model/state.js';
+
 /** Shapes of what a state file may hold. Members that are not named here are somebody else's and are left out of it. */
-export type Shape = 'flag' | 'segment' | 'definition' | 'activation';
+export type Shape = 'flag' | 'segment' | 'definition' | 'activation' | 'identities' | 'none';
 
 type Check = (value: unknown) => boolean;
 
@@ -9,9 +11,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 export function isEntryIdentity(
   value: Record<string, unknown>,
-): value is Record<string, unknown> & { kind: 'flag' | 'segment'; name: string } {
+): value is Record<string, unknown> & { kind: StateEntry['kind']; name: string } {
   const { kind, name } = value;
-  return (kind === 'flag' || kind === 'segment') && typeof name === 'string' && name !== '';
+  return isKind(kind) && typeof name === 'string' && name !== '';
 }
 
 /** Whether this is a `Base` whose spec has the given shape. */
@@ -46,10 +48,13 @@ const oneOf =
     words.includes(value);
 
 const isText: Check = (value) => typeof value === 'string';
+export const isTextMap = (value: unknown): value is Readonly<Record<string, string>> =>
+  isObject(value) && Object.values(value).every(isText);
 const isFlagOfTruth: Check = (value) => typeof value === 'boolean';
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isCommit: Check = (value) => typeof value === 'string' && /^[0-9a-f]{40,64}$/.test(value);
 
+const isKind = oneOf('flag', 'segment', 'identities');
 const isBuckets = listOf(record({ treatment: isText, size: isCount }));
 const isTargets: Check = (value) => isObject(value) && Object.values(value).every(listOf(isText));
 
@@ -75,5 +80,10 @@ const SPECS: Readonly<Record<Shape, Check>> = {
     defaultRule: optional(isBuckets),
     killed: optional(isFlagOfTruth),
   }),
+  identities: record({
+    groups: listOf(record({ attributes: listOf(isText), keys: isTextMap })),
+  }),
+  // A base at a place where this kind has none.
+  none: () => false,
   activation: record({ keys: optional(record({ count: isCount, sha256: isText })) }),
 };

@@ -7,7 +7,14 @@ import { mergeStates, type IsOlder } from './state-merge.js';
 import { breakLock, lockHolder, lockOnOrigin, type LockHolder } from './state-origin-lock.js';
 import { openStateOrigin, type StateOrigin } from './state-origin.js';
 import { stateRepository } from './state-repository.js';
-import { StateRef, type StateMeta, type StatePlace, type StateReading } from './state-ref.js';
+import {
+  ORIGIN_REFS,
+  STATE_REFS,
+  StateRef,
+  type StateMeta,
+  type StatePlace,
+  type StateReading,
+} from './state-ref.js';
 
 /** Races that one write may lose before it gives up. */
 const MAX_TRIES = 5;
@@ -147,7 +154,7 @@ export class SharedStateHome implements StateHome {
 }
 
 function fetchedName(ref: string): string {
-  return ref.replace(/^refs\/flaghoist\//, 'refs/flaghoist-origin/');
+  return ref.replace(STATE_REFS, ORIGIN_REFS);
 }
 
 /**

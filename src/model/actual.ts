@@ -16,6 +16,8 @@ export interface Actual {
   readonly rolloutStatuses: readonly WireRolloutStatus[];
   /** Names; null where the service does not list them. */
   readonly trafficTypes: readonly string[] | null;
+  /** Name → id of every traffic type that any answer named. */
+  readonly trafficTypeIds: ReadonlyMap<string, string>;
   readonly flags: ReadonlyMap<string, ActualFlag>;
   readonly segments: ReadonlyMap<string, ActualSegment>;
   /** Names of all flags and segments of the workspace; null where the service cannot list them or was not asked. */

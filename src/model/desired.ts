@@ -1,4 +1,5 @@
 import type { Definition, FlagFields } from '../kinds/flag.js';
+import type { Identities } from '../kinds/identity.js';
 import type { KeyList } from '../kinds/key-list.js';
 import type { Location } from './diagnostic.js';
 
@@ -7,7 +8,7 @@ export interface Desired {
   readonly config: Config;
   readonly flags: ReadonlyMap<string, DesiredFlag>;
   readonly segments: ReadonlyMap<string, DesiredSegment>;
-  /** Traffic type and environment (as the config names it) → identities. */
+  /** One for each traffic type and environment (as the config names it), in their order. */
   readonly identities: readonly DesiredIdentities[];
   /** Break-glass entries. */
   readonly kills: readonly DesiredKill[];
@@ -104,8 +105,7 @@ export interface DesiredIdentities {
   readonly location: Location;
   readonly trafficType: string;
   readonly environment: string;
-  /** Key → attribute → value. */
-  readonly keys: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly keys: Identities;
 }
 
 export interface DesiredKill {

@@ -44,7 +44,11 @@ export type WithheldWhy =
   /** An earlier object that this one needs is withheld. */
   | 'needs-withheld'
   /** Its specs are the same as at the revision that the reviewed plan starts from. */
-  | 'not-reviewed';
+  | 'not-reviewed'
+  /** Identities, of which nothing is remembered that would tell whether they were written already. */
+  | 'not-remembered'
+  /** Identities, or attributes of them, that left git: they are never deleted. */
+  | 'stays-on-service';
 
 /** One managed field that differs. */
 export interface FieldChange {
@@ -59,10 +63,15 @@ export interface FieldChange {
   readonly keys?: KeyChange;
 }
 
+/** `KIND/NAME` of the other side. */
+export type Rename = { readonly from: ObjectId } | { readonly to: ObjectId };
+
 export interface KeyChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** SHA-256 of the keys as they will be, see `KeyDigest`. */
+  /** Of identities: keys whose attributes are others. */
+  readonly changed?: readonly string[];
+  /** SHA-256 of the keys as they will be, see `KeyDigest`; of identities those that are written, with their attributes. */
   readonly sha256: string;
 }
 
@@ -76,6 +85,8 @@ export interface Change {
   readonly location: Location | null;
   readonly fields: readonly FieldChange[];
   readonly keys?: KeyChange;
+  /** Of one that comes or goes: what it looks like a rename of, or to. Says nothing about what will be written. */
+  readonly rename?: Rename;
   /** Changes that must succeed before this one; sorted. */
   readonly dependsOn: readonly ObjectId[];
 }
@@ -109,7 +120,15 @@ export type GuardName =
   /** A protected environment in which everybody whom no rule matches would get another treatment, in per cent. */
   | 'fullFlip'
   /** Specs without a single flag or segment, over an inventory that is not empty. */
-  | 'emptyRepository';
+  | 'emptyRepository'
+  /** Specs that were applied to another workspace so far, and never to this one. */
+  | 'anotherWorkspace';
+
+/** Guards that only `--force` lets a plan pass: what they see is rarely meant. */
+export const FORCED_GUARDS: ReadonlySet<GuardName> = new Set([
+  'emptyRepository',
+  'anotherWorkspace',
+]);
 
 /** A guard that a plan runs into. */
 export interface GuardFinding {
@@ -121,4 +140,6 @@ export interface GuardFinding {
   /** In the guard's own unit: objects, keys, or per cent. */
   readonly found: number;
   readonly limit: number;
+  /** Id of the other workspace, where it is about one. */
+  readonly workspace?: string;
 }

@@ -1,4 +1,5 @@
 import type { Definition, FlagFields } from '../kinds/flag.js';
+import type { IdentityGroup } from '../kinds/identity.js';
 import type { KeyDigest } from '../kinds/key-list.js';
 
 /**
@@ -8,7 +9,7 @@ import type { KeyDigest } from '../kinds/key-list.js';
  */
 export type State = ReadonlyMap<string, StateEntry>;
 
-export type StateEntry = FlagEntry | SegmentEntry;
+export type StateEntry = FlagEntry | SegmentEntry | IdentitiesEntry;
 
 export interface FlagEntry {
   readonly kind: 'flag';
@@ -28,6 +29,17 @@ export interface SegmentEntry {
   readonly environments: Readonly<Record<string, Base<ActivationBase>>>;
 }
 
+/** The identities of one traffic type. The service cannot list them: a base is what it was seen to take. */
+export interface IdentitiesEntry {
+  readonly kind: 'identities';
+  /** The traffic type. */
+  readonly name: string;
+  /** Identities stand in environments only. */
+  readonly workspace?: never;
+  /** Environment id → base. */
+  readonly environments: Readonly<Record<string, Base<IdentitiesBase>>>;
+}
+
 export interface FlagBase {
   readonly trafficType: string;
   readonly fields: FlagFields;
@@ -40,6 +52,10 @@ export interface SegmentBase {
 export interface ActivationBase {
   /** Keys stand here as count and hash only. Absent: they were not managed. */
   readonly keys?: KeyDigest;
+}
+
+export interface IdentitiesBase {
+  readonly groups: readonly IdentityGroup[];
 }
 
 /** What is remembered of one object in one place (the workspace, or one environment). */
@@ -60,3 +76,15 @@ export interface Base<T> {
 }
 
 export const EMPTY_STATE: State = new Map();
+
+/** Undefined: the flag was never ours. */
+export function flagEntry(state: State, name: string): FlagEntry | undefined {
+  const entry = state.get(`flag/${name}`);
+  return entry?.kind === 'flag' ? entry : undefined;
+}
+
+/** Undefined: the segment was never ours. */
+export function segmentEntry(state: State, name: string): SegmentEntry | undefined {
+  const entry = state.get(`segment/${name}`);
+  return entry?.kind === 'segment' ? entry : undefined;
+}

@@ -1,4 +1,9 @@
-import type { WireDefinition, WireDefinitionBody, WirePatchOperation } from '../api/wire.js';
+import type {
+  WireDefinition,
+  WireDefinitionBody,
+  WireIdentity,
+  WirePatchOperation,
+} from '../api/wire.js';
 import type { ObjectId } from './object-id.js';
 
 /** Unique within a plan and stable: `<change id>#<action>`, with a number behind it where one change needs several. */
@@ -84,7 +89,16 @@ export type StepRequest =
       readonly segment: string;
       readonly environment: string;
     }
-  | { readonly action: 'delete-segment'; readonly segment: string };
+  | { readonly action: 'delete-segment'; readonly segment: string }
+  | {
+      readonly action: 'write-identities';
+      readonly trafficType: string;
+      /** Its id, or its name where the service was not seen to say an id. */
+      readonly trafficTypeId: string;
+      readonly environment: string;
+      /** At most 10,000; each is taken or refused by itself. Writing one twice is writing it once. */
+      readonly identities: readonly WireIdentity[];
+    };
 
 export type StepAction = StepRequest['action'];
 export type StepOf<A extends StepAction> = StepPlace & Extract<StepRequest, { action: A }>;

@@ -75,6 +75,14 @@ function changeOf(
   };
 }
 
+export function isCreation({ change }: Draft): boolean {
+  return change.action === 'create' || change.action === 'activate';
+}
+
+export function isRemoval({ change }: Draft): boolean {
+  return change.action === 'delete' || change.action === 'deactivate';
+}
+
 export function strongest(reasons: readonly Reason[]): Reason {
   return REASONS.find((reason) => reasons.includes(reason)) ?? 'commit';
 }

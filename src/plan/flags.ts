@@ -5,7 +5,7 @@ import type { Actual, ActualFlag } from '../model/actual.js';
 import type { DesiredFlag } from '../model/desired.js';
 import { objectId } from '../model/object-id.js';
 import type { FieldChange } from '../model/plan.js';
-import type { Base, FlagBase, FlagEntry } from '../model/state.js';
+import { flagEntry, type Base, type FlagBase, type FlagEntry } from '../model/state.js';
 import type { StepRequest } from '../model/step.js';
 import { planDefinition } from './definitions.js';
 import { draft, partFields, withheld, type Drafted, type DraftSubject } from './draft.js';
@@ -18,8 +18,7 @@ import { createdFields, threeWay } from './three-way.js';
 export function planFlag(flag: DesiredFlag, input: PlanInput): Drafted[] {
   const actual = input.actual.flags.get(flag.name);
   if (!actual) throw new Error(`bug: flag "${flag.name}" was not observed`);
-  const found = input.state.get(`flag/${flag.name}`);
-  const entry = found?.kind === 'flag' ? found : undefined;
+  const entry = flagEntry(input.state, flag.name);
   const blocked = otherTrafficType(flag, actual);
   if (blocked) return [blocked];
   return [

@@ -1,7 +1,7 @@
 import type { Bucket } from '../kinds/flag.js';
 import type { Config, Guards } from '../model/desired.js';
 import type { Change, GuardFinding, Plan } from '../model/plan.js';
-import type { State } from '../model/state.js';
+import { segmentEntry, type State, type StateEntry } from '../model/state.js';
 import type { PlanInput } from './plan-input.js';
 import type { PlannedEnvironment } from './policy.js';
 
@@ -18,13 +18,25 @@ const FEW = 10;
 /** Per cent of the traffic that a change in a protected environment may move at once: all but everybody. */
 const MAX_FLIP = 99;
 
+/** An inventory that the same specs have in another workspace. */
+export interface OtherInventory {
+  readonly workspaceId: string;
+  readonly objects: number;
+}
+
 /**
  * The guards that a plan runs into, each with its figure: for every environment, and for the workspace level
  * (`environment` null). Empty: nothing stands against the plan. Kills are never held up by a guard.
  *
  * @param config that whose guards hold, see `strictestGuards`.
+ * @param elsewhere where the specs were applied so far; empty where this workspace is among those.
  */
-export function guardFindings(plan: Plan, input: PlanInput, config: Config): GuardFinding[] {
+export function guardFindings(
+  plan: Plan,
+  input: PlanInput,
+  config: Config,
+  elsewhere: readonly OtherInventory[] = [],
+): GuardFinding[] {
   const { policy, state } = input;
   const workspace = findingsAt(
     plan,
@@ -39,7 +51,7 @@ export function guardFindings(plan: Plan, input: PlanInput, config: Config): Gua
       ...(environment.protected ? flips(plan, environment) : []),
     ];
   });
-  return [...emptyRepository(input), ...workspace, ...places];
+  return [...anotherWorkspace(elsewhere), ...emptyRepository(input), ...workspace, ...places];
 }
 
 function limitsOf(config: Config, environment?: PlannedEnvironment): Required<Guards> {
@@ -82,10 +94,18 @@ function exceeded(guard: keyof Guards, found: number, limits: Required<Guards>):
   return found > limits[guard] ? [{ guard, found, limit: limits[guard] }] : [];
 }
 
+function anotherWorkspace(elsewhere: readonly OtherInventory[]): GuardFinding[] {
+  return elsewhere.map(({ workspaceId, objects }) => {
+    const place = { environment: null, workspace: workspaceId };
+    return { guard: 'anotherWorkspace', ...place, found: objects, limit: 0 };
+  });
+}
+
 function emptyRepository({ desired, state, policy }: PlanInput): GuardFinding[] {
   const written = desired.flags.size + desired.segments.size + policy.held.size;
-  if (written > 0 || state.size === 0) return [];
-  return [{ guard: 'emptyRepository', environment: null, found: state.size, limit: 0 }];
+  const found = deletable(state).length;
+  if (written > 0 || found === 0) return [];
+  return [{ guard: 'emptyRepository', environment: null, found, limit: 0 }];
 }
 
 function flips(plan: Plan, { name }: PlannedEnvironment): GuardFinding[] {
@@ -111,9 +131,14 @@ function placesOf(buckets: readonly Bucket[]): string[] {
   return buckets.flatMap(({ treatment, size }) => Array.from({ length: size }, () => treatment));
 }
 
+/** Of identities nothing is ever deleted. */
+function deletable(state: State): StateEntry[] {
+  return [...state.values()].filter(({ kind }) => kind !== 'identities');
+}
+
 /** Objects of ours in one environment, or at workspace level. */
 function inventorySize(state: State, environmentId: string | null): number {
-  return [...state.values()].filter((entry) =>
+  return deletable(state).filter((entry) =>
     environmentId === null
       ? entry.workspace !== undefined
       : entry.environments[environmentId] !== undefined,
@@ -121,9 +146,9 @@ function inventorySize(state: State, environmentId: string | null): number {
 }
 
 function keysBefore({ ref, keys }: Change, environmentId: string | null, state: State): number {
-  const entry = state.get(`${ref.kind}/${ref.name}`);
-  if (entry?.kind !== 'segment' || environmentId === null) return keys?.removed.length ?? 0;
-  return entry.environments[environmentId]?.spec?.keys?.count ?? keys?.removed.length ?? 0;
+  const entry = ref.kind === 'segment' ? segmentEntry(state, ref.name) : undefined;
+  const base = entry?.environments[environmentId ?? ''];
+  return base?.spec?.keys?.count ?? keys?.removed.length ?? 0;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { objectId, type ObjectId } from '../model/object-id.js';
 import type { Withheld } from '../model/plan.js';
-import type { Draft } from './draft.js';
+import { isCreation, isRemoval, type Draft } from './draft.js';
+import { circleAmong } from './order.js';
 import type { PlanInput } from './plan-input.js';
 import type { WithheldReason } from './policy.js';
 import { liveUsesOf, targetedSegments, usesOf, type Use } from './uses.js';
@@ -8,8 +9,9 @@ import { treatmentChange } from './widen.js';
 
 /**
  * Takes back what would break others: removals, of objects or of treatments, that something will still use (or that
- * leave the object somewhere) once all the other drafts are applied; and what needs a draft that was taken back. One
- * that is taken back may keep others from going, so this is repeated until nothing changes.
+ * leave the object somewhere) once all the other drafts are applied; what needs a draft that was taken back, or a
+ * treatment that nobody brings; and what can only go after itself. One that is taken back may keep others from going,
+ * so this is repeated until nothing changes.
  */
 export function withoutUsed(
   drafts: readonly Draft[],
@@ -19,7 +21,8 @@ export function withoutUsed(
   const missing: Missing = new Map();
   let kept = [...drafts];
   for (;;) {
-    const reasons = reasonsToKeep(kept, missing, input);
+    let reasons = reasonsToKeep(kept, missing, input);
+    if (reasons.size === 0) reasons = circular(kept, input);
     if (reasons.size === 0) return { drafts: kept, withheld };
     for (const draft of kept) {
       const reason = reasons.get(draft.change.id);
@@ -34,23 +37,13 @@ export function withoutUsed(
 /** What was to be made and will not be: treatments of a flag, or all of an object. */
 type Missing = Map<ObjectId, ReadonlySet<string> | 'all'>;
 
-function isCreation({ change }: Draft): boolean {
-  return change.action === 'create' || change.action === 'activate';
-}
-
-export function isRemoval({ change }: Draft): boolean {
-  return change.action === 'delete' || change.action === 'deactivate';
-}
-
 function reasonsToKeep(
   drafts: readonly Draft[],
   missing: Missing,
   input: PlanInput,
 ): Map<ObjectId, WithheldReason> {
   const removed = new Set(drafts.filter(isRemoval).map(({ change }) => change.id));
-  const takes = drafts.filter(
-    (draft) => isRemoval(draft) || treatmentChange(draft).removed.size > 0,
-  );
+  const takes = drafts.filter(takesAway);
   const users =
     takes.length === 0 ? new Map<ObjectId, User[]>() : usersAfter(drafts, removed, input);
   const reasons = new Map<ObjectId, WithheldReason>();
@@ -65,15 +58,65 @@ function reasonsToKeep(
     if (by.length > 0)
       reasons.set(id, inUse(`${by.join(', ')} still ${by.length === 1 ? 'uses' : 'use'} it`));
   }
-  for (const { change, uses } of drafts) {
-    const need = uses.find((use) => isMissing(use, missing));
-    if (!need) continue;
-    reasons.set(change.id, {
-      why: 'needs-withheld',
-      wayOut: `it needs ${need.id}, which is withheld`,
-    });
+  const treatments = treatmentsAfter(drafts, input);
+  for (const draft of drafts) {
+    const need = draft.uses.find((use) => isMissing(use, missing));
+    if (need) reasons.set(draft.change.id, needs(`it needs ${need.id}, which is withheld`));
+    else if (writesRules(draft)) {
+      const lack = draft.uses.flatMap((use) => lacking(use, treatments)).at(0);
+      if (lack !== undefined) reasons.set(draft.change.id, needs(lack));
+    }
   }
   return reasons;
+}
+
+function takesAway(draft: Draft): boolean {
+  return isRemoval(draft) || treatmentChange(draft).removed.size > 0;
+}
+
+function needs(wayOut: string): WithheldReason {
+  return { why: 'needs-withheld', wayOut };
+}
+
+/** What is live may depend in a circle, which specs may not. Where nothing goes there is no such order to be found. */
+function circular(drafts: readonly Draft[], input: PlanInput): Map<ObjectId, WithheldReason> {
+  if (!drafts.some(takesAway)) return new Map();
+  const environments = input.policy.environments.map(({ name }) => name);
+  const circle = circleAmong(drafts, input.actual, environments) ?? [];
+  const path = circle.join(' → ');
+  const wayOut = `they use each other: ${path}; take a rule of one of them away on the service`;
+  return new Map(circle.map((id) => [id, inUse(wayOut)]));
+}
+
+function writesRules(draft: Draft): boolean {
+  return isCreation(draft) || draft.change.fields.some(({ path }) => path === '/rules');
+}
+
+/** Definitions that are live, by their treatments once the drafts are applied; what goes is another question. */
+function treatmentsAfter(
+  drafts: readonly Draft[],
+  { actual }: PlanInput,
+): ReadonlyMap<ObjectId, ReadonlySet<string>> {
+  const added = new Map(drafts.map((draft) => [draft.change.id, treatmentChange(draft).added]));
+  const live = [...actual.flags].flatMap(([name, { definitions }]) =>
+    [...definitions].flatMap(([environment, definition]) => {
+      const id = objectId({ kind: 'flag', name, environment });
+      const names = definition?.treatments.map((each) => each.name) ?? [];
+      return definition ? [[id, new Set([...names, ...(added.get(id) ?? [])])] as const] : [];
+    }),
+  );
+  return new Map(live);
+}
+
+/** A treatment that the specs declare is not there where it is not managed, or its change is held back. */
+function lacking(
+  { id, treatments }: Use,
+  after: ReadonlyMap<ObjectId, ReadonlySet<string>>,
+): string[] {
+  const there = after.get(id);
+  return treatments
+    .filter((name) => there?.has(name) === false)
+    .map((name) => `it needs treatment "${name}" of ${id}, which has none of that name`);
 }
 
 function isMissing({ id, treatments }: Use, missing: Missing): boolean {

@@ -1,6 +1,6 @@
 import type { Definition } from '../kinds/flag.js';
 import { objectId } from '../model/object-id.js';
-import type { Base } from '../model/state.js';
+import { flagEntry, type Base } from '../model/state.js';
 import { isKillListed, isKillOrdered } from './kill-orders.js';
 import type { PlanInput } from './plan-input.js';
 import type { PlannedEnvironment } from './policy.js';
@@ -46,9 +46,7 @@ export function seenLiveKills({
 }: Pick<PlanInput, 'desired' | 'state' | 'policy'>): LiveKillSeen[] {
   return [...desired.flags.values()].flatMap(({ name, environments }) =>
     policy.environments.flatMap((environment): LiveKillSeen[] => {
-      const entry = state.get(`flag/${name}`);
-      const base = entry?.kind === 'flag' ? entry.environments[environment.id] : undefined;
-      const seenAt = base?.liveKillSeenAt;
+      const seenAt = flagEntry(state, name)?.environments[environment.id]?.liveKillSeenAt;
       const killed = environments.get(environment.configName)?.fields.killed;
       if (seenAt === undefined || killed !== false) return [];
       const ref = { kind: 'flag' as const, name, environment: environment.name };

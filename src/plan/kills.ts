@@ -15,15 +15,21 @@ import {
 } from './draft.js';
 import { isKillOrdered, killOrders } from './kill-orders.js';
 import type { PlanInput } from './plan-input.js';
-import { environmentRules, isWanted, type PlannedEnvironment, type PlanPolicy } from './policy.js';
+import {
+  environmentRules,
+  isLetThrough,
+  isWanted,
+  type PlannedEnvironment,
+  type PlanPolicy,
+} from './policy.js';
 
 /** Whether the operator's filters leave the kills of a flag in an environment to this run. */
 export function isKillInReach(
-  { only }: Pick<PlanPolicy, 'only'>,
+  policy: Pick<PlanPolicy, 'only'>,
   environment: Pick<PlannedEnvironment, 'selected'>,
   flag: string,
 ): boolean {
-  return environment.selected && (only?.has(`flag/${flag}`) ?? true);
+  return environment.selected && isLetThrough(policy, 'flag', flag);
 }
 
 /**

@@ -1,9 +1,20 @@
-import { canonicalJson } from '../kinds/json.js';
 import type { Actual } from '../model/actual.js';
 import type { DesiredFlag, DesiredSegment } from '../model/desired.js';
 import { objectId, type ObjectId } from '../model/object-id.js';
 import type { Change } from '../model/plan.js';
-import type { Base, FlagEntry, SegmentEntry, State, StateEntry, FlagBase } from '../model/state.js';
+import type { Outcomes } from '../model/run.js';
+import {
+  flagEntry,
+  segmentEntry,
+  type Base,
+  type FlagBase,
+  type FlagEntry,
+  type SegmentEntry,
+  type State,
+  type StateEntry,
+} from '../model/state.js';
+import { baseOf } from './base-of.js';
+import { identitiesAfterAnswers, identitiesAfterVerify } from './identities-state.js';
 import { rememberingKills } from './kill-memory.js';
 import { effectiveFields } from './kills.js';
 import { isWanted } from './policy.js';
@@ -63,61 +74,44 @@ export function stateAfterVerify(
 ): State {
   const { desired, state, policy } = input;
   const next = new Map(state);
+  const seen: Seen = { input, equal, head };
   const wanted = (kind: string, name: string): boolean => isWanted(policy, kind, name);
-  for (const flag of desired.flags.values()) {
-    const key = `flag/${flag.name}`;
-    if (!wanted('flag', flag.name)) continue;
-    const entry = next.get(key);
-    const recorded = flagEntry(
-      flag,
-      entry?.kind === 'flag' ? entry : undefined,
-      input,
-      equal,
-      head,
-    );
-    if (recorded) next.set(key, recorded);
-  }
-  for (const segment of desired.segments.values()) {
-    const key = `segment/${segment.name}`;
-    if (!wanted('segment', segment.name)) continue;
-    const entry = next.get(key);
-    const recorded = segmentEntry(
-      segment,
-      entry?.kind === 'segment' ? entry : undefined,
-      input,
-      equal,
-      head,
-    );
-    if (recorded) next.set(key, recorded);
+  const recorded = [
+    ...[...desired.flags.values()].map((flag) => recordedFlag(flag, seen)),
+    ...[...desired.segments.values()].map((segment) => recordedSegment(segment, seen)),
+  ];
+  for (const entry of recorded) {
+    if (entry && wanted(entry.kind, entry.name)) next.set(`${entry.kind}/${entry.name}`, entry);
   }
   for (const [key, entry] of state) {
-    if (!wanted(entry.kind, entry.name)) continue;
-    const left = withoutGone(next.get(key) ?? entry, input);
+    if (entry.kind === 'identities' || !wanted(entry.kind, entry.name)) continue;
+    const known = next.get(key);
+    const left = withoutGone(known && known.kind !== 'identities' ? known : entry, input);
     if (left) next.set(key, left);
     else next.delete(key);
   }
-  return next;
+  return identitiesAfterVerify(input, next, equal, head);
 }
 
 /**
- * The state with the workspace level of flags as their writes were answered, for a service that cannot show a flag by
- * itself: there is nothing to verify against, so the answers have to do. Elsewhere the state as it is.
- *
- * @param applied changes that were applied.
+ * The state with what can only be known from the answers of its writes, because there is nothing to verify against:
+ * identities, and the workspace level of flags on a service that cannot show a flag by itself.
  */
 export function stateAfterAnswers(
   input: PlanInput,
-  applied: readonly Change[],
+  changes: readonly Change[],
+  outcomes: Outcomes,
   head: string | null,
 ): State {
   const { desired, state, actual } = input;
-  if (actual.allFlags !== null) return state;
-  const next = new Map(state);
-  for (const { ref, action } of applied) {
+  const next = new Map(identitiesAfterAnswers(input, state, changes, outcomes, head));
+  if (actual.allFlags !== null) return next;
+  for (const { id, ref, action } of changes) {
     if (ref.kind !== 'flag' || ref.environment !== null) continue;
+    if (outcomes.get(id)?.status !== 'applied') continue;
     const key = `flag/${ref.name}`;
-    const entry = next.get(key);
-    if (entry?.kind !== 'flag') continue;
+    const entry = flagEntry(next, ref.name);
+    if (!entry) continue;
     const { workspace, ...rest } = entry;
     const flag = desired.flags.get(ref.name);
     if (action === 'delete') next.set(key, rest);
@@ -130,36 +124,44 @@ function flagBase({ trafficType, fields }: DesiredFlag): FlagBase {
   return { trafficType, fields };
 }
 
-/** The commit stays as long as the spec does: it is where this spec came from. */
-function baseOf<T>(spec: T, before: Base<T> | undefined, head: string | null): Base<T> {
-  const same = before?.spec !== undefined && canonicalJson(before.spec) === canonicalJson(spec);
-  return { spec, commit: same ? (before.commit ?? head) : head };
+/** What a look at the service found. */
+interface Seen {
+  readonly input: PlanInput;
+  readonly equal: ReadonlySet<ObjectId>;
+  readonly head: string | null;
 }
 
-function flagEntry(
-  flag: DesiredFlag,
-  entry: FlagEntry | undefined,
-  input: PlanInput,
-  equal: ReadonlySet<ObjectId>,
-  head: string | null,
-): FlagEntry | undefined {
-  const { desired, actual, policy } = input;
+/** The spec of now where the object was found equal; else what there was. */
+function baseAfter<T>(
+  id: ObjectId,
+  spec: T,
+  before: Base<T> | undefined,
+  { equal, head }: Seen,
+): Base<T> | undefined {
+  return equal.has(id) ? baseOf(spec, before, head) : before;
+}
+
+function recordedFlag(flag: DesiredFlag, seen: Seen): FlagEntry | undefined {
+  const { input, head } = seen;
+  const { desired, actual, policy, state } = input;
   const { name } = flag;
+  const entry = flagEntry(state, name);
   const environments = { ...entry?.environments };
   for (const environment of policy.environments) {
     const definition = flag.environments.get(environment.configName);
-    const id = objectId({ kind: 'flag', name, environment: environment.name });
     if (!definition || !environment.selected) continue;
-    const before = entry?.environments[environment.id];
+    const id = objectId({ kind: 'flag', name, environment: environment.name });
+    const before = environments[environment.id];
     const spec = effectiveFields({ flag, definition, environment }, desired);
-    const base = equal.has(id) ? baseOf(spec, before, head) : before;
+    const base = baseAfter(id, spec, before, seen);
     const place = { flag: name, environment, before, head };
     if (base) environments[environment.id] = rememberingKills(base, place, input);
   }
-  const isEqual = equal.has(objectId({ kind: 'flag', name, environment: null }));
-  const workspace = isEqual ? baseOf(flagBase(flag), entry?.workspace, head) : entry?.workspace;
-  if (!entry && !isEqual && Object.keys(environments).length === 0) return undefined;
+  const ref = { kind: 'flag', name, environment: null } as const;
+  const workspace = baseAfter(objectId(ref), flagBase(flag), entry?.workspace, seen);
   const id = actual.flags.get(name)?.id ?? entry?.id;
+  const isKnown = entry ?? workspace ?? Object.keys(environments).length > 0;
+  if (!isKnown) return undefined;
   return {
     kind: 'flag',
     name,
@@ -169,28 +171,28 @@ function flagEntry(
   };
 }
 
-function segmentEntry(
-  segment: DesiredSegment,
-  entry: SegmentEntry | undefined,
-  { policy }: PlanInput,
-  equal: ReadonlySet<ObjectId>,
-  head: string | null,
-): SegmentEntry | undefined {
+function recordedSegment(segment: DesiredSegment, seen: Seen): SegmentEntry | undefined {
+  const { policy, state } = seen.input;
   const { name, trafficType } = segment;
+  const entry = segmentEntry(state, name);
   const environments = { ...entry?.environments };
-  for (const { configName, name: environment, id } of policy.environments) {
+  for (const { configName, name: environment, id: place } of policy.environments) {
     const activation = segment.environments.get(configName);
-    if (!activation || !equal.has(objectId({ kind: 'segment', name, environment }))) continue;
-    environments[id] = baseOf(baseSpec(activation), entry?.environments[id], head);
+    if (!activation) continue;
+    const id = objectId({ kind: 'segment', name, environment });
+    const base = baseAfter(id, baseSpec(activation), environments[place], seen);
+    if (base) environments[place] = base;
   }
-  const isEqual = equal.has(objectId({ kind: 'segment', name, environment: null }));
-  const workspace = isEqual ? baseOf({ trafficType }, entry?.workspace, head) : entry?.workspace;
-  if (!entry && !isEqual && Object.keys(environments).length === 0) return undefined;
-  return { kind: 'segment', name, environments, ...(workspace && { workspace }) };
+  const ref = { kind: 'segment', name, environment: null } as const;
+  const workspace = baseAfter(objectId(ref), { trafficType }, entry?.workspace, seen);
+  const isKnown = entry ?? workspace ?? Object.keys(environments).length > 0;
+  return isKnown
+    ? { kind: 'segment', name, environments, ...(workspace && { workspace }) }
+    : undefined;
 }
 
 /** The entry without what the specs no longer declare and the service no longer has; undefined: nothing is left. */
-function withoutGone(entry: StateEntry, input: PlanInput): StateEntry | undefined {
+function withoutGone(entry: FlagEntry | SegmentEntry, input: PlanInput): StateEntry | undefined {
   const { desired, actual, policy } = input;
   const declared =
     entry.kind === 'flag' ? desired.flags.get(entry.name) : desired.segments.get(entry.name);

@@ -1,10 +1,9 @@
 import { byCodeUnits } from '../kinds/json.js';
 import type { Actual } from '../model/actual.js';
-import { objectId, type ObjectId } from '../model/object-id.js';
+import { objectId, type Kind, type ObjectId } from '../model/object-id.js';
 import type { Change } from '../model/plan.js';
 import type { Step, StepId, StepRequest } from '../model/step.js';
-import type { Draft } from './draft.js';
-import { isRemoval } from './in-use.js';
+import { isCreation, isRemoval, type Draft } from './draft.js';
 import { liveUsesOf, type Use } from './uses.js';
 import { treatmentChange, widened, type TreatmentChange } from './widen.js';
 
@@ -165,8 +164,7 @@ function connect(draft: Draft, { ends, environments, liveUses }: Surroundings): 
 
 /** Whether a user has to wait for what it uses: it is made by this plan, or a treatment of it is. */
 function mustPrecede({ first: { draft }, treatments }: Ends, wanted: readonly string[]): boolean {
-  const { action } = draft.change;
-  return action === 'create' || action === 'activate' || meets(wanted, treatments.added);
+  return isCreation(draft) || meets(wanted, treatments.added);
 }
 
 function earlierEnvironments(
@@ -185,6 +183,9 @@ function usesLive({ change: { ref } }: Draft, actual: Actual): Use[] {
   return live ? liveUsesOf(live, ref.environment) : [];
 }
 
+/** Identities are used by nothing, and may be many. */
+const KIND_RANK: Readonly<Record<Kind, number>> = { segment: 0, flag: 1, identities: 2 };
+
 type Rank = readonly [place: number, removal: number, kind: number, name: string];
 
 function ranker(environments: readonly string[]): (draft: Draft) => Rank {
@@ -193,7 +194,7 @@ function ranker(environments: readonly string[]): (draft: Draft) => Rank {
     const removes = isRemoval(draft);
     const workspace = removes ? environments.length : -1;
     const place = ref.environment === null ? workspace : environments.indexOf(ref.environment);
-    const kind = ref.kind === 'segment' ? 0 : 1;
+    const kind = KIND_RANK[ref.kind];
     return [place, removes ? 1 : 0, removes ? -kind : kind, ref.name];
   };
 }
@@ -202,24 +203,55 @@ function compareRanks(a: Rank, b: Rank): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || byCodeUnits(a[3], b[3]);
 }
 
-/** In the given order, but each with its needs before it. */
-function topological(nodes: readonly Node[]): Node[] {
+/**
+ * Drafts that wait for each other, each with the one that it waits for behind it and the first again at the end;
+ * undefined: there are none. Specs have no such circle, but what is live may: no definition in it can be the first to
+ * go.
+ */
+export function circleAmong(
+  drafts: readonly Draft[],
+  actual: Actual,
+  environments: readonly string[],
+): readonly ObjectId[] | undefined {
+  const found = sortedByNeeds(nodesOf(drafts, actual, environments));
+  if (!('circle' in found)) return undefined;
+  const ids = found.circle.map(({ draft }) => draft.change.id);
+  // Both halves of what is applied in two may be in it.
+  return ids.filter((id, index) => id !== ids[index - 1]);
+}
+
+function topological(nodes: readonly Node[]): readonly Node[] {
+  const found = sortedByNeeds(nodes);
+  if (!('circle' in found)) return found;
+  const ids = found.circle.map(({ draft }) => draft.change.id);
+  throw new Error(`bug: changes need each other: ${ids.join(' → ')}`);
+}
+
+/** In the given order, but each with its needs before it; or the first circle among them, closed. */
+function sortedByNeeds(nodes: readonly Node[]): readonly Node[] | { circle: readonly Node[] } {
   const rank = new Map(nodes.map((node, index) => [node, index]));
   const byRank = (a: Node, b: Node): number => (rank.get(a) ?? 0) - (rank.get(b) ?? 0);
   const placed = new Set<Node>();
   const path = new Set<Node>();
-  const place = (node: Node): void => {
-    if (placed.has(node)) return;
+  const place = (node: Node): readonly Node[] | undefined => {
+    if (placed.has(node)) return undefined;
     if (path.has(node)) {
-      const ids = [...path, node].map((each) => each.draft.change.id);
-      throw new Error(`bug: changes need each other: ${ids.join(' → ')}`);
+      const walked = [...path];
+      return [...walked.slice(walked.indexOf(node)), node];
     }
     path.add(node);
-    [...node.needs].sort(byRank).forEach(place);
+    for (const need of [...node.needs].sort(byRank)) {
+      const circle = place(need);
+      if (circle) return circle;
+    }
     path.delete(node);
     placed.add(node);
+    return undefined;
   };
-  nodes.forEach(place);
+  for (const node of nodes) {
+    const circle = place(node);
+    if (circle) return { circle };
+  }
   return [...placed];
 }
 

@@ -39,7 +39,13 @@ function hashedChange({ id, action, fields, keys }: Change): object {
 function hashedKeys(keys: Change['keys'] & object): {
   added: number;
   removed: number;
+  changed?: number;
   sha256: string;
 } {
-  return { added: keys.added.length, removed: keys.removed.length, sha256: keys.sha256 };
+  return {
+    added: keys.added.length,
+    removed: keys.removed.length,
+    ...(keys.changed && { changed: keys.changed.length }),
+    sha256: keys.sha256,
+  };
 }

@@ -1,14 +1,16 @@
 import { byCodeUnits } from '../kinds/json.js';
-import type { Plan, Withheld } from '../model/plan.js';
+import type { Change, Plan, Rename, Withheld, WithheldWhy } from '../model/plan.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { Draft, Drafted } from './draft.js';
 import { planFlag } from './flags.js';
+import { planIdentities } from './identities.js';
 import { withoutUsed } from './in-use.js';
 import { planKills, planStrangersRestores, withKills } from './kills.js';
 import { ordered } from './order.js';
 import { isWanted } from './policy.js';
 import type { PlanInput } from './plan-input.js';
 import { planRemoval } from './removals.js';
+import { renamesAmong } from './renames.js';
 import { onlyReviewed } from './reviewed.js';
 import { planSegment } from './segments.js';
 
@@ -26,11 +28,14 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
   const environments = input.policy.environments.map((each) => each.name);
   const drafts = withKills(unused.drafts, planKills(input));
   const { changes, steps } = ordered(drafts, input.actual, environments);
+  const renames = renamesAmong([...changes, ...withheld], input);
   const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
   return {
-    changes,
+    changes: changes.map((change) => withRename(change, renames)),
     steps,
-    withheld: withheld.sort((a, b) => byCodeUnits(a.id, b.id) || byCodeUnits(a.why, b.why)),
+    withheld: withheld
+      .map((each) => withRename(each, renames))
+      .sort((a, b) => byCodeUnits(a.id, b.id) || byCodeUnits(a.why, b.why)),
     unchanged: drafted
       .map(({ id }) => id)
       .filter((id) => !touched.has(id))
@@ -38,6 +43,11 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
     observed,
     unmanaged: unmanagedCounts(input),
   };
+}
+
+function withRename<T extends Change>(change: T, renames: ReadonlyMap<ObjectId, Rename>): T {
+  const rename = renames.get(change.id);
+  return rename ? { ...change, rename } : change;
 }
 
 function draftAll(input: PlanInput): Drafted[] {
@@ -50,6 +60,9 @@ function draftAll(input: PlanInput): Drafted[] {
     ...[...desired.flags.values()]
       .filter(({ name }) => wanted('flag', name))
       .flatMap((flag) => planFlag(flag, input)),
+    ...desired.identities
+      .filter(({ trafficType }) => wanted('identities', trafficType))
+      .flatMap((identities) => planIdentities(identities, input)),
     ...[...state.values()]
       .filter(({ kind, name }) => wanted(kind, name))
       .flatMap((entry) => planRemoval(entry, input)),
@@ -99,8 +112,12 @@ function isBlocked({ ref }: Withheld, { desired }: PlanInput): boolean {
   return declared.has(ref.name);
 }
 
-/** A description that the service cannot change any more leaves the object as equal as it will ever be. */
+/**
+ * A description that the service cannot change any more leaves the object as equal as it will ever be, and so do
+ * identities that left git.
+ */
 function isDifference({ why, fields }: Withheld): boolean {
+  if (why === 'stays-on-service') return false;
   return why !== 'immutable' || fields.some(({ path }) => path !== '/description');
 }
 
@@ -117,9 +134,16 @@ function unmanagedCounts({ desired, actual, state }: PlanInput): Plan['unmanaged
   };
 }
 
+/** What is never written, or of which nobody can know whether it has to be. */
+const NEVER_PENDING: ReadonlySet<WithheldWhy> = new Set([
+  'immutable',
+  'stays-on-service',
+  'not-remembered',
+]);
+
 /** Withheld changes that are pending: those that the service can never make are none. */
-export function pendingWithheld(plan: Plan): readonly Withheld[] {
-  return plan.withheld.filter(({ why }) => why !== 'immutable');
+export function pendingWithheld(plan: Pick<Plan, 'withheld'>): readonly Withheld[] {
+  return plan.withheld.filter(({ why }) => !NEVER_PENDING.has(why));
 }
 
 /** `KIND/NAME` of every object that a plan writes to. */

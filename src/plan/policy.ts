@@ -14,6 +14,8 @@ export interface PlanPolicy {
   /** Take over live objects that were never ours, also in protected environments. */
   readonly adopt: boolean;
   readonly revertDrift: boolean;
+  /** Which identities are written: none of them, those that differ from their base, or all. */
+  readonly identities: 'none' | 'changed' | 'all';
   /** No state could be read: what differs has no known cause, and nothing is removed. */
   readonly stateless: boolean;
   readonly suspended: boolean;
@@ -39,10 +41,27 @@ export interface PlannedEnvironment {
   readonly selected: boolean;
 }
 
+/** The policy of the look that follows an apply: at what was touched, and by then every identity has its answer. */
+export function verifyingPolicy(policy: PlanPolicy, touched: ReadonlySet<string>): PlanPolicy {
+  const identities = policy.identities === 'all' ? 'changed' : policy.identities;
+  return { ...policy, only: touched, identities };
+}
+
+/** Whether the filter of a run lets this object through. */
+export function isLetThrough(
+  { only }: Pick<PlanPolicy, 'only'>,
+  kind: string,
+  name: string,
+): boolean {
+  return only?.has(`${kind}/${name}`) ?? true;
+}
+
 /** Whether this object is planned: the filter of the run lets it through, and its specs are right. */
-export function isWanted({ only, held }: PlanPolicy, kind: string, name: string): boolean {
-  const id = `${kind}/${name}`;
-  return !held.has(id) && (only?.has(id) ?? true);
+export function isWanted(policy: PlanPolicy, kind: string, name: string): boolean {
+  const { held } = policy;
+  // `KIND/*`: what is wrong leaves all of a kind in doubt.
+  const isHeld = held.has(`${kind}/${name}`) || held.has(`${kind}/*`);
+  return !isHeld && isLetThrough(policy, kind, name);
 }
 
 export interface WithheldReason {

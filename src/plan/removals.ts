@@ -6,91 +6,87 @@ import type { ActivationBase, FlagEntry, SegmentEntry, StateEntry } from '../mod
 import type { StepRequest } from '../model/step.js';
 import { draft, withheld, type Drafted, type DraftSubject } from './draft.js';
 import { definitionFields, flagFields } from './fields.js';
+import { identitiesRemoval } from './identities.js';
 import type { PlanInput } from './plan-input.js';
-import type { WithheldReason } from './policy.js';
+import type { PlannedEnvironment, WithheldReason } from './policy.js';
 import { chunks } from './segments.js';
 
 /** Plans what git used to declare of one object of the inventory and no longer does. */
 export function planRemoval(entry: StateEntry, input: PlanInput): Drafted[] {
-  return entry.kind === 'flag' ? flagRemoval(entry, input) : segmentRemoval(entry, input);
+  if (entry.kind === 'identities') return identitiesRemoval(entry, input);
+  const parts = entry.kind === 'flag' ? flagParts(entry, input) : segmentParts(entry, input);
+  if (!parts) return [];
+  const { kind, name } = entry;
+  const desired =
+    kind === 'flag' ? input.desired.flags.get(name) : input.desired.segments.get(name);
+  const drafted = input.policy.environments.flatMap((environment) => {
+    const { selected, id, configName } = environment;
+    const isOurs = entry.environments[id] !== undefined;
+    if (!selected || !isOurs || desired?.environments.has(configName)) return [];
+    const part = parts.placeIn(environment);
+    const ref: ObjectRef = { kind, name, environment: environment.name };
+    return part ? [drafting({ ref, after: [], ...part }, input)] : [];
+  });
+  if (desired || entry.workspace === undefined) return drafted;
+  const ref: ObjectRef = { kind, name, environment: null };
+  const after = drafted.flatMap(({ id, draft: going }) => (going ? [id] : []));
+  return [...drafted, drafting({ ref, after, ...parts.whole() }, input)];
 }
 
-interface Removal {
-  readonly ref: ObjectRef;
+/** What is written to take an object away, whole or in one place. */
+interface Part {
   readonly action: Action;
   readonly fields: readonly FieldChange[];
   readonly keys?: KeyChange;
   readonly requests: readonly StepRequest[];
-  readonly after: readonly ObjectId[];
   readonly held?: WithheldReason | undefined;
 }
 
-function flagRemoval(entry: FlagEntry, input: PlanInput): Drafted[] {
-  const { name } = entry;
+interface Removal extends Part {
+  readonly ref: ObjectRef;
+  readonly after: readonly ObjectId[];
+}
+
+interface Parts {
+  /** Undefined: the service has nothing there. */
+  readonly placeIn: (environment: PlannedEnvironment) => Part | undefined;
+  readonly whole: () => Part;
+}
+
+/** Undefined: the flag is gone. */
+function flagParts({ name }: FlagEntry, input: PlanInput): Parts | undefined {
   const actual = input.actual.flags.get(name);
-  if (!actual || actual.existence === 'absent') return [];
-  const desired = input.desired.flags.get(name);
-  const gone: ObjectId[] = [];
-  const drafted = input.policy.environments.flatMap((environment) => {
-    const live = actual.definitions.get(environment.name);
-    const ours = entry.environments[environment.id] !== undefined;
-    if (
-      !environment.selected ||
-      !ours ||
-      !live ||
-      desired?.environments.has(environment.configName)
-    )
-      return [];
-    const ref: ObjectRef = { kind: 'flag', name, environment: environment.name };
-    const result = drafting(
-      {
-        ref,
+  if (!actual || actual.existence === 'absent') return undefined;
+  return {
+    placeIn: ({ name: environment }) => {
+      const live = actual.definitions.get(environment);
+      if (!live) return undefined;
+      return {
         action: 'delete',
         fields: removedFields(definitionFields(definitionFromWire(live), [])),
-        requests: [{ action: 'delete-definition', flag: name, environment: environment.name }],
-        after: [],
-      },
-      input,
-    );
-    if (result.draft) gone.push(result.id);
-    return [result];
-  });
-  if (desired || entry.workspace === undefined) return drafted;
-  const wholly = drafting(
-    {
-      ref: { kind: 'flag', name, environment: null },
+        requests: [{ action: 'delete-definition', flag: name, environment }],
+      };
+    },
+    whole: () => ({
       action: 'delete',
       fields: actual.flag ? removedFields(flagFields(flagFieldsFromWire(actual.flag))) : [],
       requests: [{ action: 'delete-flag', flag: name }],
-      after: gone,
-    },
-    input,
-  );
-  return [...drafted, wholly];
+    }),
+  };
 }
 
-function segmentRemoval(entry: SegmentEntry, input: PlanInput): Drafted[] {
-  const { name } = entry;
+/** Undefined: the segment is gone. */
+function segmentParts({ name, environments }: SegmentEntry, input: PlanInput): Parts | undefined {
   const actual = input.actual.segments.get(name);
-  if (!actual?.segment) return [];
-  const desired = input.desired.segments.get(name);
-  const gone: ObjectId[] = [];
-  const drafted = input.policy.environments.flatMap((environment) => {
-    const live = actual.environments.get(environment.name);
-    const ours = entry.environments[environment.id] !== undefined;
-    if (
-      !environment.selected ||
-      !ours ||
-      !live?.active ||
-      desired?.environments.has(environment.configName)
-    ) {
-      return [];
-    }
-    const place = { segment: name, environment: environment.name };
-    const held = live.keys?.keys ?? [];
-    const result = drafting(
-      {
-        ref: { kind: 'segment', name, environment: environment.name },
+  if (!actual?.segment) return undefined;
+  const trafficType = actual.segment.trafficType.name;
+  return {
+    placeIn: ({ name: environment, id }) => {
+      const live = actual.environments.get(environment);
+      if (!live?.active) return undefined;
+      const place = { segment: name, environment };
+      const held = live.keys?.keys ?? [];
+      return {
         action: 'deactivate',
         fields: [],
         keys: { added: [], removed: held, sha256: NO_KEYS.digest.sha256 },
@@ -98,26 +94,15 @@ function segmentRemoval(entry: SegmentEntry, input: PlanInput): Drafted[] {
           ...chunks(held).map((keys) => ({ action: 'remove-keys' as const, ...place, keys })),
           { action: 'deactivate-segment', ...place },
         ],
-        after: [],
-        held: keysOfOthers(live.keys, entry.environments[environment.id]?.spec),
-      },
-      input,
-    );
-    if (result.draft) gone.push(result.id);
-    return [result];
-  });
-  if (desired || entry.workspace === undefined) return drafted;
-  const wholly = drafting(
-    {
-      ref: { kind: 'segment', name, environment: null },
-      action: 'delete',
-      fields: [{ path: '/trafficType', reason: 'prune', before: actual.segment.trafficType.name }],
-      requests: [{ action: 'delete-segment', segment: name }],
-      after: gone,
+        held: keysOfOthers(live.keys, environments[id]?.spec),
+      };
     },
-    input,
-  );
-  return [...drafted, wholly];
+    whole: () => ({
+      action: 'delete',
+      fields: [{ path: '/trafficType', reason: 'prune', before: trafficType }],
+      requests: [{ action: 'delete-segment', segment: name }],
+    }),
+  };
 }
 
 /** What stands in the way of a removal that would take keys of others with it. */

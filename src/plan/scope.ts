@@ -1,7 +1,13 @@
 import { sameKeys } from '../kinds/key-list.js';
 import type { Desired, DesiredActivation } from '../model/desired.js';
 import type { FlagScope, KeysLook, Scope, SegmentScope } from '../model/scope.js';
-import type { ActivationBase, Base, State } from '../model/state.js';
+import {
+  flagEntry,
+  segmentEntry,
+  type ActivationBase,
+  type Base,
+  type State,
+} from '../model/state.js';
 import { killOrders } from './kill-orders.js';
 import { isKillInReach } from './kills.js';
 import { isWanted, type PlannedEnvironment, type PlanPolicy } from './policy.js';
@@ -29,17 +35,15 @@ export function scopeOf(
   const segments = new Map<string, SegmentScope>();
   for (const flag of desired.flags.values()) {
     if (!wanted('flag', flag.name)) continue;
-    const entry = state.get(`flag/${flag.name}`);
-    const id = entry?.kind === 'flag' ? entry.id : undefined;
+    const entry = flagEntry(state, flag.name);
     const environments = new Set(
       selectedNames(policy, (configName) => flag.environments.has(configName)),
     );
-    flags.set(flag.name, { id, known: entry !== undefined, environments });
+    flags.set(flag.name, { id: entry?.id, known: entry !== undefined, environments });
   }
   for (const segment of desired.segments.values()) {
     if (!wanted('segment', segment.name)) continue;
-    const found = state.get(`segment/${segment.name}`);
-    const entry = found?.kind === 'segment' ? found : undefined;
+    const entry = segmentEntry(state, segment.name);
     const environments = policy.environments.flatMap(({ configName, name, id, selected }) => {
       const activation = segment.environments.get(configName);
       if (!activation || !selected) return [];
@@ -103,7 +107,8 @@ function addRemoved(
   );
   let removed = false;
   for (const entry of state.values()) {
-    if (!wanted(entry.kind, entry.name)) continue;
+    // Identities cannot be looked at.
+    if (entry.kind === 'identities' || !wanted(entry.kind, entry.name)) continue;
     const ours = Object.keys(entry.environments).flatMap((id) => nameOfId.get(id) ?? []);
     if (entry.kind === 'flag') {
       const declared = scope.flags.get(entry.name);

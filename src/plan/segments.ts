@@ -5,7 +5,7 @@ import type { ActualActivation, ActualSegment } from '../model/actual.js';
 import type { DesiredActivation, DesiredSegment } from '../model/desired.js';
 import { objectId } from '../model/object-id.js';
 import type { FieldChange, KeyChange, Reason, Withheld } from '../model/plan.js';
-import type { ActivationBase, SegmentEntry } from '../model/state.js';
+import { segmentEntry, type ActivationBase, type SegmentEntry } from '../model/state.js';
 import type { StepRequest } from '../model/step.js';
 import { draft, withheld, type Drafted, type DraftSubject } from './draft.js';
 import { creationReason, withoutBase, type PlanInput } from './plan-input.js';
@@ -15,8 +15,7 @@ import { environmentRules, heldBack, workspaceRules, type PlannedEnvironment } f
 export function planSegment(segment: DesiredSegment, input: PlanInput): Drafted[] {
   const actual = input.actual.segments.get(segment.name);
   if (!actual) throw new Error(`bug: segment "${segment.name}" was not observed`);
-  const found = input.state.get(`segment/${segment.name}`);
-  const entry = found?.kind === 'segment' ? found : undefined;
+  const entry = segmentEntry(input.state, segment.name);
   const level = planWorkspaceLevel(segment, { actual, entry }, input);
   if (level.blocked) return [level.drafted];
   return [

@@ -3,11 +3,11 @@ import type { Outcome } from '../model/run.js';
 import { clean } from './clean.js';
 import type { FieldContext, FieldLine } from './field-line.js';
 import { fieldLines, sideWords } from './field-lines.js';
+import { identityLines, stayingLines } from './identity-lines.js';
 import { keysWords } from './key-lines.js';
 import { span, type Line, type Span, type Tone } from './layout.js';
 import { outcomeOf, type PlanReport } from './plan-report.js';
 import { cut } from './text-width.js';
-import { plural } from './value-words.js';
 import { wholeLines } from './whole-lines.js';
 
 const HEADLINE_INDENT = 2;
@@ -54,39 +54,73 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   suspended: 'the config says suspend: true',
   'needs-withheld': 'needs something that is withheld',
   'not-reviewed': 'not in the reviewed plan',
+  'not-remembered': 'nothing is remembered that would tell whether it was written',
+  'stays-on-service': 'no longer in git, and stays on the service',
 };
 
 /** Headline and fields of one change, in the tense of the report. */
 export function changeLines(change: Change, report: PlanReport, showKeys: boolean): Line[] {
   const context = contextOf(change, report, showKeys);
-  return [headline(change, report), ...detailLines(change, context).map(fieldParagraph)];
+  const outcome = outcomeOf(report, change.id);
+  const lines =
+    change.ref.kind === 'identities'
+      ? identityLines(change, outcome, showKeys)
+      : detailLines(change, context);
+  return [headline(change, report), ...lines.map(fieldParagraph), ...renameLines(change)];
 }
 
 /** The same of something that is held back, with why, and the way out. */
 export function withheldLines(withheld: Withheld, report: PlanReport, showKeys: boolean): Line[] {
-  const { done } = ACTIONS[withheld.action];
   const context = contextOf(withheld, report, showKeys);
+  const lines = withheldDetails(withheld, context);
   return [
     {
       indent: HEADLINE_INDENT,
       spans: [
         span('! ', 'change'),
         span(clean(withheld.id), 'strong'),
-        span(` would be ${done}: ${WHY_WORDS[withheld.why]}`),
+        span(verdict(withheld)),
         ...placeSpans(withheld, report),
       ],
     },
-    ...detailLines(withheld, context).map(fieldParagraph),
+    ...lines.map(fieldParagraph),
+    ...renameLines(withheld),
     fieldParagraph([span(`→ ${cut(clean(withheld.wayOut), MESSAGE_COLUMNS)}`)]),
   ];
+}
+
+function withheldDetails(withheld: Withheld, context: FieldContext): FieldLine[] {
+  if (withheld.why === 'stays-on-service') return stayingLines(withheld, context.showKeys);
+  if (withheld.ref.kind !== 'identities') return detailLines(withheld, context);
+  return identityLines(withheld, undefined, context.showKeys);
+}
+
+/** What is never deleted would not be deleted either, were it not held back. */
+function verdict({ action, why }: Withheld): string {
+  if (why === 'stays-on-service') return ` ${WHY_WORDS[why]}`;
+  if (why === 'not-remembered') return ` would be written: ${WHY_WORDS[why]}`;
+  return ` would be ${ACTIONS[action].done}: ${WHY_WORDS[why]}`;
+}
+
+/** The service knows no rename: whoever expects one learns here what it will be instead. */
+function renameLines({ rename, ref }: Change): Line[] {
+  if (!rename) return [];
+  if ('to' in rename) {
+    const text = `looks like a rename to ${clean(rename.to)}: this one stays until it is pruned`;
+    return [fieldParagraph([span(text, 'faint')])];
+  }
+  const cost =
+    ref.kind === 'flag'
+      ? 'to the service another flag, so users are distributed anew'
+      : 'to the service another segment, so rules have to name it';
+  return [fieldParagraph([span(`looks like a rename of ${clean(rename.from)}: ${cost}`, 'faint')])];
 }
 
 function headline(change: Change, report: PlanReport): Line {
   const outcome = outcomeOf(report, change.id);
   const { symbol, tone } = markOf(change.action, outcome);
   const { kind, name } = change.ref;
-  const reason =
-    change.reason === 'commit' ? [] : [span(` · ${REASON_WORDS[change.reason]}`, 'change')];
+  const reason = change.reason === 'commit' ? [] : [span(` · ${reasonWords(change)}`, 'change')];
   return {
     indent: HEADLINE_INDENT,
     spans: [
@@ -97,6 +131,12 @@ function headline(change: Change, report: PlanReport): Line {
       ...placeSpans(change, report),
     ],
   };
+}
+
+function reasonWords({ reason, ref }: Change): string {
+  if (reason === 'commit') return '';
+  const isAsked = ref.kind === 'identities' && reason === 'unknown';
+  return isAsked ? 'unknown: --identities asks for all of them' : REASON_WORDS[reason];
 }
 
 function markOf(action: Action, outcome: Outcome | undefined): { symbol: string; tone: Tone } {
@@ -140,11 +180,6 @@ function placeSpans(change: Change, report: PlanReport): Span[] {
 }
 
 function detailLines(change: Change, context: FieldContext): FieldLine[] {
-  if (change.ref.kind === 'identities' && !context.showKeys) {
-    // The path of such a field holds the key.
-    const { length } = change.fields;
-    return length === 0 ? [] : [[span(plural(length, 'attribute'))]];
-  }
   switch (change.action) {
     case 'create':
     case 'activate':

@@ -10,6 +10,8 @@ export interface DriftReport {
   readonly pending: number;
   /** Objects that are equal. */
   readonly unchanged: number;
+  /** Objects that the service cannot show. */
+  readonly unseen: number;
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -21,11 +23,12 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** What is live and not in git, read from git to the service: the arrows lead to the live values. */
 export function driftText(
-  { differences, pending, unchanged }: DriftReport,
+  { differences, pending, unchanged, unseen }: DriftReport,
   { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
 ): string {
   const lines = differences.flatMap((each) => differenceLines(each, showKeys));
   const git = `Git has ${plural(pending, 'change')} that the service has not (flaghoist reconcile --dry-run shows them).`;
+  const unknown = `Of ${plural(unseen, 'object')} with identities nothing is known: the service cannot show them.`;
   const summary =
     differences.length === 0
       ? `No drift: ${plural(unchanged, 'object')} equal.`
@@ -35,6 +38,7 @@ export function driftText(
       ...lines,
       ...(lines.length > 0 ? [EMPTY_LINE] : []),
       ...(pending > 0 ? [{ indent: 0, spans: [span(git, 'faint')] }] : []),
+      ...(unseen > 0 ? [{ indent: 0, spans: [span(unknown, 'faint')] }] : []),
       { indent: 0, spans: [span(summary, 'strong')] },
     ],
     layout,

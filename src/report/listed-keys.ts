@@ -28,17 +28,27 @@ export function maskKeys(value: unknown): Json {
 export interface KeyCounts {
   readonly added: number;
   readonly removed: number;
+  /** Of identities only. */
+  readonly changed?: number;
   /** SHA-256 of the keys as they will be. */
   readonly sha256: string;
   readonly addedKeys?: readonly string[];
   readonly removedKeys?: readonly string[];
+  readonly changedKeys?: readonly string[];
 }
 
 export function keyCounts(keys: KeyChange, showKeys: boolean): KeyCounts {
   const counts = {
     added: keys.added.length,
     removed: keys.removed.length,
+    ...(keys.changed && { changed: keys.changed.length }),
     sha256: keys.sha256,
   };
-  return showKeys ? { ...counts, addedKeys: keys.added, removedKeys: keys.removed } : counts;
+  if (!showKeys) return counts;
+  return {
+    ...counts,
+    addedKeys: keys.added,
+    removedKeys: keys.removed,
+    ...(keys.changed && { changedKeys: keys.changed }),
+  };
 }

@@ -6,12 +6,14 @@ import type {
   FieldChange,
   Plan,
   Reason,
+  Rename,
   WithheldWhy,
   GuardFinding,
 } from '../model/plan.js';
-import type { Outcome, OutcomeError, Revision } from '../model/run.js';
+import type { Outcome, OutcomeError, Revision, Unknown } from '../model/run.js';
 import { ordered } from './json-text.js';
 import { keyCounts, maskKeys, type KeyCounts } from './listed-keys.js';
+import { refusals, type Refusal } from './refused-identities.js';
 import { countActions, outcomeOf, type ActionCounts, type PlanReport } from './plan-report.js';
 
 /** The plan for programs; `schemas/plan.schema.json` says the same with a description on every field. */
@@ -30,6 +32,8 @@ export interface PlanDocument {
   readonly observed: Plan['observed'];
   /** Only where a guard stands against the plan. */
   readonly guards?: readonly GuardFinding[];
+  /** Only where something could not be known. */
+  readonly unknowns?: readonly Unknown[];
   /** Only where something is: `KIND/NAME`, sorted. */
   readonly held?: readonly string[];
   readonly unmanaged: Plan['unmanaged'];
@@ -54,11 +58,13 @@ export interface ChangeDocument {
   readonly comment: string | null;
   readonly fields: readonly FieldDocument[];
   readonly keys?: KeyCounts;
+  /** Only where it looks like one. */
+  readonly rename?: Rename;
   readonly dependsOn: readonly ObjectId[];
   /** Only after an apply; likewise the two below. */
   readonly outcome?: Outcome['status'];
   /** Where `outcome` is `failed`. */
-  readonly error?: OutcomeError;
+  readonly error?: OutcomeError & { readonly refused?: readonly Refusal[] };
 }
 
 export interface WithheldDocument extends ChangeDocument {
@@ -103,7 +109,7 @@ export function planDocument(
     },
     changes: plan.changes.map((change) => ({
       ...changeDocument(change, report, options),
-      ...outcomeMembers(outcomeOf(report, change.id)),
+      ...outcomeMembers(outcomeOf(report, change.id), options),
     })),
     withheld: plan.withheld.map((withheld) => ({
       ...changeDocument(withheld, report, options),
@@ -111,6 +117,7 @@ export function planDocument(
       wayOut: withheld.wayOut,
     })),
     ...(report.guardFindings?.length ? { guards: report.guardFindings } : {}),
+    ...(report.unknowns?.length ? { unknowns: report.unknowns } : {}),
     ...(report.held?.length ? { held: report.held } : {}),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
@@ -140,6 +147,7 @@ function changeDocument(change: Change, report: PlanReport, options: JsonOptions
     comment: words?.comment ?? null,
     fields: change.fields.map((field) => fieldDocument(field, options)),
     ...(change.keys ? { keys: keyCounts(change.keys, options.showKeys) } : {}),
+    ...(change.rename ? { rename: change.rename } : {}),
     dependsOn: change.dependsOn,
   };
 }
@@ -156,9 +164,17 @@ function fieldDocument(field: FieldChange, { showKeys }: JsonOptions): FieldDocu
   };
 }
 
-function outcomeMembers(outcome: Outcome | undefined): Pick<ChangeDocument, 'outcome' | 'error'> {
+function outcomeMembers(
+  outcome: Outcome | undefined,
+  options: JsonOptions,
+): Pick<ChangeDocument, 'outcome' | 'error'> {
   if (!outcome) return {};
   if (outcome.status !== 'failed') return { outcome: outcome.status };
   const { code, message, status, transactionId } = outcome.error;
-  return { outcome: outcome.status, error: { code, message, status, transactionId } };
+  const refused = refusals(outcome.identities?.failed ?? [], options);
+  const error = { code, message, status, transactionId };
+  return {
+    outcome: outcome.status,
+    error: refused.length > 0 ? { ...error, refused } : error,
+  };
 }

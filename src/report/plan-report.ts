@@ -1,6 +1,6 @@
 import type { ObjectId } from '../model/object-id.js';
 import type { GuardFinding, Plan } from '../model/plan.js';
-import type { Outcome, Outcomes, Revision, Words } from '../model/run.js';
+import type { Outcome, Outcomes, Revision, Unknown, Words } from '../model/run.js';
 
 /** All that a report of one run says, whatever its format. A report with `outcomes` speaks of what was done. */
 export interface PlanReport {
@@ -22,6 +22,8 @@ export interface PlanReport {
   /** Names of the rules as they will be, position by position; they are no part of the canonical form. */
   readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
   readonly guardFindings?: readonly GuardFinding[];
+  /** What could not be known; the text says it on its way, not here. */
+  readonly unknowns?: readonly Unknown[];
   /** `KIND/NAME` of what was left as it is because its specs are invalid; sorted. */
   readonly held?: readonly string[];
   readonly outcomes?: Outcomes;

@@ -1,6 +1,7 @@
-import type { Change, GuardFinding, GuardName } from '../model/plan.js';
+import type { Change } from '../model/plan.js';
 import { changeLines, withheldLines } from './change-lines.js';
 import { clean } from './clean.js';
+import { guardLines } from './guard-lines.js';
 import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
 import type { PlanReport } from './plan-report.js';
 import { summaryLine } from './summary-line.js';
@@ -104,32 +105,6 @@ function placeWords({ workspace, origin, revision }: PlanReport): string {
     revision.commit === null ? 'no commit' : `commit ${clean(revision.commit).slice(0, SHORT_SHA)}`;
   const dirty = revision.dirty ? ' with local changes' : '';
   return `Workspace ${clean(workspace.name)} at ${clean(origin)}, ${commit}${dirty}`;
-}
-
-function guardLines({ guardFindings: findings = [], planHash }: PlanReport): Line[] {
-  if (findings.length === 0) return [];
-  const wayOut = span(`→ once reviewed, this plan and no other passes with --approve ${planHash}`);
-  return [...findings.map(guardLine), { indent: 6, spans: [wayOut] }];
-}
-
-const GUARD_WORDS: Readonly<Record<GuardName, (found: string, limit: string) => string>> = {
-  maxDeletes: (found, limit) => `${found} deletions, the limit is ${limit} (maxDeletes)`,
-  maxDeletePercent: (found, limit) =>
-    `${found} % of our objects would be deleted, the limit is ${limit} % (maxDeletePercent)`,
-  maxKeyRemovals: (found, limit) =>
-    `${found} keys would be removed, the limit is ${limit} (maxKeyRemovals)`,
-  maxKeyRemovalPercent: (found, limit) =>
-    `${found} % of the keys would be removed, the limit is ${limit} % (maxKeyRemovalPercent)`,
-  fullFlip: (found) => `the default rule moves ${found} % of the traffic at once`,
-  emptyRepository: (found) =>
-    `the specs hold no flag and no segment, the inventory holds ${found} objects`,
-};
-
-function guardLine({ guard, environment, id, found, limit }: GuardFinding): Line {
-  const where = id ?? environment;
-  const place = where === null ? '' : `${clean(where)}: `;
-  const words = GUARD_WORDS[guard](String(found), String(limit));
-  return { indent: 2, spans: [span('✗ ', 'alarm'), span(place + words)] };
 }
 
 function paragraph(text: string, tone: 'faint' | 'strong'): Line {

@@ -134,8 +134,8 @@ function parseChange(change: unknown, file: string): [string, string] {
 
 function counts(keys: unknown): unknown {
   if (!isRecord(keys)) return undefined;
-  const { added, removed, sha256 } = keys;
-  return { added, removed, sha256 };
+  const { added, removed, changed, sha256 } = keys;
+  return { added, removed, changed, sha256 };
 }
 
 function noPlan(file: string, why: string, cause?: unknown): FlaghoistError {

@@ -1,4 +1,4 @@
-import type { Base, State } from '../model/state.js';
+import type { Base, State, StateEntry } from '../model/state.js';
 import { byCodeUnits } from '../kinds/json.js';
 import { clean } from './clean.js';
 
@@ -67,6 +67,22 @@ export function stateRows(
       }));
     })
     .sort((a, b) => byCodeUnits(a.id, b.id));
+}
+
+type ShownEntry = Omit<StateEntry, 'environments'> & {
+  readonly environments: Readonly<Record<string, object>>;
+};
+
+/** An entry as it is shown: without `showKeys` the keys of identities are counted. */
+export function shownEntry(entry: StateEntry, { showKeys }: { showKeys: boolean }): ShownEntry {
+  if (entry.kind !== 'identities' || showKeys) return entry;
+  const environments = Object.entries(entry.environments).map(([id, base]) => {
+    const groups = base.spec?.groups.map(({ attributes, keys }) => {
+      return { attributes, keys: { count: Object.keys(keys).length } };
+    });
+    return [id, { ...base, ...(groups && { spec: { groups } }) }] as const;
+  });
+  return { ...entry, environments: Object.fromEntries(environments) };
 }
 
 export function stateText(rows: readonly StateRow[]): string {

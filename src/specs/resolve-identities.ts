@@ -1,3 +1,4 @@
+import { MAX_KEYS_PER_SEGMENT } from '../api/wire.js';
 import type { IdentitiesSpec } from '../generated/identities.schema.d.ts';
 import type { DesiredIdentities } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
@@ -37,12 +38,22 @@ export function resolveIdentities(specs: SpecSet): {
       entry.keys.set(key, attributes);
     }
   }
+  for (const { first, keys } of together.values()) diagnostics.push(...tooMany(first, keys.size));
   const identities = [...sortedMap(together).values()].map(({ first, keys }) => ({
     ...first,
     keys: sortedMap(keys),
   }));
   return { identities, diagnostics };
 }
+
+/** Of segments the contract says so; the number keeps what is remembered of identities to a size, too. */
+function tooMany({ location, trafficType, environment }: Place, count: number): Diagnostic[] {
+  if (count <= MAX_KEYS_PER_SEGMENT) return [];
+  const message = `${count} identities of ${trafficType} in ${environment}; at most ${MAX_KEYS_PER_SEGMENT} are taken`;
+  return [{ severity: 'error', code: 'key-number', location, message }];
+}
+
+type Place = Pick<DesiredIdentities, 'location' | 'trafficType' | 'environment'>;
 
 interface IdentitiesFile {
   readonly file: SpecFile;

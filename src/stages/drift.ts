@@ -1,7 +1,8 @@
-import type { ObjectRef } from '../model/object-id.js';
+import type { ObjectId, ObjectRef } from '../model/object-id.js';
 import type { Change, Plan, Reason, Withheld } from '../model/plan.js';
 import type { State } from '../model/state.js';
 import { strongest } from '../plan/draft.js';
+import { pendingWithheld } from '../plan/plan.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
 
 /** Reasons of differences that did not come about by a commit alone. */
@@ -13,6 +14,8 @@ export interface Drift {
   readonly differences: readonly Difference[];
   /** Changes that git has and the service has not yet. */
   readonly pending: number;
+  /** Identities: the service cannot show them, so nobody knows whether they came apart. */
+  readonly unseen: readonly ObjectId[];
 }
 
 export interface Difference {
@@ -28,10 +31,7 @@ export function driftOf(
   state: State,
   environments: readonly PlannedEnvironment[],
 ): Drift {
-  const all: (Change | Withheld)[] = [
-    ...plan.changes,
-    ...plan.withheld.filter(({ why }) => why !== 'immutable'),
-  ];
+  const all: (Change | Withheld)[] = [...plan.changes, ...pendingWithheld(plan)];
   const found = new Map<string, Difference>();
   let pending = 0;
   for (const change of all) {
@@ -42,7 +42,9 @@ export function driftOf(
     found.set(change.id, known ? joined(known, outside) : outside);
   }
   const ids = [...found.keys()].sort();
-  return { differences: ids.flatMap((id) => found.get(id) ?? []), pending };
+  const seen = [...plan.unchanged, ...[...plan.changes, ...plan.withheld].map(({ id }) => id)];
+  const unseen = [...new Set(seen)].filter((id) => id.startsWith('identities/')).sort();
+  return { differences: ids.flatMap((id) => found.get(id) ?? []), pending, unseen };
 }
 
 function outsidePart(

@@ -1,6 +1,8 @@
+import { identitiesSha256 } from '../kinds/identity.js';
 import { canonicalJson } from '../kinds/json.js';
 import type { Desired } from '../model/desired.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/object-id.js';
+import { identitiesIn } from '../plan/identities.js';
 import { isKillListed } from '../plan/kill-orders.js';
 import { effectiveFields } from '../plan/kills.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
@@ -52,6 +54,10 @@ function formOf(
       return flag && { trafficType: flag.trafficType, fields: flag.fields };
     const definition = environment && flag.environments.get(environment.configName);
     return definition && effectiveFields({ flag, definition, environment }, desired);
+  }
+  if (kind === 'identities') {
+    const said = environment && identitiesIn(desired, name, environment.configName);
+    return said && { sha256: identitiesSha256(said.keys) };
   }
   const segment = desired.segments.get(name);
   if (!segment || wanted === null) {

@@ -2,7 +2,7 @@ import { isAncestor, type Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/commit-tree.js';
 import type { Desired } from '../model/desired.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/object-id.js';
-import type { State } from '../model/state.js';
+import { flagEntry, type State } from '../model/state.js';
 import { isKillListed } from '../plan/kill-orders.js';
 import { seenLiveKills } from '../plan/kill-memory.js';
 import type { PlanPolicy } from '../plan/policy.js';
@@ -52,7 +52,7 @@ async function strangersTakenBack(of: KillHistory): Promise<ObjectRef[]> {
     const environment = policy.environments.find((each) => each.configName === configName);
     if (!environment || !desired.killLists.has(configName)) return [];
     const isDeclared = desired.flags.get(flag)?.environments.has(configName) === true;
-    const isOurs = state.get(`flag/${flag}`)?.environments[environment.id] !== undefined;
+    const isOurs = flagEntry(state, flag)?.environments[environment.id] !== undefined;
     if (isDeclared || isOurs) return [];
     if (isKillListed(desired, flag, configName)) return [];
     return [{ kind: 'flag', name: flag, environment: environment.name }];

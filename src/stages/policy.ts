@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly prune: boolean;
   readonly adopt: boolean;
   readonly revertDrift: boolean;
+  /** Write all identities, whatever is remembered of them. */
+  readonly identities?: boolean;
   readonly allowOlder: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
@@ -42,6 +44,7 @@ export function resolvePolicy(
     prune: (config.prune || options.prune) && !stateless,
     adopt: options.adopt,
     revertDrift: options.revertDrift,
+    identities: options.identities === true ? 'all' : stateless ? 'none' : 'changed',
     stateless,
     suspended: config.suspend || options.suspend === true,
     witnessed: new Set(),
@@ -101,6 +104,7 @@ export function checkNamesOnService(desired: Desired, at: Connection): void {
   for (const { trafficType, location } of [
     ...desired.flags.values(),
     ...desired.segments.values(),
+    ...desired.identities,
   ]) {
     known('traffic type', trafficType, at.trafficTypes, location, at);
   }

@@ -14,6 +14,7 @@ export function reportOf(
     words,
     planHash,
     guardFindings,
+    unknowns: result.unknowns,
     origin: context.originName(),
     workspace: at.workspace,
     revision: context.source.revision,
@@ -52,10 +53,10 @@ function ruleNamesOf({ desired, policy }: Planned['input']): PlanReport['ruleNam
 
 /** Exit code of a run that came to a plan. */
 export function exitCodeOf(result: Planned | Applied, signal: AbortSignal): ExitCode {
+  if (signal.aborted) return exitCodeOfSignal(signal);
   if (!('outcomes' in result)) {
     return result.guardFindings.length > 0 ? EXIT.guardRefused : EXIT.ok;
   }
-  if (signal.aborted) return exitCodeOfSignal(signal);
   if (result.unremembered !== undefined && result.converged) return EXIT.failed;
   return result.converged ? EXIT.ok : EXIT.notConverged;
 }

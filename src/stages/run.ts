@@ -2,11 +2,12 @@ import type { Connection, Place } from '../api/connect.js';
 import type { AdminReader } from '../api/reader.js';
 import { FlaghoistError } from '../errors.js';
 import type { StateHome } from '../git/state-home.js';
+import type { StateElsewhere } from '../git/states-elsewhere.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { GuardFinding, Plan } from '../model/plan.js';
-import type { Outcomes, Words } from '../model/run.js';
+import type { Outcomes, Unknown, Words } from '../model/run.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { KillResults } from './kill-lane.js';
 import type { RunOptions } from './policy.js';
@@ -22,6 +23,8 @@ export interface RunContext {
   readonly openState: (at: Connection) => Promise<StateHome | null>;
   /** The same to read from alone: it waits for no other run. */
   readonly peekState: (place: Place) => Promise<StateHome | null>;
+  /** States of this directory with another workspace than this one; of try-outs on other services none. */
+  readonly appliedElsewhere: (place: Place) => Promise<readonly StateElsewhere[]>;
   /** What plans call the service: its origin, or `embedded`. */
   readonly originName: () => string;
 }
@@ -44,8 +47,8 @@ export interface Planned {
   readonly kills: KillResults;
   /** Of a run that may hold what is invalid: what is wrong with the specs. */
   readonly invalid: readonly Diagnostic[];
-  /** For people: what could not be known. */
-  readonly unknowns: readonly string[];
+  /** What could not be known. */
+  readonly unknowns: readonly Unknown[];
 }
 
 export interface Applied extends Planned {

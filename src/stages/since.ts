@@ -56,9 +56,13 @@ function refsOf(
   environments: readonly PlannedEnvironment[],
 ): ObjectRef[] {
   const places = [null, ...environments.map(({ name }) => name)];
-  return sides.flatMap(({ flags, segments }) => [
+  const nameOf = new Map(environments.map(({ configName, name }) => [configName, name]));
+  return sides.flatMap(({ flags, segments, identities }) => [
     ...refsIn('flag', [...flags.keys()], places),
     ...refsIn('segment', [...segments.keys()], places),
+    ...identities.map(({ trafficType: name, environment }): ObjectRef => {
+      return { kind: 'identities', name, environment: nameOf.get(environment) ?? environment };
+    }),
   ]);
 }
 

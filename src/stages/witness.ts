@@ -44,6 +44,7 @@ function candidates(
   environments: readonly PlannedEnvironment[],
 ): { ref: ObjectRef; commit: string | null }[] {
   return [...state.values()].flatMap((entry: StateEntry) => {
+    if (entry.kind === 'identities') return [];
     const { kind, name, workspace } = entry;
     const places = environments.flatMap(({ id, name: environment }) => {
       const base = entry.environments[id];

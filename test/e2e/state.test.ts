@@ -25,6 +25,7 @@ interface PlanJson {
   readonly stateless: boolean;
   readonly changes: { id: string; reason: string }[];
   readonly withheld: { id: string; reason: string; why: string }[];
+  readonly unknowns?: { code: string; message: string }[];
 }
 
 let repository: ConfigRepository;
@@ -277,6 +278,7 @@ describe('a run that cannot know everything plans all the same, and prunes nothi
     const plan = await planOf(elsewhere);
 
     expect(plan.stderr).toContain('the clone is shallow');
+    expect(plan.unknowns).toMatchObject([{ code: 'shallow-clone' }]);
     expect(deletions(plan)).toEqual([]);
     expect(plan.changes).toEqual([
       expect.objectContaining({ id: 'flag/beta@staging', reason: 'commit' }),
@@ -296,6 +298,7 @@ describe('a run that cannot know everything plans all the same, and prunes nothi
     const plan = await planOf(repository.directory);
 
     expect(plan.stderr).toContain('not in this repository');
+    expect(plan.unknowns).toMatchObject([{ code: 'missing-commits' }]);
     expect(deletions(plan)).toEqual([]);
     expect(plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
       'flag/beta@staging commit',

@@ -163,6 +163,18 @@ describe('watching a git server', () => {
     expect(await percent()).toBe(20);
   });
 
+  it('ends while the git server hangs', async () => {
+    const first = push('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+    const { requests } = http;
+    http.fault = 'hang';
+    await daemon.until(() => http.requests > requests);
+
+    expect(await daemon.stop()).toBe(143);
+    expect(daemon.lines.at(-1)).toMatchObject({ msg: 'stopped' });
+  });
+
   it('takes a branch that was force-pushed as it is', async () => {
     push('Add pay');
     repository.write({ 'flags/pay.yaml': flag(20) });

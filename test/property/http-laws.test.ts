@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AdminClient } from '../../src/api/admin-client.js';
 import { connect, type Connection } from '../../src/api/connect.js';
 import { observe } from '../../src/api/observe.js';
@@ -16,25 +16,28 @@ import {
 } from '../../src/plan/next-state.js';
 import { pendingWithheld, planChanges } from '../../src/plan/plan.js';
 import type { PlanInput } from '../../src/plan/plan-input.js';
+import type { PlanPolicy } from '../../src/plan/policy.js';
 import { scopeOf } from '../../src/plan/scope.js';
 import { startService, type RunningService } from '../../src/service/service.js';
 import { fewDesired } from '../support/arbitraries.js';
 import { anEnvironment, aPolicy, NO_STATE, planLines } from '../support/builders.js';
+import type { World } from '../support/service-model.js';
 import { startTestService, TEST_SEED } from '../support/service.js';
 import { lawSettings } from './law-settings.js';
 import { noisy } from './noisy-service.js';
+import { comparable, strangersIn, worldOf } from './worlds.js';
 
 /** Each case costs a hundred requests: the thousands that `test:laws` asks for are for the laws in memory. */
 const MOST = 200;
-const drawn = lawSettings('laws over HTTP', 15);
+const drawn = lawSettings('laws over HTTP', 6);
 // A case that is shrunk would meet what the one before left behind.
 const settings = { ...drawn, numRuns: Math.min(MOST, drawn.numRuns), endOnFailure: true };
 const HEAD = 'c'.repeat(40);
 
-/** A workspace for every case. */
+/** A workspace for every case; the laws about two ways to one end have two. */
 const SEED = {
   workspaces: TEST_SEED.workspaces.flatMap((workspace) =>
-    Array.from({ length: settings.numRuns }, (_, index) => ({
+    Array.from({ length: settings.numRuns * 2 }, (_, index) => ({
       ...workspace,
       name: `case-${index}`,
     })),
@@ -59,25 +62,76 @@ describe.each(Object.entries(MODES))('laws over HTTP: %s', (_, start) => {
   let client: AdminClient;
   let workspaces = 0;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     service = await start();
+    workspaces = 0;
     client = new AdminClient({ url: service.origin, key: () => service.key, version: '0.0.0' });
   });
 
-  afterAll(async () => {
+  afterEach(async () => {
     await client.close();
     await service.stop();
   });
 
+  async function newWorkspace(): Promise<Situation> {
+    const reader = new HttpAdminReader(client.reads());
+    const at = await connect(reader, `case-${workspaces++}`);
+    return { client, reader, at, state: NO_STATE };
+  }
+
   it('apply, then plan, is empty, and every request is taken', async () => {
     const law = fc.asyncProperty(fewDesired, fewDesired, async (first, second) => {
-      const reader = new HttpAdminReader(client.reads());
-      const at = await connect(reader, `case-${workspaces++}`);
-      const before = await run(first, { client, reader, at, state: NO_STATE });
-      const after = await run(second, { client, reader, at, state: before.state });
+      const before = await run(first, await newWorkspace());
+      const after = await run(second, before);
 
       expect([...before.failures, ...after.failures]).toEqual([]);
       expect([...before.left, ...after.left]).toEqual([]);
+    });
+
+    await fc.assert(law, settings);
+  });
+
+  it('the result does not depend on the path', async () => {
+    const law = fc.asyncProperty(fewDesired, fewDesired, fewDesired, async (a, b, c) => {
+      const direct = await run(c, await run(a, await newWorkspace()));
+      const detour = await run(c, await run(b, await run(a, await newWorkspace())));
+
+      const kept = new Set([...direct.kept, ...detour.kept]);
+      expect(comparable(c, detour.world, kept)).toEqual(comparable(c, direct.world, kept));
+    });
+
+    await fc.assert(law, settings);
+  });
+
+  it('going back undoes', async () => {
+    const law = fc.asyncProperty(fewDesired, fewDesired, async (a, b) => {
+      const before = await run(a, await newWorkspace());
+      const back = await run(a, await run(b, before));
+
+      expect(comparable(a, back.world, back.kept)).toEqual(comparable(a, before.world, back.kept));
+    });
+
+    await fc.assert(law, settings);
+  });
+
+  it('with prune off nothing is deleted', async () => {
+    const law = fc.asyncProperty(fewDesired, fewDesired, async (first, second) => {
+      const before = await run(first, await newWorkspace());
+      const { plan } = await run(second, before, { prune: false });
+
+      expect(plan.steps.filter(({ action }) => /^(delete|deactivate)/.test(action))).toEqual([]);
+    });
+
+    await fc.assert(law, settings);
+  });
+
+  it('nothing that the specs never named is written: no object, no environment', async () => {
+    const law = fc.asyncProperty(fewDesired, fewDesired, async (theirs, ours) => {
+      const before = await run(theirs, await newWorkspace());
+      await run(ours, { ...before, state: NO_STATE });
+      const { actual } = await inputFor(theirs, before);
+
+      expect(strangersIn(worldOf(actual), ours)).toEqual(strangersIn(before.world, ours));
     });
 
     await fc.assert(law, settings);
@@ -91,13 +145,24 @@ interface Situation {
   readonly state: State;
 }
 
+interface Run extends Situation {
+  readonly plan: Plan;
+  readonly failures: readonly string[];
+  readonly left: readonly string[];
+  readonly world: World;
+  /** Segments that stay, which depends on the path. */
+  readonly kept: ReadonlySet<string>;
+}
+
 /** Plans, applies and looks again with the pieces of the pipeline, but for git and its files. */
 async function run(
   desired: Desired,
-  { client, reader, at, state }: Situation,
-): Promise<{ state: State; failures: string[]; left: string[] }> {
+  situation: Situation,
+  policy: Partial<PlanPolicy> = {},
+): Promise<Run> {
+  const { client, reader, at } = situation;
   const observedAtMs = Date.now();
-  const input = await inputFor(desired, state, reader, at);
+  const input = await inputFor(desired, situation, policy);
   const plan = planChanges(input);
   const words = new Map(plan.changes.map(({ id }) => [id, { title: `Law ${id}`, comment: 'law' }]));
   const writer = new HttpAdminWriter(client, reader);
@@ -115,13 +180,18 @@ async function run(
   const failures = [...outcomes].flatMap(([id, outcome]) =>
     outcome.status === 'applied' ? [] : [`${id}: ${JSON.stringify(outcome)}`],
   );
-  const answered = stateAfterAnswers({ ...input, state: begun }, plan.changes, HEAD);
-  const again = await inputFor(desired, answered, reader, at);
+  const answered = stateAfterAnswers({ ...input, state: begun }, plan.changes, outcomes, HEAD);
+  const again = await inputFor(desired, { ...situation, state: answered }, policy);
   const left = planChanges(again);
+  const segments = left.withheld.filter(({ ref }) => ref.kind === 'segment');
   return {
+    ...situation,
+    plan,
     state: stateAfterVerify(again, new Set(left.unchanged), HEAD),
     failures,
     left: pendingLines(left),
+    world: worldOf(again.actual),
+    kept: new Set(segments.map(({ ref }) => ref.name)),
   };
 }
 
@@ -136,16 +206,15 @@ function pendingLines(plan: Plan): string[] {
 
 async function inputFor(
   desired: Desired,
-  state: State,
-  reader: HttpAdminReader,
-  at: Connection,
+  { state, reader, at }: Situation,
+  parts: Partial<PlanPolicy> = {},
 ): Promise<PlanInput> {
   const environments = at.environments.map(({ id, name }) => anEnvironment(name, { id }));
   const places = ['', ...at.environments.map(({ name }) => `@${name}`)];
   const witnessed = [...state.values()].flatMap(({ kind, name }) =>
     places.map((place) => `${kind}/${name}${place}`),
   );
-  const policy = aPolicy({ environments, prune: true, witnessed: new Set(witnessed) });
+  const policy = aPolicy({ environments, prune: true, witnessed: new Set(witnessed), ...parts });
   const names = at.environments.map(({ name }) => name);
   const actual = await observe(
     reader,

@@ -8,13 +8,9 @@ import { someDesired } from '../support/arbitraries.js';
 import { aPolicy, ENVIRONMENTS, NO_STATE, planLines } from '../support/builders.js';
 import { applyAll, EMPTY_WORLD, observeWorld } from '../support/service-model.js';
 import { treeOf } from '../support/spec-tree.js';
+import { lawSettings } from './law-settings.js';
 
-/** FLAGHOIST_LAW_RUNS raises the number of cases per law; FLAGHOIST_LAW_SEED repeats a run. */
-const numRuns = Number(process.env['FLAGHOIST_LAW_RUNS'] ?? 300);
-const given = process.env['FLAGHOIST_LAW_SEED'];
-const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
-process.stdout.write(`laws of the import: seed ${seed}, ${numRuns} cases each\n`);
-const settings = { numRuns, seed };
+const settings = lawSettings('laws of the import', 300);
 
 /** Live workspaces: what the planner makes of generated specs, with some of its definitions killed by hand. */
 const someActual: fc.Arbitrary<Actual> = fc
@@ -44,7 +40,7 @@ function filesOf(actual: Actual): ReadonlyMap<string, string> {
 }
 
 describe('laws of the import', () => {
-  it('what is imported is valid, equals what is live, and leaves nothing to adopt', async () => {
+  it('import, then plan, is empty: what is imported is valid and equals what is live', async () => {
     await fc.assert(
       fc.asyncProperty(someActual, async (actual) => {
         const specs = await readSpecs(treeOf(Object.fromEntries(filesOf(actual))));

@@ -4,16 +4,29 @@ import type { WireDefinition } from '../../src/api/wire.js';
 import type { Desired } from '../../src/model/desired.js';
 import type { Plan } from '../../src/model/plan.js';
 import type { State } from '../../src/model/state.js';
-import { stateAfterVerify, stateBeforeApply } from '../../src/plan/next-state.js';
+import {
+  stateAfterAnswers,
+  stateAfterVerify,
+  stateBeforeApply,
+} from '../../src/plan/next-state.js';
 import { pendingWithheld, planChanges } from '../../src/plan/plan.js';
 import type { PlanInput } from '../../src/plan/plan-input.js';
 import type { PlanPolicy } from '../../src/plan/policy.js';
-import { someDesired } from '../support/arbitraries.js';
+import { leaving, someDesired, someUnmanaged } from '../support/arbitraries.js';
 import { aPolicy, NO_STATE, planLines } from '../support/builders.js';
-import { applyAll, EMPTY_WORLD, observeWorld, type World } from '../support/service-model.js';
+import {
+  allTaken,
+  applyAll,
+  applyStep,
+  EMPTY_WORLD,
+  faultsOf,
+  observeWorld,
+  type World,
+} from '../support/service-model.js';
 import { lawSettings } from './law-settings.js';
 import {
   keptForOthers,
+  changedFields,
   comparable,
   mappedDefinitions,
   scrambled,
@@ -65,7 +78,9 @@ function run(
   const plan = planChanges(input);
   const world = applyAll(situation.world, plan.steps);
   const begun = stateBeforeApply(input, plan.changes, HEAD);
-  const again = inputFor(desired, { world, state: begun }, policy);
+  const started = { ...input, state: begun };
+  const answered = stateAfterAnswers(started, plan.changes, allTaken(plan), HEAD);
+  const again = inputFor(desired, { world, state: answered }, policy);
   const left = planChanges(again);
   return { plan, world, state: stateAfterVerify(again, new Set(left.unchanged), HEAD) };
 }
@@ -130,6 +145,9 @@ describe('laws of the planner', () => {
             ...desired,
             flags: reversed(desired.flags),
             segments: reversed(desired.segments),
+            identities: desired.identities
+              .map((each) => ({ ...each, keys: reversed(each.keys) }))
+              .reverse(),
           },
           actual: {
             ...actual,
@@ -201,6 +219,42 @@ describe('laws of the planner', () => {
     );
   });
 
+  it('a field under `unmanaged` is never written after the creation', () => {
+    fc.assert(
+      fc.property(someDesired, someDesired, someUnmanaged, (first, second, unmanaged) => {
+        const before = run(first, START);
+
+        const after = run(leaving(second, unmanaged), before).world;
+
+        for (const [name, { environments }] of second.flags) {
+          for (const environment of environments.keys()) {
+            const was = before.world.flags.get(name)?.definitions.get(environment);
+            const is = after.flags.get(name)?.definitions.get(environment);
+            if (!was || !is) continue;
+            expect(changedFields(was, is, unmanaged)).toEqual([]);
+          }
+        }
+      }),
+      settings,
+    );
+  });
+
+  it('no intermediate state has a rule on a missing segment or a treatment that does not exist', () => {
+    fc.assert(
+      fc.property(someDesired, someDesired, (first, second) => {
+        const situation = run(first, START);
+        const { steps } = planChanges(inputFor(second, situation, WITH_PRUNE));
+
+        let { world } = situation;
+        for (const step of steps) {
+          world = applyStep(world, step);
+          expect(faultsOf(world), step.id).toEqual([]);
+        }
+      }),
+      settings,
+    );
+  });
+
   it('with prune off nothing is deleted', () => {
     fc.assert(
       fc.property(someDesired, someDesired, (first, second) => {
@@ -259,7 +313,7 @@ describe('laws of the planner', () => {
     );
   });
 
-  it('a change that is planned needs only changes that stand before it', () => {
+  it('every step comes after what it needs', () => {
     fc.assert(
       fc.property(someDesired, someDesired, (first, second) => {
         const { plan } = run(second, run(first, START));

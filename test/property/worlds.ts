@@ -1,10 +1,12 @@
 import type { WireDefinition } from '../../src/api/wire.js';
+import type { Definition, DefinitionField } from '../../src/kinds/flag.js';
 import { definitionFromWire } from '../../src/kinds/flag-wire.js';
-import { canonicalJson } from '../../src/kinds/json.js';
+import { canonicalJson, sameJson } from '../../src/kinds/json.js';
+import type { Actual } from '../../src/model/actual.js';
 import type { Desired, DesiredDefinition } from '../../src/model/desired.js';
 import type { Plan } from '../../src/model/plan.js';
 import { KEYS_OF_OTHERS } from '../../src/plan/removals.js';
-import type { World } from '../support/service-model.js';
+import type { World, WorldFlag, WorldSegment } from '../support/service-model.js';
 
 export function mappedDefinitions(
   world: World,
@@ -22,7 +24,7 @@ export function mappedDefinitions(
 /** The managed part of a world: what the specs leave unsaid may well depend on the path. */
 export function comparable(
   desired: Desired,
-  { flags, segments }: World,
+  { flags, segments, identities }: World,
   kept: ReadonlySet<string> = new Set(),
 ): unknown {
   return {
@@ -47,6 +49,12 @@ export function comparable(
         return [...(held ?? [])].sort();
       }),
     ]),
+    identities: desired.identities.map(({ trafficType, environment, keys }) => {
+      const held = identities.get(`${trafficType}@${environment}`);
+      return [...keys].map(([key, said]) =>
+        Object.keys(said).map((attribute) => held?.get(key)?.[attribute]),
+      );
+    }),
     names: [
       [...flags.keys()].sort(),
       [...segments.keys()].filter((name) => !kept.has(name)).sort(),
@@ -69,6 +77,25 @@ function saidPart({ fields }: DesiredDefinition, live: WireDefinition | undefine
       ];
     }),
   };
+}
+
+/**
+ * Of some fields of a definition those that are not what they were. The targets of a treatment go with it, and a
+ * baseline follows: the service would refuse a definition without one.
+ */
+export function changedFields(
+  was: WireDefinition,
+  is: WireDefinition,
+  fields: readonly DefinitionField[],
+): DefinitionField[] {
+  const [before, after] = [definitionFromWire(was), definitionFromWire(is)];
+  const names = new Set(is.treatments.map(({ name }) => name));
+  const lasting: Definition = {
+    ...before,
+    targets: Object.fromEntries(Object.entries(before.targets).filter(([name]) => names.has(name))),
+    ...(!names.has(was.baselineTreatment) && { baselineTreatment: is.baselineTreatment }),
+  };
+  return fields.filter((field) => !sameJson(lasting[field], after[field]));
 }
 
 const STRANGE = 'x-strange';
@@ -165,4 +192,53 @@ export function keptForOthers({ withheld }: Plan): Set<string> {
   return new Set(
     withheld.filter(({ wayOut }) => wayOut === KEYS_OF_OTHERS).map(({ ref }) => ref.name),
   );
+}
+
+/** What was looked at, as a world; of a service that cannot show a flag by itself only what it can show. */
+export function worldOf({ flags, segments }: Actual): World {
+  const thereFlags = [...flags].flatMap(([name, { flag, existence, definitions }]) => {
+    const there = [...definitions].flatMap(([place, live]) =>
+      live ? [[place, live] as const] : [],
+    );
+    if (existence === 'absent' || (existence === 'unknown' && there.length === 0)) return [];
+    const seen: WorldFlag = {
+      trafficType: flag?.trafficType.name ?? '',
+      description: flag?.description ?? '',
+      tags: (flag?.tags ?? []).map((tag) => tag.name).sort(),
+      rolloutStatusId: flag?.rolloutStatus?.name ?? '',
+      definitions: new Map(there),
+    };
+    return [[name, seen] as const];
+  });
+  const thereSegments = [...segments].flatMap(([name, { segment, environments }]) => {
+    if (!segment) return [];
+    const active = [...environments].filter(([, each]) => each.active);
+    const keys = active.map(([place, each]) => [place, new Set(each.keys?.keys)] as const);
+    const { trafficType, description } = segment;
+    const seen: WorldSegment = {
+      trafficType: trafficType.name,
+      description: description ?? '',
+      environments: new Map(keys),
+    };
+    return [[name, seen] as const];
+  });
+  // Identities can be written and not listed.
+  return { flags: new Map(thereFlags), segments: new Map(thereSegments), identities: new Map() };
+}
+
+/** The part of a world that specs do not name: whole objects, and definitions in environments that are not theirs. */
+export function strangersIn({ flags, segments }: World, desired: Desired): unknown {
+  return {
+    flags: [...flags].map(([name, { definitions, ...flag }]) => {
+      const declared = desired.flags.get(name);
+      const others = [...definitions].filter(([place]) => !declared?.environments.has(place));
+      const canonical = others.map(([place, live]) => [place, definitionFromWire(live)]);
+      return [name, declared ? null : flag, canonical];
+    }),
+    segments: [...segments].flatMap(([name, { environments }]) =>
+      [...environments]
+        .filter(([place]) => !desired.segments.get(name)?.environments.has(place))
+        .map(([place, keys]) => [name, place, [...keys].sort()]),
+    ),
+  };
 }

@@ -1,16 +1,31 @@
 import fc from 'fast-check';
-import type {
-  Bucket,
-  Definition,
-  DefinitionField,
-  FlagFields,
-  Matcher,
-  Rule,
-  Treatment,
+import {
+  DEFINITION_FIELDS,
+  type Bucket,
+  type Definition,
+  type DefinitionField,
+  type FlagFields,
+  type Matcher,
+  type Rule,
+  type Treatment,
 } from '../../src/kinds/flag.js';
+import type { Attributes } from '../../src/kinds/identity.js';
+import { definitionOf, type SpecifiedDefinition } from '../../src/kinds/flag-spec.js';
 import type { Json } from '../../src/kinds/json.js';
-import type { Desired, DesiredFlag, DesiredSegment, SegmentMode } from '../../src/model/desired.js';
-import { aDesired, desiredFlag, desiredSegment, ENVIRONMENTS } from './builders.js';
+import type {
+  Desired,
+  DesiredFlag,
+  DesiredIdentities,
+  DesiredSegment,
+  SegmentMode,
+} from '../../src/model/desired.js';
+import {
+  aDesired,
+  desiredFlag,
+  desiredIdentities,
+  desiredSegment,
+  ENVIRONMENTS,
+} from './builders.js';
 
 /** Generated specs: valid by themselves, small most of the time, with names that meet again in the next ones. */
 
@@ -293,21 +308,46 @@ function namesIn(
   return { segments: active.map(({ name }) => name), flags: new Map(defined) };
 }
 
+/** A key that a segment may hold as well; attributes as a service takes them. */
+const identities: fc.Arbitrary<DesiredIdentities[]> = fc
+  .record(
+    Object.fromEntries(ENVIRONMENT_NAMES.map((environment) => [environment, identityKeys()])),
+    { requiredKeys: [] },
+  )
+  .map((said) =>
+    Object.entries(said).map(([environment, keys = []]) => ({
+      ...desiredIdentities(environment, {}),
+      keys: new Map(keys),
+    })),
+  );
+
+function identityKeys(): fc.Arbitrary<[string, Attributes][]> {
+  const attributes = fc.dictionary(
+    fc.constantFrom('plan', 'seats', 'home-country'),
+    fc.constantFrom('', 'pro', '25', 'straße 😀'),
+    { noNullPrototype: true },
+  );
+  return fc.uniqueArray(fc.tuple(key, attributes), { maxLength: 5, selector: ([name]) => name });
+}
+
 const smallDesired: fc.Arbitrary<Desired> = fc
-  .tuple(fc.subarray(SEGMENT_NAMES), fc.subarray(FLAG_NAMES))
-  .chain(([segmentNames, flagNames]) =>
+  .tuple(fc.subarray(SEGMENT_NAMES), fc.subarray(FLAG_NAMES), identities)
+  .chain(([segmentNames, flagNames, known]) =>
     fc
       .tuple(...segmentNames.map(segment))
       .chain((segments) =>
-        flags(flagNames, segments).map((made) => aDesired({ flags: made, segments })),
+        flags(flagNames, segments).map((made) =>
+          aDesired({ flags: made, segments, identities: known }),
+        ),
       ),
   );
 
 /** The same specs many times over, each copy with names of its own that point at each other. */
-function manyTimes({ flags: some, segments }: Desired): Desired {
+function manyTimes({ flags: some, segments, identities: known }: Desired): Desired {
   const count = Math.ceil(MANY / Math.max(1, some.size + segments.size));
   const copies = Array.from({ length: count }, (_, index) => `-${index}`);
   return aDesired({
+    identities: [...known],
     flags: copies.flatMap((suffix) => [...some.values()].map((each) => renamedFlag(each, suffix))),
     segments: copies.flatMap((suffix) =>
       [...segments.values()].map((each) => ({ ...each, name: each.name + suffix })),
@@ -343,6 +383,23 @@ function renamedMatcher(made: Matcher, suffix: string): Matcher {
 export const someDesired: fc.Arbitrary<Desired> = fc
   .tuple(smallDesired, fc.integer({ min: 1, max: 100 }))
   .map(([small, lot]) => (lot > 100 - LARGE_IN_100 ? manyTimes(small) : small));
+
+/** What may stand under `unmanaged`, at least one of them. */
+export const someUnmanaged: fc.Arbitrary<DefinitionField[]> = fc.subarray([...DEFINITION_FIELDS], {
+  minLength: 1,
+});
+
+/** The specs with these fields under `unmanaged` in every definition: said for the creation, and then left alone. */
+export function leaving(desired: Desired, unmanaged: readonly DefinitionField[]): Desired {
+  const flags = [...desired.flags].map(([name, flag]) => {
+    const environments = [...flag.environments].map(([environment, definition]) => {
+      const { fields } = definitionOf(definition.fields as SpecifiedDefinition, unmanaged);
+      return [environment, { ...definition, fields }] as const;
+    });
+    return [name, { ...flag, environments: new Map(environments) }] as const;
+  });
+  return { ...desired, flags: new Map(flags) };
+}
 
 /** Never more than a few objects, for laws that pay for each request. */
 export const fewDesired: fc.Arbitrary<Desired> = smallDesired;

@@ -1,12 +1,14 @@
 import type { WireDefinition, WireEnvironment, WireFlag } from '../../src/api/wire.js';
 import type { Definition, FlagFields } from '../../src/kinds/flag.js';
 import { definitionBody } from '../../src/kinds/flag-wire.js';
+import type { Attributes } from '../../src/kinds/identity.js';
 import { keyList } from '../../src/kinds/key-list.js';
 import type { Actual, ActualFlag, ActualSegment } from '../../src/model/actual.js';
 import type {
   Config,
   Desired,
   DesiredFlag,
+  DesiredIdentities,
   DesiredSegment,
   SegmentMode,
 } from '../../src/model/desired.js';
@@ -117,10 +119,19 @@ export function desiredSegment(
   };
 }
 
+/** Identities of the traffic type `user`. */
+export function desiredIdentities(
+  environment: string,
+  keys: Readonly<Record<string, Attributes>>,
+): DesiredIdentities {
+  return { location: HERE, trafficType: 'user', environment, keys: new Map(Object.entries(keys)) };
+}
+
 export function aDesired(
   parts: {
     flags?: DesiredFlag[];
     segments?: DesiredSegment[];
+    identities?: DesiredIdentities[];
     kills?: Desired['kills'];
     killLists?: Desired['killLists'];
   } = {},
@@ -138,7 +149,7 @@ export function aDesired(
     config,
     flags: new Map((parts.flags ?? []).map((flag) => [flag.name, flag])),
     segments: new Map((parts.segments ?? []).map((segment) => [segment.name, segment])),
-    identities: [],
+    identities: parts.identities ?? [],
     kills: parts.kills ?? [],
     killLists: parts.killLists ?? new Set(parts.kills?.map(({ environment }) => environment)),
   };
@@ -237,6 +248,7 @@ export function anActual(
       { id: 'rs-2', name: 'Ramping', description: '' },
     ],
     trafficTypes: ['user'],
+    trafficTypeIds: new Map([[TRAFFIC_TYPE.name, TRAFFIC_TYPE.id]]),
     flags,
     segments,
     allFlags: [...flags].filter(([, each]) => each.existence === 'present').map(([name]) => name),
@@ -252,6 +264,7 @@ export function aPolicy(parts: Partial<PlanPolicy> = {}): PlanPolicy {
     prune: false,
     adopt: false,
     revertDrift: false,
+    identities: 'changed',
     stateless: false,
     suspended: false,
     witnessed: new Set(),

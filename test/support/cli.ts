@@ -22,17 +22,38 @@ export async function flaghoist(
   args: readonly string[],
   options: CliOptions = {},
 ): Promise<CliResult> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  return ended([process.execPath, MAIN, ...args], '', options);
+}
+
+/** The same on a terminal, where `input` is typed; all that it prints is in `stdout`. */
+export async function flaghoistOnTerminal(
+  args: readonly string[],
+  input: string,
+  options: CliOptions = {},
+): Promise<CliResult> {
+  const words = [process.execPath, MAIN, ...args].map(
+    (word) => `'${word.replaceAll("'", `'\\''`)}'`,
+  );
+  return ended(['script', '-qec', words.join(' '), '/dev/null'], input, options);
+}
+
+async function ended(
+  [program = '', ...args]: readonly string[],
+  input: string,
+  options: CliOptions,
+): Promise<CliResult> {
+  const child = spawn(program, args, {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === '' ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
+  child.stdin?.end(input);
   let stdout = '';
   let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
   void options.killAfter?.().then(() => child.kill('SIGKILL'));

@@ -1,7 +1,10 @@
 import fastJsonPatch from 'fast-json-patch';
 import type { WireDefinition, WireRule } from '../../src/api/wire.js';
+import type { Attributes } from '../../src/kinds/identity.js';
 import { keyList } from '../../src/kinds/key-list.js';
 import type { Actual, ActualFlag, ActualSegment } from '../../src/model/actual.js';
+import type { Plan } from '../../src/model/plan.js';
+import type { Outcomes } from '../../src/model/run.js';
 import type { Step } from '../../src/model/step.js';
 import { ENVIRONMENTS } from './builders.js';
 
@@ -12,6 +15,8 @@ import { ENVIRONMENTS } from './builders.js';
 export interface World {
   readonly flags: ReadonlyMap<string, WorldFlag>;
   readonly segments: ReadonlyMap<string, WorldSegment>;
+  /** `TRAFFIC TYPE@ENVIRONMENT` → key → attributes. */
+  readonly identities: ReadonlyMap<string, ReadonlyMap<string, Attributes>>;
 }
 
 export interface WorldFlag {
@@ -28,12 +33,27 @@ export interface WorldSegment {
   readonly environments: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export const EMPTY_WORLD: World = { flags: new Map(), segments: new Map() };
+export const EMPTY_WORLD: World = {
+  flags: new Map(),
+  segments: new Map(),
+  identities: new Map(),
+};
 
 const STATUSES = [
   { id: 'rs-1', name: 'Pre-Production', description: '' },
   { id: 'rs-2', name: 'Ramping', description: '' },
 ];
+
+/** Of identities there is nothing to look at but the answers: here all are taken. */
+export function allTaken({ changes }: Plan): Outcomes {
+  return new Map(
+    changes.map(({ id, ref, keys }) => {
+      const written = [...(keys?.added ?? []), ...(keys?.changed ?? [])];
+      const identities = ref.kind === 'identities' ? { identities: { written, failed: [] } } : {};
+      return [id, { status: 'applied', ...identities }];
+    }),
+  );
+}
 
 export function applyAll(world: World, steps: readonly Step[]): World {
   return steps.reduce(applyStep, world);
@@ -170,6 +190,17 @@ function changed(world: World, step: Step): World {
       present(world.segments, step.segment);
       return { ...world, segments: without(world.segments, step.segment) };
     }
+    case 'write-identities': {
+      const place = `${step.trafficType}@${environment(step.environment).name}`;
+      const before = world.identities.get(place) ?? new Map<string, Attributes>();
+      const written = step.identities.map(({ key, values }) => {
+        return [key, { ...before.get(key), ...values }] as const;
+      });
+      return {
+        ...world,
+        identities: put(world.identities, place, new Map([...before, ...written])),
+      };
+    }
   }
 }
 
@@ -183,6 +214,16 @@ function checkWhole(world: World, step: Step): void {
         throw new Error(`after ${step.id}: ${name}@${environmentName} ${fault}`);
     }
   }
+}
+
+/** Everything in a world that the service would not have let stand. */
+export function faultsOf(world: World): string[] {
+  return [...world.flags].flatMap(([name, { definitions }]) =>
+    [...definitions].flatMap(([environmentName, definition]) => {
+      const fault = faultOf(definition, environmentName, world);
+      return fault === undefined ? [] : [`${name}@${environmentName} ${fault}`];
+    }),
+  );
 }
 
 /** What only adds breaks nobody but itself; large worlds would take long to check whole after each step. */
@@ -207,6 +248,7 @@ function mayHaveBroken(step: Step, flag: string, environmentName: string): boole
     case 'activate-segment':
     case 'upload-keys':
     case 'remove-keys':
+    case 'write-identities':
       return false;
   }
 }
@@ -271,6 +313,7 @@ export function observeWorld(
     environments: new Map(ENVIRONMENTS.map((each) => [each.name, each])),
     rolloutStatuses: STATUSES,
     trafficTypes: ['user'],
+    trafficTypeIds: new Map([['user', 'tt']]),
     flags: new Map(flagNames.map((name) => [name, actualFlag(name, world.flags.get(name))])),
     segments: new Map(
       segmentNames.map((name) => [name, actualSegment(name, world.segments.get(name))]),

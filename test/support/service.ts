@@ -33,6 +33,8 @@ export interface RequestMatch {
   readonly method?: string;
   /** Of the path. */
   readonly path?: RegExp;
+  /** So many that match are let through before. */
+  readonly passing?: number;
 }
 
 export interface TestService extends RunningService {
@@ -81,7 +83,7 @@ export async function startTestService(
     key,
     requests,
     failNext: (match, fault) => {
-      faults.planned.push({ match, fault });
+      faults.planned.push({ match, fault, passing: match.passing ?? 0 });
     },
     faultsLeft: () => faults.planned.length,
     failAtRandom: (choose) => {
@@ -103,7 +105,7 @@ async function defaultStore(): Promise<StoreLocation> {
 }
 
 interface Faults {
-  readonly planned: { match: RequestMatch; fault: Fault }[];
+  readonly planned: { match: RequestMatch; fault: Fault; passing: number }[];
   /** Connections that wait for an answer that never comes: the service would wait for them when it stops. */
   readonly hanging: Set<Socket>;
   choose: () => Fault | undefined;
@@ -132,10 +134,13 @@ function withFaults(
         status: response.writableFinished ? response.statusCode : null,
       });
     });
-    const index = planned.findIndex(
-      ({ match }) =>
-        (match.method ?? method) === method && (match.path?.test(url.pathname) ?? true),
-    );
+    const index = planned.findIndex((each) => {
+      const { match } = each;
+      const isMeant =
+        (match.method ?? method) === method && (match.path?.test(url.pathname) ?? true);
+      if (isMeant) each.passing -= 1;
+      return isMeant && each.passing < 0;
+    });
     const [found] = index === -1 ? [] : planned.splice(index, 1);
     const fault = found?.fault ?? faults.choose();
     if (fault === undefined) next(request, response);

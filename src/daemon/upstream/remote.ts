@@ -24,8 +24,8 @@ export class RemoteUpstream implements Upstream {
     this.#clone = new Clone(options);
   }
 
-  async look(): Promise<Seen> {
-    const head = await this.#clone.fetch();
+  async look(signal: AbortSignal): Promise<Seen> {
+    const head = await this.#clone.fetch(signal);
     if (this.#last?.commit?.commit === head) return this.#last;
     this.#last = { commit: await this.describe(head), localFiles: null };
     return this.#last;

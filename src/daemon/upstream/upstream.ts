@@ -22,9 +22,10 @@ export interface Upstream {
   /**
    * Looks how things stand now.
    *
+   * @param signal gives up what may take long.
    * @throws FlaghoistError `GIT`, `SPECS_INVALID` it cannot be seen.
    */
-  look(): Promise<Seen>;
+  look(signal: AbortSignal): Promise<Seen>;
   /**
    * What a run reads. To be disposed of.
    *

@@ -15,6 +15,7 @@ import { DOCUMENT_OPTIONS, nodeOf, TEXT_OPTIONS, type Written } from './yaml-tex
 /** One edit of a YAML file, at a path of member names. What it does not name stays as it is, comments included. */
 export type Edit =
   | { readonly kind: 'set'; readonly path: readonly string[]; readonly value: Written }
+  | { readonly kind: 'unset'; readonly path: readonly string[] }
   | {
       readonly kind: 'texts';
       /** A list of texts, seen as a set. */
@@ -87,13 +88,17 @@ function apply(document: Document, edit: Edit): void {
   if (name === undefined) throw new Error('bug: an edit without a path');
   const parent = mapAt(document, above.reverse());
   const pair = pairOf(parent, name);
+  if (edit.kind === 'unset') {
+    parent.items = parent.items.filter((each) => each !== pair);
+    return;
+  }
   const held = pair?.value as Node | null | undefined;
   const value = edited(held, edit);
   if (pair) pair.value = withComments(value, held);
   else parent.items.splice(placeOf(parent, name), 0, new Pair(nodeOf(name), value) as never);
 }
 
-function edited(held: Node | null | undefined, edit: Edit): Node {
+function edited(held: Node | null | undefined, edit: Exclude<Edit, { kind: 'unset' }>): Node {
   switch (edit.kind) {
     case 'set':
       return nodeOf(edit.value);

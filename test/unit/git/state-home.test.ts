@@ -15,6 +15,23 @@ function flag(name: string, trafficAllocation = 100): StateEntry {
   return { kind: 'flag', name, id: `id of ${name}`, environments: { 'env-1': base } };
 }
 
+/** Keys that are no words of their own among the members of an object. */
+const IDENTITIES: StateEntry = {
+  kind: 'identities',
+  name: 'user',
+  environments: {
+    'env-1': {
+      commit: null,
+      spec: {
+        groups: [
+          { attributes: [], keys: { '10': 'ab', '9': 'cd' } },
+          { attributes: ['plan'], keys: Object.fromEntries([['__proto__', 'ef']]) },
+        ],
+      },
+    },
+  },
+};
+
 function stateOf(...entries: StateEntry[]): State {
   return new Map(entries.map((entry) => [`${entry.kind}/${entry.name}`, entry]));
 }
@@ -73,7 +90,7 @@ describe('state', () => {
 
   it('reads back what it wrote', async () => {
     const repository = makeRepository();
-    const state = stateOf(flag('a b'), flag('__proto__', 3), flag('ünï'));
+    const state = stateOf(flag('a b'), flag('__proto__', 3), flag('ünï'), IDENTITIES);
 
     await (await certainHomeOf(repository.directory)).write(state, { head: null, message: 'x' });
     const reading = await (await certainHomeOf(repository.directory)).read();

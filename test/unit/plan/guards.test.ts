@@ -73,6 +73,21 @@ function keptFlags(from: number): PlanInput['desired'] {
 }
 
 describe('guards', () => {
+  it('stand against another workspace than that of the states there are', () => {
+    const input = inputWith(keptFlags(0));
+    const elsewhere = [{ workspaceId: 'ws-old', objects: 13 }];
+
+    expect(guardFindings(planChanges(input), input, input.desired.config, elsewhere)).toEqual([
+      {
+        guard: 'anotherWorkspace',
+        environment: null,
+        workspace: 'ws-old',
+        found: 13,
+        limit: 0,
+      },
+    ]);
+  });
+
   it('let a few deletions pass', () => {
     expect(findings(inputWith(keptFlags(3)))).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import type { Outcome } from '../../../src/model/run.js';
 import { REASONS } from '../../../src/model/plan.js';
 import { planDocument, planJson } from '../../../src/report/plan-json.js';
 import { aChange, aField, aReport, aWithheld, keyChange } from '../../support/plan-builder.js';
@@ -138,6 +139,38 @@ describe('planDocument', () => {
     );
 
     expect(text).toContain('"ES"');
+  });
+
+  it('counts identities, and what was refused of them, unless it is told to name keys', () => {
+    const keys = { ...keyChange(['user-1', 'user-2']), changed: ['user-3'] };
+    const change = aChange('identities/user@staging', 'update', { keys });
+    const stays = aWithheld('identities/user@staging', 'delete', 'stays-on-service', {
+      keys: { ...keyChange([], ['user-4']), changed: [] },
+    });
+    const outcome: Outcome = {
+      status: 'failed',
+      partly: true,
+      error: { code: 'IDENTITIES_REFUSED', message: 'cannot', status: null, transactionId: null },
+      identities: {
+        written: ['user-1', 'user-3'],
+        failed: [{ key: 'user-2', status: 400, message: 'no user-2' }],
+      },
+    };
+    const outcomes = new Map([[change.id, outcome]]);
+    const report = aReport({ changes: [change], withheld: [stays] }, { outcomes });
+
+    const hidden = planDocument(report);
+    const shown = planDocument(report, { showKeys: true });
+
+    expect(problemsOf(hidden)).toEqual([]);
+    expect(problemsOf(shown)).toEqual([]);
+    expect(planJson(hidden)).not.toContain('user-');
+    expect(hidden.changes[0]?.keys).toMatchObject({ added: 2, changed: 1, removed: 0 });
+    expect(hidden.changes[0]?.error?.refused).toEqual([{ status: 400, message: 'no …', count: 1 }]);
+    expect(shown.changes[0]?.keys?.changedKeys).toEqual(['user-3']);
+    expect(shown.changes[0]?.error?.refused).toEqual([
+      { status: 400, message: 'no user-2', count: 1, keys: ['user-2'] },
+    ]);
   });
 
   it('gives the same bytes whatever order the members of a value were written in', () => {

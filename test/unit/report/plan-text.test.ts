@@ -204,13 +204,59 @@ describe('a plan', () => {
   });
 
   it('keeps the keys of identities to itself', () => {
-    const change = aChange('identities/user@production', 'update', {
-      fields: [aField('/user-1042/plan', 'basic', 'pro')],
+    const keys = { ...keyChange(['user-7']), changed: ['user-1042', 'user-1043'] };
+    const change = aChange('identities/user@production', 'update', { keys });
+
+    expect(text(aReport({ changes: [change] }))).toContain('      +1 ~2 identities\n');
+    expect(text(aReport({ changes: [change] }))).not.toContain('user-');
+    expect(text(aReport({ changes: [change] }), 100, true)).toContain(
+      '      +1 ~2 identities: + user-7; ~ user-1042, user-1043\n',
+    );
+  });
+
+  it('says which identities left git and stay, and why others are not written', () => {
+    const left = { ...keyChange([], ['user-7']), changed: ['user-8', 'user-9'] };
+    const stays = aWithheld('identities/user@staging', 'delete', 'stays-on-service', {
+      keys: left,
+      location: null,
+    });
+    const unknown = aWithheld('identities/user@production', 'create', 'not-remembered', {
+      keys: { ...keyChange(['user-1']), changed: [] },
     });
 
-    expect(text(aReport({ changes: [change] }))).not.toContain('user-1042');
-    expect(text(aReport({ changes: [change] }), 100, true)).toContain(
-      'user-1042 plan: basic → pro',
+    const lines = text(aReport({ withheld: [stays, unknown] }));
+
+    expect(lines).toContain(
+      [
+        '  ! identities/user@staging no longer in git, and stays on the service',
+        '      −1 identity',
+        '      attributes of 2 identities',
+      ].join('\n'),
+    );
+    expect(lines).toMatch(/identities\/user@production would be written: nothing is remembered/);
+    expect(text(aReport({ withheld: [stays] }), 100, true)).toContain('−1 identity: user-7\n');
+  });
+
+  it('tells the identities that were refused by reason, without their keys', () => {
+    const change = aChange('identities/user@staging', 'create', {
+      keys: { ...keyChange(['user-1', 'user-2', 'user-3']), changed: [] },
+    });
+    const failed = [
+      { key: 'user-1', status: 400, message: 'user-1 has a bad plan' },
+      { key: 'user-2', status: 400, message: 'user-2 has a bad plan' },
+    ];
+    const outcome: Outcome = {
+      status: 'failed',
+      partly: true,
+      error: { code: 'IDENTITIES_REFUSED', message: 'cannot', status: null, transactionId: null },
+      identities: { written: ['user-3'], failed },
+    };
+    const report = aReport({ changes: [change] }, { outcomes: new Map([[change.id, outcome]]) });
+
+    expect(text(report)).toContain('      2 refused (status 400 "… has a bad plan")\n');
+    expect(text(report)).not.toContain('user-1');
+    expect(text(report, 100, true)).toContain(
+      '1 refused (status 400 "user-1 has a bad plan"): user-1',
     );
   });
 

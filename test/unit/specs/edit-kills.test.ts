@@ -11,16 +11,16 @@ kills:
 describe('a break-glass list', () => {
   it('takes an entry and keeps its comments and the other entries', () => {
     expect(withKillEntry(LIST, 'pay', ENTRY)).toBe(`${LIST}  pay:
-    reason: "INC-1: \\"double\\" charges"
-    since: 2026-10-03T22:14:00Z
+    reason: 'INC-1: "double" charges'
+    since: "2026-10-03T22:14:00Z"
 `);
   });
 
   it('begins where there is none, and where it is empty', () => {
     const first = `kills:
   pay:
-    reason: "INC-1: \\"double\\" charges"
-    since: 2026-10-03T22:14:00Z
+    reason: 'INC-1: "double" charges'
+    since: "2026-10-03T22:14:00Z"
 `;
 
     expect(withKillEntry(undefined, 'pay', ENTRY)).toBe(first);

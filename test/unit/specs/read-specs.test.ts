@@ -434,6 +434,20 @@ describe('identities', () => {
       expect.stringContaining('error csv-syntax identities/user.staging.csv:2:'),
     ]);
   });
+
+  it('are 100,000 of a traffic type in an environment and no more, in however many files', async () => {
+    const rows = (name: string, count: number) =>
+      `key\n${Array.from({ length: count }, (_, i) => `${name}${i}\n`).join('')}`;
+    const filesOf = (more: number) => ({
+      'identities/a/user.production.csv': rows('a', 60_000),
+      'identities/b/user.production.csv': rows('b', 40_000 + more),
+    });
+
+    expect(await codesOf(filesOf(0))).toEqual([]);
+    expect(await codesOf(filesOf(1))).toEqual([
+      'error key-number identities/a/user.production.csv:1:1',
+    ]);
+  }, 60_000);
 });
 
 describe('kills', () => {

@@ -1,0 +1,112 @@
+import { byCodeUnits, canonicalJson, sha256 } from './json.js';
+
+/** Attribute → value. */
+export type Attributes = Readonly<Record<string, string>>;
+
+/** Key → attributes. */
+export type Identities = ReadonlyMap<string, Attributes>;
+
+/**
+ * Identities that have the same attributes, as a base remembers them: small enough for tens of thousands, and still
+ * telling which key lost which attribute.
+ */
+export interface IdentityGroup {
+  /** Names of the attributes, sorted. */
+  readonly attributes: readonly string[];
+  /** Key → digest of its attributes with their values. */
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/** Hex digits of a key's digest: it tells changes from each other, and proves nothing. */
+const DIGEST_LENGTH = 16;
+
+/** Every key in exactly one group; groups sorted by their attributes, so that equal identities give equal groups. */
+export function identityGroups(identities: Identities): readonly IdentityGroup[] {
+  return grouped([...identities].map(([key, attributes]) => [key, rememberedOf(attributes)]));
+}
+
+/** How identities came apart from what was written last; all of it sorted. */
+export interface IdentitiesDifference {
+  readonly added: readonly string[];
+  readonly changed: readonly string[];
+  /** Keys that were written and are no longer wanted. */
+  readonly gone: readonly string[];
+  /** Keys that are wanted with fewer attributes than were written. */
+  readonly thinned: readonly string[];
+}
+
+export function identitiesDifference(
+  wanted: Identities,
+  base: readonly IdentityGroup[],
+): IdentitiesDifference {
+  const before = remembered(base);
+  const keys = [...wanted].toSorted(([a], [b]) => byCodeUnits(a, b));
+  const added = keys.filter(([key]) => !before.has(key));
+  const changed = keys.filter(([key, attributes]) => {
+    const was = before.get(key);
+    return was !== undefined && was.digest !== digestOf(attributes);
+  });
+  const thinned = changed.filter(([key, attributes]) =>
+    before.get(key)?.attributes.some((attribute) => !Object.hasOwn(attributes, attribute)),
+  );
+  return {
+    added: added.map(([key]) => key),
+    changed: changed.map(([key]) => key),
+    gone: [...before.keys()].filter((key) => !wanted.has(key)).sort(byCodeUnits),
+    thinned: thinned.map(([key]) => key),
+  };
+}
+
+/** What was remembered, with some identities as they were written since. */
+export function withWritten(
+  base: readonly IdentityGroup[],
+  written: Identities,
+): readonly IdentityGroup[] {
+  const all = remembered(base);
+  for (const [key, attributes] of written) all.set(key, rememberedOf(attributes));
+  return grouped([...all]);
+}
+
+/** SHA-256 of identities, keys and attributes; lower-case hex. Order means nothing. */
+export function identitiesSha256(identities: Iterable<readonly [string, Attributes]>): string {
+  const lines = Array.from(identities, (identity) => canonicalJson(identity)).sort(byCodeUnits);
+  return sha256(lines.map((line) => `${line}\n`).join(''));
+}
+
+interface Remembered {
+  readonly attributes: readonly string[];
+  readonly digest: string;
+}
+
+function rememberedOf(attributes: Attributes): Remembered {
+  return { attributes: Object.keys(attributes).sort(byCodeUnits), digest: digestOf(attributes) };
+}
+
+function digestOf(attributes: Attributes): string {
+  return sha256(canonicalJson(attributes)).slice(0, DIGEST_LENGTH);
+}
+
+/** A key may be any word, also one that objects are born with. */
+function remembered(groups: readonly IdentityGroup[]): Map<string, Remembered> {
+  return new Map(
+    groups.flatMap(({ attributes, keys }) =>
+      Object.entries(keys).map(([key, digest]) => [key, { attributes, digest }] as const),
+    ),
+  );
+}
+
+function grouped(all: readonly (readonly [string, Remembered])[]): readonly IdentityGroup[] {
+  const groups = new Map<string, { attributes: readonly string[]; keys: [string, string][] }>();
+  for (const [key, { attributes, digest }] of all) {
+    const id = canonicalJson(attributes);
+    const group = groups.get(id) ?? { attributes, keys: [] };
+    groups.set(id, group);
+    group.keys.push([key, digest]);
+  }
+  return [...groups]
+    .toSorted(([a], [b]) => byCodeUnits(a, b))
+    .map(([, { attributes, keys }]) => ({
+      attributes,
+      keys: Object.fromEntries(keys.sort(([a], [b]) => byCodeUnits(a, b))),
+    }));
+}

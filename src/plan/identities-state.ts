@@ -1,0 +1,93 @@
+import { identitiesDifference, identityGroups, withWritten } from '../kinds/identity.js';
+import { objectId, type ObjectId } from '../model/object-id.js';
+import type { Change } from '../model/plan.js';
+import type { IdentitiesAnswer, Outcomes } from '../model/run.js';
+import type { Base, IdentitiesBase, IdentitiesEntry, State } from '../model/state.js';
+import { baseOf } from './base-of.js';
+import { identitiesEntryOf, identitiesIn } from './identities.js';
+import { isWanted, type PlannedEnvironment } from './policy.js';
+import type { PlanInput } from './plan-input.js';
+
+/**
+ * The state with the identities that were seen to be as git has them. What left git was told by then, and is forgotten:
+ * it can neither be looked at nor deleted.
+ */
+export function identitiesAfterVerify(
+  input: PlanInput,
+  state: State,
+  equal: ReadonlySet<ObjectId>,
+  head: string | null,
+): State {
+  const { desired, policy } = input;
+  const next = new Map(state);
+  const ours = [...state.values()].filter(({ kind }) => kind === 'identities');
+  const names = [...desired.identities.map(({ trafficType }) => trafficType), ...ours.map(nameOf)];
+  for (const name of new Set(names)) {
+    if (!isWanted(policy, 'identities', name)) continue;
+    const entry = identitiesEntryOf(state, name);
+    const bases = new Map(Object.entries(entry?.environments ?? {}));
+    for (const { id, name: environment, configName, selected } of policy.environments) {
+      if (!selected || !equal.has(objectId({ kind: 'identities', name, environment }))) continue;
+      const said = identitiesIn(desired, name, configName);
+      if (!said || said.keys.size === 0) bases.delete(id);
+      else bases.set(id, baseOf({ groups: identityGroups(said.keys) }, bases.get(id), head));
+    }
+    if (bases.size > 0) next.set(`identities/${name}`, entryOf(name, bases));
+    else next.delete(`identities/${name}`);
+  }
+  return next;
+}
+
+/**
+ * The state with the identities that the service took, key by key: of those that it refused the base is the one that
+ * they had.
+ */
+export function identitiesAfterAnswers(
+  input: PlanInput,
+  state: State,
+  changes: readonly Change[],
+  outcomes: Outcomes,
+  head: string | null,
+): State {
+  const next = new Map(state);
+  for (const { id, ref } of changes) {
+    const answer = outcomes.get(id)?.identities;
+    const environment = input.policy.environments.find(({ name }) => name === ref.environment);
+    if (ref.kind !== 'identities' || !environment || !answer?.written.length) continue;
+    const entry = identitiesEntryOf(next, ref.name);
+    const before = entry?.environments[environment.id];
+    const base = baseAfter(answer, { name: ref.name, environment, before, head }, input);
+    const bases = new Map([...Object.entries(entry?.environments ?? {}), [environment.id, base]]);
+    next.set(`identities/${ref.name}`, entryOf(ref.name, bases));
+  }
+  return next;
+}
+
+interface Place {
+  readonly name: string;
+  readonly environment: PlannedEnvironment;
+  readonly before: Base<IdentitiesBase> | undefined;
+  readonly head: string | null;
+}
+
+/** As long as some are missing the commit stays: the titles of what is written later name all commits from there. */
+function baseAfter(
+  { written }: IdentitiesAnswer,
+  { name, environment, before, head }: Place,
+  { desired }: PlanInput,
+): Base<IdentitiesBase> {
+  const wanted = identitiesIn(desired, name, environment.configName)?.keys ?? new Map();
+  const taken = new Map(written.map((key) => [key, wanted.get(key) ?? {}]));
+  const groups = withWritten(before?.spec?.groups ?? [], taken);
+  const { added, changed } = identitiesDifference(wanted, groups);
+  const isWhole = added.length + changed.length === 0;
+  return { spec: { groups }, commit: isWhole ? head : (before?.commit ?? null) };
+}
+
+function entryOf(name: string, bases: ReadonlyMap<string, Base<IdentitiesBase>>): IdentitiesEntry {
+  return { kind: 'identities', name, environments: Object.fromEntries(bases) };
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
+}

@@ -1,0 +1,39 @@
+import { FORCED_GUARDS, type GuardFinding, type GuardName } from '../model/plan.js';
+import { clean } from './clean.js';
+import { span, type Line } from './layout.js';
+import type { PlanReport } from './plan-report.js';
+
+/** The guards that stand against a plan, each with its figures, and what lets this one plan pass. */
+export function guardLines(report: PlanReport): Line[] {
+  const { guardFindings: findings = [], planHash } = report;
+  if (findings.length === 0) return [];
+  const isForced = findings.some(({ guard }) => FORCED_GUARDS.has(guard));
+  const options = `${isForced ? '--force ' : ''}--approve ${planHash}`;
+  const wayOut = span(`→ once reviewed, this plan and no other passes with ${options}`);
+  return [...findings.map((finding) => guardLine(finding, report)), { indent: 6, spans: [wayOut] }];
+}
+
+type GuardWords = (found: string, limit: string, finding: GuardFinding, at: PlanReport) => string;
+
+const GUARD_WORDS: Readonly<Record<GuardName, GuardWords>> = {
+  maxDeletes: (found, limit) => `${found} deletions, the limit is ${limit} (maxDeletes)`,
+  maxDeletePercent: (found, limit) =>
+    `${found} % of our objects would be deleted, the limit is ${limit} % (maxDeletePercent)`,
+  maxKeyRemovals: (found, limit) =>
+    `${found} keys would be removed, the limit is ${limit} (maxKeyRemovals)`,
+  maxKeyRemovalPercent: (found, limit) =>
+    `${found} % of the keys would be removed, the limit is ${limit} % (maxKeyRemovalPercent)`,
+  fullFlip: (found) => `the default rule moves ${found} % of the traffic at once`,
+  emptyRepository: (found) =>
+    `the specs hold no flag and no segment, the inventory holds ${found} objects`,
+  anotherWorkspace: (found, _, { workspace = '' }, { workspace: here }) =>
+    `the specs were applied to workspace ${clean(workspace)} so far (${found} objects), and never to ${clean(here.name)} (${clean(here.id)})`,
+};
+
+function guardLine(finding: GuardFinding, report: PlanReport): Line {
+  const { guard, environment, id, found, limit } = finding;
+  const where = id ?? environment;
+  const place = where === null ? '' : `${clean(where)}: `;
+  const words = GUARD_WORDS[guard](String(found), String(limit), finding, report);
+  return { indent: 2, spans: [span('✗ ', 'alarm'), span(place + words)] };
+}

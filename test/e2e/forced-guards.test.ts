@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { flaghoist, flaghoistOnTerminal, type CliResult } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { lacks } from '../support/requirements.js';
+import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+
+const SEED = {
+  workspaces: TEST_SEED.workspaces.flatMap((workspace) => [
+    workspace,
+    { ...workspace, name: 'Other' },
+  ]),
+};
+
+const FLAG = `flag: pay
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: "off" }
+`;
+
+interface PlanJson {
+  readonly planHash: string;
+  readonly guards?: readonly { guard: string; found: number; workspace?: string }[];
+}
+
+describe('specs of one workspace', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    service = await startTestService({ seed: SEED });
+    writeConfig('Default');
+    repository.write({ 'flags/pay.yaml': FLAG });
+    repository.commit('Add a flag');
+    expect(await reconcile()).toMatchObject({ code: 0 });
+    service.requests.length = 0;
+  });
+
+  afterEach(async () => {
+    await service.stop();
+    repository[Symbol.dispose]();
+  });
+
+  function writeConfig(workspace: string): void {
+    repository.write({
+      'flaghoist.yaml': `workspace: ${workspace}\nenvironments:\n  staging: {}\n  production: {}\n`,
+    });
+  }
+
+  function args(...more: readonly string[]): string[] {
+    return ['reconcile', ...more, '--url', service.origin, repository.directory];
+  }
+
+  const env = (): Record<string, string> => ({ FLAGHOIST_API_KEY: service.key });
+
+  async function reconcile(...more: readonly string[]): Promise<CliResult> {
+    return flaghoist(args(...more), { env: env() });
+  }
+
+  async function answer(text: string): Promise<CliResult> {
+    return flaghoistOnTerminal(args('--force'), text, { env: env() });
+  }
+
+  async function planJson(): Promise<PlanJson> {
+    const { stdout } = await reconcile('--dry-run', '--format', 'json');
+    return JSON.parse(stdout) as PlanJson;
+  }
+
+  function writes(): string[] {
+    return service.requests.flatMap(({ method, path }) =>
+      method === 'GET' ? [] : [`${method} ${path}`],
+    );
+  }
+
+  describe('in another workspace than last time', () => {
+    beforeEach(() => {
+      writeConfig('Other');
+      repository.commit('Name another workspace');
+    });
+
+    it('are refused in a dry run and in a run, with the figures and the way out', async () => {
+      const dryRun = await reconcile('--dry-run');
+      const { planHash, guards } = await planJson();
+      const run = await reconcile();
+
+      expect(dryRun.code).toBe(4);
+      expect(run.code).toBe(4);
+      expect(writes()).toEqual([]);
+      expect(guards).toMatchObject([{ guard: 'anotherWorkspace', found: 1 }]);
+      const text = run.stdout.replace(/\s+/g, ' ');
+      expect(text).toContain(
+        `applied to workspace ${guards?.[0]?.workspace ?? '?'} so far (1 objects)`,
+      );
+      expect(text).toContain('and never to Other (');
+      expect(text).toContain(`--force --approve ${planHash}`);
+    });
+
+    it('pass with the hash of this plan and --force, not with one of them, and are known from then on', async () => {
+      const { planHash } = await planJson();
+
+      expect(await reconcile('--approve', planHash)).toMatchObject({ code: 4 });
+      const forced = await reconcile('--force');
+      expect(forced.code).toBe(4);
+      expect(forced.stderr).toContain('--force asks on a terminal');
+      expect(writes()).toEqual([]);
+      expect(await reconcile('--force', '--approve', planHash)).toMatchObject({ code: 0 });
+      expect(await reconcile()).toMatchObject({ code: 0 });
+    });
+
+    it.skipIf(lacks('script'))(
+      'are asked about on a terminal, and nothing but yes is a yes',
+      async () => {
+        const refused = await answer('y\n');
+        expect(refused.code).toBe(4);
+        expect(refused.stdout).toContain('Apply it all the same?');
+        expect(writes()).toEqual([]);
+
+        expect(await answer('yes\n')).toMatchObject({ code: 0 });
+        expect(writes()).not.toEqual([]);
+      },
+    );
+
+    it('are asked about nothing where the workspace has a state already', async () => {
+      const { planHash } = await planJson();
+      expect(await reconcile('--force', '--approve', planHash)).toMatchObject({ code: 0 });
+      writeConfig('Default');
+      repository.commit('Back again');
+
+      expect(await reconcile()).toMatchObject({ code: 0 });
+    });
+  });
+
+  it('that are all gone need --force too', async () => {
+    repository.remove('flags');
+    repository.commit('Remove everything');
+    const { planHash, guards } = await planJson();
+
+    expect(guards).toMatchObject([{ guard: 'emptyRepository', found: 1 }]);
+    expect(await reconcile('--approve', planHash)).toMatchObject({ code: 4 });
+    expect(await reconcile('--force', '--approve', planHash)).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,241 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { flaghoist, type CliOptions, type CliResult } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+const CONFIG = `workspace: Default
+environments:
+  staging: {}
+  production: { protected: true }
+defaults: { trafficType: user }
+`;
+
+interface PlanJson {
+  readonly planHash: string;
+  readonly converged?: boolean;
+  readonly summary: { readonly requests: number };
+  readonly changes: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly comment: string;
+    readonly keys: { readonly added: number; readonly changed: number };
+    readonly outcome?: string;
+    readonly error?: { readonly code: string; readonly refused?: readonly object[] };
+  }[];
+  readonly withheld: readonly { readonly id: string; readonly why: string }[];
+}
+
+function yaml(environment: string, keys: object): string {
+  return JSON.stringify({ identities: { environment, keys } });
+}
+
+function csv(count: number, plan = 'pro'): string {
+  const rows = Array.from({ length: count }, (_, index) => `user-${index},${plan}\n`);
+  return `key,plan\n${rows.join('')}`;
+}
+
+const MODES = [
+  ['the service', false],
+  ['a service that answers what the contract shows and no more', true],
+] as const;
+
+describe('identities', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    service = await startTestService();
+    repository.write({ 'flaghoist.yaml': CONFIG });
+  });
+
+  afterEach(async () => {
+    await service.stop();
+    repository[Symbol.dispose]();
+  });
+
+  async function start(strict: boolean): Promise<void> {
+    await service.stop();
+    service = await startTestService({ strict });
+  }
+
+  async function run(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+    return flaghoist([...args, '--url', service.origin, repository.directory], {
+      env: { FLAGHOIST_API_KEY: service.key },
+      ...options,
+    });
+  }
+
+  async function json(...args: readonly string[]): Promise<PlanJson & { code: number | null }> {
+    const { stdout, code } = await run(['reconcile', '--format', 'json', ...args]);
+    return { ...(JSON.parse(stdout) as PlanJson), code };
+  }
+
+  /** Writes that were answered; there are no others than of identities. */
+  function posts(): number {
+    const wrote = service.requests.filter(({ method }) => method !== 'GET');
+    expect(wrote.every(({ path }) => path.endsWith('/identities'))).toBe(true);
+    return wrote.filter(({ status }) => status === 200).length;
+  }
+
+  it('are written in batches, with the words of their commits, and then never again', async () => {
+    repository.write({ 'identities/user.production.csv': csv(25_000) });
+    repository.commit('Tell who pays');
+
+    const applied = await json();
+
+    expect(applied).toMatchObject({ code: 0, converged: true, summary: { requests: 3 } });
+    expect(posts()).toBe(3);
+    expect(service.requests.filter(({ method }) => method === 'GET').length).toBeLessThan(20);
+    expect(service.requests.find(({ method }) => method === 'POST')?.query['title']).toBe(
+      'Tell who pays',
+    );
+    const again = await run(['reconcile', '--dry-run', '--detailed-exitcode']);
+    expect(again).toMatchObject({ code: 0 });
+    expect(again.stdout).toContain('In sync: 1 object equal');
+
+    repository.write({
+      'identities/user.production.csv': csv(25_000).replace('7,pro', '7,team'),
+    });
+    repository.commit('Move one to the team plan');
+    const second = await json();
+    expect(second).toMatchObject({ code: 0, converged: true, summary: { requests: 1 } });
+    expect(second.changes.map(({ id, title, keys }) => [id, title, keys.changed])).toEqual([
+      ['identities/user@production', 'Move one to the team plan', 1],
+    ]);
+    expect(posts()).toBe(4);
+  }, 240_000);
+
+  it.each(MODES)(
+    'that are refused fail by themselves, and by the next run are all that is left: %s',
+    async (_, strict) => {
+      await start(strict);
+      const keys = { ana: { plan: 'pro' }, bob: { 'no name': 'x' }, cy: {} };
+      repository.write({ 'identities/staging.yaml': yaml('staging', keys) });
+      repository.commit('Add three');
+
+      const applied = await json();
+
+      expect(applied).toMatchObject({ code: 5, converged: false });
+      expect(applied.changes[0]).toMatchObject({
+        outcome: 'failed',
+        error: { code: 'IDENTITIES_REFUSED', refused: [{ status: 400, count: 1 }] },
+      });
+      expect((await json('--dry-run')).changes[0]?.keys).toMatchObject({ added: 1, changed: 0 });
+
+      repository.write({
+        'identities/staging.yaml': yaml('staging', { ...keys, bob: { name: 'x' } }),
+      });
+      repository.commit('Name the attribute as the service wants it');
+      const mended = await json();
+      expect(mended).toMatchObject({ code: 0, converged: true });
+      expect(mended.changes[0]?.comment).toContain('Name the attribute');
+      expect(await run(['reconcile', '--dry-run', '--detailed-exitcode'])).toMatchObject({
+        code: 0,
+      });
+    },
+  );
+
+  it('whose run died between two batches are written by the next', async () => {
+    repository.write({ 'identities/user.staging.csv': csv(10_001) });
+    repository.commit('Tell who pays');
+    service.failNext({ method: 'POST', path: /identities$/, passing: 1 }, 'hang');
+
+    const killed = await run(['reconcile'], {
+      killAfter: async () => {
+        while (service.faultsLeft() > 0) await tick();
+      },
+    });
+    expect(killed.code).toBeNull();
+    expect(posts()).toBe(1);
+
+    const next = await json();
+
+    expect(next).toMatchObject({ code: 0, converged: true });
+    expect(next.changes[0]?.keys.added).toBe(10_001);
+    expect(await run(['reconcile', '--dry-run', '--detailed-exitcode'])).toMatchObject({ code: 0 });
+  });
+
+  it('are not written without a memory but for --identities, which writes all of them', async () => {
+    repository.write({ 'identities/staging.yaml': yaml('staging', { ana: { plan: 'pro' } }) });
+    repository.remove('.git');
+
+    const unasked = await json();
+    expect(unasked).toMatchObject({ code: 0, changes: [], summary: { requests: 0 } });
+    expect(unasked.withheld.map(({ id, why }) => `${id} ${why}`)).toEqual([
+      'identities/user@staging not-remembered',
+    ]);
+    expect(posts()).toBe(0);
+    const exit = await run(['reconcile', '--dry-run', '--detailed-exitcode']);
+    expect(exit.code).toBe(0);
+
+    expect(await json('--identities')).toMatchObject({ code: 0, converged: true });
+    expect(posts()).toBe(1);
+  });
+
+  it('that left git are told once and never deleted; drift of them is nobody’s to know', async () => {
+    const both = { ana: { plan: 'pro', seats: '5' }, bob: {} };
+    repository.write({ 'identities/staging.yaml': yaml('staging', both) });
+    repository.commit('Add two');
+    expect(await run(['reconcile'])).toMatchObject({ code: 0 });
+    repository.write({ 'identities/staging.yaml': yaml('staging', { ana: { plan: 'pro' } }) });
+    repository.commit('Take one and a half out');
+
+    const planned = await run(['reconcile', '--dry-run', '--show-keys']);
+    const applied = await run(['reconcile']);
+    const drift = await run(['drift']);
+
+    expect(planned.stdout).toContain('stays on the service');
+    expect(planned.stdout).toContain('−1 identity: bob');
+    expect(applied.stdout).toContain('stays on the service');
+    expect(applied.stdout).not.toContain('bob');
+    expect(applied.code).toBe(0);
+    expect(drift.stdout).toContain('nothing is known: the service cannot show them');
+    expect(drift.code).toBe(0);
+    expect((await run(['reconcile', '--dry-run'])).stdout).toMatch(/^In sync/);
+    expect(service.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
+  });
+
+  it('are filtered by kind and environment, and reviewed like all else', async () => {
+    repository.write({ 'identities/staging.yaml': yaml('staging', { ana: {} }) });
+    repository.commit('Add one');
+    const base = repository.git('rev-parse', 'HEAD');
+    repository.write({ 'identities/user.production.csv': csv(2) });
+    repository.commit('Add two more');
+
+    const reviewed = await json('--dry-run', '--since', base);
+    const filtered = await json('--dry-run', '--environment', 'staging');
+    const others = await json('--dry-run', '--only', 'identities/account');
+
+    expect(reviewed.changes.map(({ id }) => id)).toEqual(['identities/user@production']);
+    expect(reviewed.withheld.map(({ id, why }) => `${id} ${why}`)).toEqual([
+      'identities/user@staging not-reviewed',
+    ]);
+    expect(filtered.changes.map(({ id }) => id)).toEqual(['identities/user@staging']);
+    expect(others.changes).toEqual([]);
+    const applied = await json('--since', base, '--plan-hash', reviewed.planHash);
+    expect(applied).toMatchObject({ code: 0, converged: true });
+    expect((await json('--dry-run')).changes.map(({ id }) => id)).toEqual([
+      'identities/user@staging',
+    ]);
+  });
+
+  it('stand in what a run remembers, by number unless their keys are asked for', async () => {
+    repository.write({ 'identities/user.staging.csv': csv(3) });
+    const head = repository.commit('Add three');
+    expect(await run(['reconcile', '--only', 'identities/user'])).toMatchObject({ code: 0 });
+
+    const list = await run(['state', 'list']);
+    const show = await run(['state', 'show', 'identities/user']);
+    const keys = await run(['state', 'show', 'identities/user', '--show-keys']);
+
+    expect(list.stdout).toBe(`identities/user@staging  ${head.slice(0, 8)}\n`);
+    expect(show.stdout).toContain('"count": 3');
+    expect(show.stdout).not.toContain('user-1');
+    expect(keys.stdout).toContain('"user-1"');
+  });
+});
+
+async function tick(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import type { Definition } from '../../../src/kinds/flag.js';
+import type { Desired } from '../../../src/model/desired.js';
+import type { Plan } from '../../../src/model/plan.js';
+import { stateAfterVerify } from '../../../src/plan/next-state.js';
+import { planChanges } from '../../../src/plan/plan.js';
+import {
+  aDesired,
+  anActual,
+  aPolicy,
+  dependingOn,
+  desiredFlag,
+  liveFlag,
+  noFlag,
+  NO_STATE,
+  planLines,
+  stepLines,
+} from '../../support/builders.js';
+
+/** Plans specs on top of flags of ours that are live in production as they are given here. */
+function planOver(live: Readonly<Record<string, Definition>>, desired: Desired): Plan {
+  const names = Object.keys(live);
+  const actual = anActual({
+    flags: [
+      ...[...desired.flags.keys()].map(noFlag),
+      ...names.map((name) => liveFlag(name, { production: live[name] ?? {} })),
+    ],
+  });
+  const ids = names.flatMap((name) => [`flag/${name}`, `flag/${name}@production`]);
+  const policy = aPolicy({ prune: true, witnessed: new Set(ids) });
+  const before = aDesired({
+    flags: names.map((name) => desiredFlag(name, { environments: { production: {} } })),
+  });
+  const first = { desired: before, actual, state: NO_STATE, policy };
+  const state = stateAfterVerify(first, new Set(ids), 'a'.repeat(40));
+  return planChanges({ desired, actual, state, policy });
+}
+
+const TWO_IN_A_CIRCLE = { cart: dependingOn('pay'), pay: dependingOn('cart') };
+
+describe('live flags that depend on each other in a circle', () => {
+  it('stay, with the path shown, when both are pruned, and what is beside them goes', () => {
+    const plan = planOver({ ...TWO_IN_A_CIRCLE, search: {} }, aDesired());
+
+    expect(planLines(plan)).toEqual([
+      'delete flag/search@production (prune)',
+      'delete flag/search (prune)',
+      'withheld delete flag/cart: still-in-use',
+      'withheld delete flag/cart@production: still-in-use',
+      'withheld delete flag/pay: still-in-use',
+      'withheld delete flag/pay@production: still-in-use',
+    ]);
+    expect(plan.withheld.find(({ id }) => id === 'flag/pay@production')?.wayOut).toBe(
+      'they use each other: flag/cart@production → flag/pay@production → flag/cart@production; take a rule of one of them away on the service',
+    );
+  });
+
+  it('stay when there are three of them, and one that hangs on the circle goes', () => {
+    const live = {
+      a: dependingOn('b'),
+      b: dependingOn('c'),
+      c: dependingOn('a'),
+      user: dependingOn('a'),
+    };
+
+    expect(planLines(planOver(live, aDesired()))).toEqual([
+      'delete flag/user@production (prune)',
+      'delete flag/user (prune)',
+      'withheld delete flag/a: still-in-use',
+      'withheld delete flag/a@production: still-in-use',
+      'withheld delete flag/b: still-in-use',
+      'withheld delete flag/b@production: still-in-use',
+      'withheld delete flag/c: still-in-use',
+      'withheld delete flag/c@production: still-in-use',
+    ]);
+  });
+
+  it('are taken apart where git still declares one of them, without the rule', () => {
+    const cart = desiredFlag('cart', { environments: { production: {} } });
+
+    expect(stepLines(planOver(TWO_IN_A_CIRCLE, aDesired({ flags: [cart] })))).toEqual([
+      'flag/cart@production#1-patch-definition',
+      'flag/pay@production#1-delete-definition',
+      'flag/pay#1-delete-flag',
+    ]);
+  });
+});
+
+describe('a rule on a treatment that the specs declare and do not manage', () => {
+  const pay = desiredFlag('pay', {
+    environments: { production: { unsaid: ['treatments', 'killed', 'baselineTreatment'] } },
+  });
+  const live = {
+    treatments: [
+      { name: 'v1', description: '' },
+      { name: 'off', description: '' },
+    ],
+  };
+  const cart = desiredFlag('cart', { environments: { production: dependingOn('pay') } });
+
+  it('waits until the treatment is there', () => {
+    const plan = planOver({ pay: live }, aDesired({ flags: [cart, pay] }));
+
+    expect(planLines(plan)).toEqual([
+      'create flag/cart',
+      'withheld create flag/cart@production: needs-withheld',
+    ]);
+    expect(plan.withheld[0]?.wayOut).toBe(
+      'it needs treatment "on" of flag/pay@production, which has none of that name',
+    );
+  });
+
+  it('is written where it is', () => {
+    const plan = planOver({ pay: {} }, aDesired({ flags: [cart, pay] }));
+
+    expect(planLines(plan)).toEqual(['create flag/cart', 'create flag/cart@production']);
+  });
+});
