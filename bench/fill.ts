@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { MAX_KEYS_PER_SEGMENT, type WireTreatment } from '../src/api/wire.js';
 import { definitionFrom } from '../src/service/rules/definition.js';
 import { plantSeed, type Seed } from '../src/service/seed.js';
@@ -45,6 +46,10 @@ export async function fillStore(location: StoreLocation, flags: number): Promise
     await store.write(async (db) => plantSeed(db, BENCH_SEED, now));
     await store.write(async (db) => fillSegments(db, store, now));
     await store.write(async (db) => fillFlags(db, flags, now));
+    // As PostgreSQL does by itself within a minute of such a change.
+    if (store.dialect === 'postgres') {
+      await store.write(async (db) => sql`analyze`.execute(db));
+    }
   } finally {
     await store.close();
   }

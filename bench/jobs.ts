@@ -4,7 +4,9 @@ import { EMPTY_SEGMENT, flagName, FULL_SEGMENT } from './fill.js';
 export const JOB_NAMES = [
   'get-definition',
   'get-definition-anew',
+  'get-definition-mixed',
   'list-definitions',
+  'list-definitions-anew',
   'patch-definition',
   'upload-keys',
   'list-keys',
@@ -36,6 +38,8 @@ interface JobKind {
   readonly concurrency: number;
   /** Something is changed before each round, and no request comes twice: nothing is remembered. */
   readonly anew?: boolean;
+  /** Every so many requests one changes something. */
+  readonly writeEvery?: number;
 }
 
 export const JOBS: Readonly<Record<JobName, JobKind>> = {
@@ -52,11 +56,25 @@ export const JOBS: Readonly<Record<JobName, JobKind>> = {
     concurrency: 50,
     anew: true,
   },
+  'get-definition-mixed': {
+    title: 'GET of one definition, with one PATCH for 100',
+    method: 'GET',
+    count: 10_000,
+    concurrency: 50,
+    writeEvery: 101,
+  },
   'list-definitions': {
     title: 'list of definitions, pages of 50',
     method: 'GET',
     count: 1_500,
     concurrency: 50,
+  },
+  'list-definitions-anew': {
+    title: 'list of definitions, each page for the first time after a change',
+    method: 'GET',
+    count: 150,
+    concurrency: 50,
+    anew: true,
   },
   'patch-definition': {
     title: 'PATCH of a definition',
@@ -83,14 +101,26 @@ const KEYS_IN_SEGMENT = 100_000;
 /** Spreads over the whole store, and alike in every run. */
 const spread = (index: number, size: number): number => (index * 7_919) % size;
 
-export function requestOf(job: LoadJob, index: number): { path: string; body?: string } {
+export interface LoadRequest {
+  readonly path: string;
+  readonly body?: string;
+  /** Default: that of the job. */
+  readonly method?: LoadJob['method'];
+}
+
+export function requestOf(job: LoadJob, index: number): LoadRequest {
   const flag = flagName(spread(index, job.flags));
   const definition = `${job.prefix}/splits/ws/Default/${flag}/environments/production`;
   switch (job.name) {
     case 'get-definition':
     case 'get-definition-anew':
       return { path: definition };
-    case 'list-definitions': {
+    case 'get-definition-mixed':
+      return index % (JOBS[job.name].writeEvery ?? Infinity) === 0
+        ? requestOf({ ...job, name: 'patch-definition' }, index)
+        : { path: definition };
+    case 'list-definitions':
+    case 'list-definitions-anew': {
       const pages = Math.ceil(job.flags / PAGE_OF_DEFINITIONS);
       const offset = spread(index, pages) * PAGE_OF_DEFINITIONS;
       const query = `limit=${PAGE_OF_DEFINITIONS}&offset=${offset}`;
@@ -99,6 +129,7 @@ export function requestOf(job: LoadJob, index: number): { path: string; body?: s
     case 'patch-definition': {
       const value = `The new way, try ${index}`;
       return {
+        method: 'PATCH',
         path: `${definition}?title=bench&comment=bench`,
         body: JSON.stringify([{ op: 'replace', path: '/treatments/0/description', value }]),
       };

@@ -6,16 +6,15 @@ const job = JSON.parse(process.argv[2] ?? '') as LoadJob;
 const pool = new Pool(job.origin, { connections: job.concurrency, pipelining: 1 });
 
 async function send(index: number): Promise<void> {
-  const { path, body } = requestOf(job, index);
+  const { path, body, method = job.method } = requestOf(job, index);
   const answer = await pool.request({
     path,
-    method: job.method,
+    method,
     headers: { authorization: `Bearer ${job.key}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body }),
   });
   const text = await answer.body.text();
-  if (answer.statusCode !== 200)
-    throw new Error(`${job.method} ${path}: ${answer.statusCode} ${text}`);
+  if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
 }
 
 /** Sends `count` requests, never more than the concurrency at a time. */

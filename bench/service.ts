@@ -106,11 +106,13 @@ async function measure(name: JobName, service: Server, bare: Server): Promise<Me
   };
 }
 
-async function changeSomething(job: LoadJob): Promise<void> {
-  const { path, body } = requestOf({ ...job, name: 'patch-definition' }, job.first);
-  const headers = { authorization: `Bearer ${job.key}`, 'content-type': 'application/json' };
-  const given = { method: 'PATCH', headers, body: body ?? '' } as const;
-  const answer = await request(`${job.origin}${path}`, given);
+/** What every answer may depend on, so that nothing that was remembered outlives it. */
+async function changeSomething({ origin, prefix, key, name, first }: LoadJob): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ name: `${name}-${first}` });
+  const path = `${origin}${prefix}/trafficTypes/ws/Default`;
+  const answer = await request(path, { method: 'POST', headers, body });
+  if (answer.statusCode !== 200) throw new Error(`cannot change: ${await answer.body.text()}`);
   await answer.body.dump();
 }
 

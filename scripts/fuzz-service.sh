@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Fuzzes the administration service from its own description: starts one in memory, fills it, and lets schemathesis
+# Fuzzes the administration service from its own description: starts one, fills it, and lets schemathesis
 # call every endpoint with valid and broken requests. Fails on an answer of 500 and above, and on one that the
-# description does not have. Needs schemathesis 4 (`pipx install schemathesis`).
+# description does not have. Needs schemathesis 4 (`pipx install schemathesis`). With FUZZ_DATABASE, the URL of an empty
+# database, the service stands over PostgreSQL.
 #
 #   scripts/fuzz-service.sh [seconds] [examples per operation] [seed]
 set -euo pipefail
@@ -15,7 +16,9 @@ fi
 [ -f dist/main.js ] || npm run build
 
 work=$(mktemp -d)
-node dist/main.js service --memory --port 0 --log-format json >"$work/out" 2>"$work/log" &
+store=(--memory)
+[ -z "${FUZZ_DATABASE:-}" ] || store=(--database "$FUZZ_DATABASE")
+node dist/main.js service "${store[@]}" --port 0 --log-format json >"$work/out" 2>"$work/log" &
 service=$!
 # Nothing but the exit code of the fuzz counts, and the service is to end before its folder goes.
 trap 'kill "$service" 2>/dev/null || true; wait "$service" 2>/dev/null || true; rm -rf "$work"' EXIT

@@ -7,19 +7,20 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../api/wire.js';
+import { takeAnyBody } from './bodies.js';
+import { ChangeNews } from './change-news.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
-import { JsonText, type Endpoint, type Scope } from './endpoint.js';
+import { JsonText, type ApiRequest, type Endpoint, type Scope } from './endpoint.js';
 import type { LentKeys } from './lent-keys.js';
 import { API_TITLE, openApiOf } from './openapi.js';
 import { badRequest, Problem, unauthorised } from './problem.js';
-import { ReadMemory } from './read-memory.js';
+import { ReadMemory, type Known } from './read-memory.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from './rules/admin-key.js';
-import { holdsNull, isTooDeep, MAX_JSON_DEPTH } from './rules/json-text.js';
 import { RequestCounter, type RateLimit } from './rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from './rules/shape.js';
 import type { Schema } from './rules/matchers.js';
 import { wordsFrom } from './rules/words.js';
-import { findAdminKey } from './store/admin-keys.js';
+import { lookUpAdminKey } from './store/admin-keys.js';
 import type { Store } from './store/store.js';
 import type { AdminKeyRow } from './store/tables.js';
 
@@ -50,6 +51,7 @@ declare module 'fastify' {
     /** Answered without a key. */
     isPublic?: boolean;
     takesText?: boolean;
+    takesFile?: boolean;
   }
 }
 
@@ -83,11 +85,19 @@ export function createApp(options: AppOptions): FastifyInstance {
     badRequest(describeShapeErrors(errors as Parameters<typeof describeShapeErrors>[0], 'Body')),
   );
   app.decorateRequest('adminKey', null);
-  const keys = new ReadMemory<AdminKeyRow | null>(options.store, () => KEY_SIZE);
-  const answers = new ReadMemory<string>(options.store, (text) => text.length);
+  const keys = new ReadMemory<AdminKeyRow | null>(() => KEY_SIZE);
+  const answers = new ReadMemory<string>((text) => text.length);
+  const news = new ChangeNews(options.store, [
+    (changes) => {
+      keys.forget(changes);
+    },
+    (changes) => {
+      answers.forget(changes);
+    },
+  ]);
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isPublic === true) return;
-    request.adminKey = await adminKeyOf(request, options, keys);
+    request.adminKey = await adminKeyOf(request, options, { keys, news });
   });
   limitRequests(app, options);
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
@@ -117,57 +127,22 @@ function addPublicPages(app: FastifyInstance, { endpoints, showsDocs }: AppOptio
   );
 }
 
-/**
- * Clients send JSON under any content type, and no body at all under `application/json`: only what stands in the body
- * counts.
- */
-function takeAnyBody(app: FastifyInstance): void {
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'string' }, (request, body: string, done) => {
-    if (body.trim() === '') {
-      done(null, undefined);
-      return;
-    }
-    const problem = problemOfText(body);
-    if (problem !== undefined) {
-      done(problem);
-      return;
-    }
-    void parseJson(request, body, (error, value) => {
-      const takesText = request.routeOptions.config.takesText === true;
-      const isJson = error === null && !(takesText && isBareWord(value));
-      if (isJson) done(null, value);
-      else if (takesText) done(null, body);
-      else done(badRequest('Body is no JSON text'));
-    });
-  });
-}
-
-function problemOfText(body: string): Problem | undefined {
-  if (holdsNull(body)) return badRequest('Body must not hold a null character');
-  if (!isTooDeep(body)) return undefined;
-  return badRequest(`Body is nested more than ${MAX_JSON_DEPTH} levels deep`);
-}
-
-/** Where text is taken, `true` and `12.0` are words of it. */
-function isBareWord(value: unknown): boolean {
-  return value === null || typeof value === 'number' || typeof value === 'boolean';
-}
-
 async function adminKeyOf(
   request: FastifyRequest,
   { store, lentKeys }: AppOptions,
-  keys: ReadMemory<AdminKeyRow | null>,
+  { keys, news }: { keys: ReadMemory<AdminKeyRow | null>; news: ChangeNews },
 ): Promise<AdminKeyRow> {
   const text = keyFromHeaders(request.headers);
   const id = text === undefined ? undefined : adminKeyId(text);
   if (text === undefined || id === undefined) throw unauthorised();
+  // What is remembered, of keys and of answers, is so at least since this request came.
+  await news.catchUp();
   const key =
     lentKeys.find(id) ??
-    (await keys.recall(id, async () =>
-      store.read(async (db) => (await findAdminKey(db, id)) ?? null),
-    ));
+    (await keys.recall(id, async () => ({
+      value: await lookUpAdminKey(store.lookUp, id),
+      subject: `admin-key/${id}`,
+    })));
   if (key?.revocation_time !== null || !isSameKey(text, key.hash)) throw unauthorised();
   return key;
 }
@@ -207,25 +182,40 @@ function addEndpoint(
       summary: endpoint.summary,
       ...(endpoint.body === undefined ? {} : { body: endpoint.body }),
     },
-    config: { takesText: endpoint.takesText ?? false },
+    config: { takesText: endpoint.takesText ?? false, takesFile: endpoint.takesFile ?? false },
     handler: async (request, reply) => {
-      const run = async (): Promise<string> => {
-        const apiRequest = apiRequestOf(request, clock());
-        const answer =
-          'read' in endpoint
-            ? await store.read(async (db) => endpoint.read(db, apiRequest))
-            : await store.write(async (db) => endpoint.write(db, apiRequest, store));
-        return answer instanceof JsonText ? answer.text : JSON.stringify(answer);
-      };
+      const apiRequest = apiRequestOf(request, clock());
       // Keys see different things: what is remembered is so for one of them.
       const question = `${request.adminKey?.id ?? ''} ${request.url}`;
-      const text = await ('read' in endpoint ? answers.recall(question, run) : run());
+      const text =
+        'read' in endpoint
+          ? await answers.recall(question, async () =>
+              known(await read(endpoint, store, apiRequest)),
+            )
+          : known(await store.write(async (db) => endpoint.write(db, apiRequest, store))).value;
       return reply.type('application/json; charset=utf-8').send(text);
     },
   });
 }
 
-function apiRequestOf(request: FastifyRequest, now: number) {
+async function read(
+  endpoint: Extract<Endpoint, { read: unknown }>,
+  store: Store,
+  request: ApiRequest,
+): Promise<unknown> {
+  return (
+    (await endpoint.lookUp?.(store.lookUp, request)) ??
+    (await store.read(async (db) => endpoint.read(db, request)))
+  );
+}
+
+function known(answer: unknown): Known<string> {
+  return answer instanceof JsonText
+    ? { value: answer.text, subject: answer.subject }
+    : { value: JSON.stringify(answer), subject: null };
+}
+
+function apiRequestOf(request: FastifyRequest, now: number): ApiRequest {
   const { adminKey } = request;
   if (adminKey === null) throw unauthorised();
   const query = request.query as Record<string, unknown>;

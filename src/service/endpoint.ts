@@ -1,3 +1,4 @@
+import type { LookUp } from './store/lookup.js';
 import type { Store } from './store/store.js';
 import type { Db } from './store/tables.js';
 import type { Schema } from './rules/matchers.js';
@@ -31,9 +32,12 @@ export interface ApiRequest {
 /** JSON that is text already. */
 export class JsonText {
   readonly text: string;
+  /** Of the one object, as `KIND/NAME`, that the text tells of. Null: of more, so that any change may make it untrue. */
+  readonly subject: string | null;
 
-  constructor(text: string) {
+  constructor(text: string, subject: string | null = null) {
     this.text = text;
+    this.subject = subject;
   }
 }
 
@@ -53,6 +57,8 @@ interface EndpointBase {
   readonly body?: Schema;
   /** A body that is no JSON is taken as text. */
   readonly takesText?: boolean;
+  /** A form with a file of keys is taken for the JSON object that says the same. */
+  readonly takesFile?: boolean;
 }
 
 /**
@@ -61,7 +67,11 @@ interface EndpointBase {
  */
 export type Endpoint = EndpointBase &
   (
-    | { readonly read: (db: Db, request: ApiRequest) => Promise<unknown> }
+    | {
+        readonly read: (db: Db, request: ApiRequest) => Promise<unknown>;
+        /** A shorter way to the same answer. Undefined: only `read` can tell. */
+        readonly lookUp?: (lookUp: LookUp, request: ApiRequest) => Promise<JsonText | undefined>;
+      }
     /** Runs alone and whole: what it throws undoes all it did. */
     | { readonly write: (db: Db, request: ApiRequest, store: Store) => Promise<unknown> }
   );

@@ -89,11 +89,27 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   key: 'Key of the identity, or id of the Admin API key.',
 };
 
-function bodyOf({ body, takesText }: Endpoint): object {
-  if (body !== undefined) return { requestBody: { required: true, content: json(body) } };
+function bodyOf({ body, takesText, takesFile }: Endpoint): object {
+  if (body !== undefined) {
+    const content = { ...json(body), ...(takesFile === true ? FORM : {}) };
+    return { requestBody: { required: true, content } };
+  }
   if (takesText !== true) return {};
   return { requestBody: { content: { 'text/plain': { schema: { type: 'string' } } } } };
 }
+
+const FORM = {
+  'multipart/form-data': {
+    schema: {
+      type: 'object',
+      required: ['file'],
+      properties: {
+        file: { type: 'string', description: 'CSV of one column, without a head.' },
+        payload: { type: 'string', description: 'JSON object with `title` and `comment`.' },
+      },
+    },
+  },
+};
 
 function json(schema: Schema): object {
   return { 'application/json': { schema } };

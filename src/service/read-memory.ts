@@ -1,46 +1,81 @@
-import type { Store } from './store/store.js';
+import type { ChangedObject } from './change-news.js';
 
 /** Of what was read, in characters: beyond it everything is forgotten, and read again. */
 const MAX_SIZE = 32 * 1024 * 1024;
 
+/** What was read, and what must not have changed for it to be still true. */
+export interface Known<T> {
+  readonly value: T;
+  /** `KIND/NAME` of the one object that it tells of. Null: of more, so that any change may make it untrue. */
+  readonly subject: string | null;
+}
+
+/** A change of these touches what tells of this one object, and what tells of several; nothing else. */
+const APART: ReadonlySet<string> = new Set(['flag', 'segment', 'identity']);
+
 /**
- * What was read since the last change, so that who asks again need not wait for the store. Remembers nothing where
- * other processes change the store too. It keeps what reads gave, never what writes would make of it: any change
- * forgets all.
+ * What was read, so that who asks again need not wait for the store. It is told of every change, and forgets what the
+ * change touched; whoever asks makes sure before that it was told.
  */
 export class ReadMemory<T> {
-  readonly #store: Pick<Store, 'version'>;
   readonly #sizeOf: (value: T) => number;
-  readonly #values = new Map<string, T>();
-  #version: number | null = null;
+  readonly #known = new Map<string, T>();
+  /** Questions by subject. */
+  readonly #questions = new Map<string | null, string[]>();
   #size = 0;
+  #forgotten = 0;
 
-  constructor(store: Pick<Store, 'version'>, sizeOf: (value: T) => number) {
-    this.#store = store;
+  constructor(sizeOf: (value: T) => number) {
     this.#sizeOf = sizeOf;
   }
 
-  async recall(key: string, read: () => Promise<T>): Promise<T> {
-    const version = this.#store.version();
-    if (version === null) return read();
-    if (version !== this.#version) this.#forget(version);
-    const known = this.#values.get(key);
+  async recall(question: string, read: () => Promise<Known<T>>): Promise<T> {
+    const known = this.#known.get(question);
     if (known !== undefined) return known;
-    const value = await read();
-    // A change came in between: nobody knows on which side of it this was read.
-    if (this.#store.version() === version) this.#keep(key, value, version);
+    const forgotten = this.#forgotten;
+    const { value, subject } = await read();
+    // Something was forgotten meanwhile: nobody knows on which side of the change this was read.
+    if (this.#forgotten === forgotten) this.#keep(question, value, subject);
     return value;
   }
 
-  #keep(key: string, value: T, version: number): void {
-    this.#size += key.length + this.#sizeOf(value);
-    if (this.#size > MAX_SIZE) this.#forget(version);
-    else this.#values.set(key, value);
+  forget(changes: readonly ChangedObject[]): void {
+    if (changes.length === 0) return;
+    this.#forgotten += 1;
+    if (changes.some(({ kind }) => !APART.has(kind))) {
+      this.#forgetAll();
+      return;
+    }
+    this.#forgetSubject(null);
+    for (const { kind, name } of changes) this.#forgetSubject(`${kind}/${name}`);
   }
 
-  #forget(version: number): void {
-    this.#values.clear();
+  #keep(question: string, value: T, subject: string | null): void {
+    if (this.#known.has(question)) return;
+    this.#size += question.length + this.#sizeOf(value);
+    if (this.#size > MAX_SIZE) {
+      this.#forgetAll();
+      return;
+    }
+    this.#known.set(question, value);
+    const others = this.#questions.get(subject);
+    if (others === undefined) this.#questions.set(subject, [question]);
+    else others.push(question);
+  }
+
+  #forgetSubject(subject: string | null): void {
+    for (const question of this.#questions.get(subject) ?? []) {
+      const value = this.#known.get(question);
+      if (value === undefined) continue;
+      this.#size -= question.length + this.#sizeOf(value);
+      this.#known.delete(question);
+    }
+    this.#questions.delete(subject);
+  }
+
+  #forgetAll(): void {
+    this.#known.clear();
+    this.#questions.clear();
     this.#size = 0;
-    this.#version = version;
   }
 }

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { recordChange } from './change-log.js';
+import type { Caller } from './endpoint.js';
 import { conflict } from './problem.js';
+import { differenceOf } from './rules/difference.js';
 import { checkTitleName, checkTrafficTypeName } from './rules/names.js';
 import type { Db, WorkspaceRow } from './store/tables.js';
 import {
@@ -50,21 +53,49 @@ const ROLLOUT_STATUSES: readonly (readonly [name: string, description: string])[
   ['Removed from code', 'No code asks for the flag any more'],
 ];
 
-/** Adds what is not there by name; what is there stays as it is, so that it may be run at every start. */
+/**
+ * Adds what is not there by name; what is there stays as it is, so that it may be run at every start. What was added
+ * stands in the audit log, one entry for each workspace.
+ */
 export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> {
   // One after the other: a transaction has one connection.
   for (const wanted of seed.workspaces) {
-    const workspace = await plantWorkspace(db, wanted);
+    const before = await findWorkspace(db, wanted.name);
+    const workspace = before ?? (await plantWorkspace(db, wanted));
+    const environments: string[] = [];
+    const trafficTypes: string[] = [];
     for (const [index, environment] of wanted.environments.entries()) {
-      await plantEnvironment(db, workspace, environment, now + index);
+      const isNew = await plantEnvironment(db, workspace, environment, now + index);
+      if (isNew) environments.push(environment.name);
     }
-    for (const name of wanted.trafficTypes) await plantTrafficType(db, workspace, name);
+    for (const name of wanted.trafficTypes) {
+      if (await plantTrafficType(db, workspace, name)) trafficTypes.push(name);
+    }
+    await recordChange(db, gardener(now), {
+      kind: 'workspace',
+      name: workspace.name,
+      action: before === undefined ? 'create' : 'update',
+      workspaceId: workspace.id,
+      difference: differenceOf(before === undefined ? null : {}, {
+        ...(before === undefined ? { name: workspace.name } : {}),
+        ...(environments.length === 0 ? {} : { environments }),
+        ...(trafficTypes.length === 0 ? {} : { trafficTypes }),
+      }),
+    });
   }
 }
 
+function gardener(now: number): Caller {
+  return {
+    keyName: 'seed',
+    scope: { workspaces: null, environments: null },
+    words: { title: null, comment: null },
+    transactionId: randomUUID(),
+    now,
+  };
+}
+
 async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceRow> {
-  const existing = await findWorkspace(db, wanted.name);
-  if (existing !== undefined) return existing;
   if (wanted.id !== undefined && (await findWorkspace(db, wanted.id))) {
     throw conflict(`The id of the new workspace ${wanted.name} is that of another workspace`);
   }
@@ -105,8 +136,8 @@ async function plantEnvironment(
   workspace: WorkspaceRow,
   wanted: SeedEnvironment,
   creationTime: number,
-): Promise<void> {
-  if (await findEnvironment(db, workspace.id, wanted.name)) return;
+): Promise<boolean> {
+  if (await findEnvironment(db, workspace.id, wanted.name)) return false;
   checkTitleName('Environment', wanted.name);
   await insertEnvironment(db, {
     id: randomUUID(),
@@ -117,10 +148,11 @@ async function plantEnvironment(
     allow_kills: Number(wanted.allowKills ?? false),
     creation_time: creationTime,
   });
+  return true;
 }
 
-async function plantTrafficType(db: Db, workspace: WorkspaceRow, name: string): Promise<void> {
-  if (await findTrafficType(db, workspace.id, name)) return;
+async function plantTrafficType(db: Db, workspace: WorkspaceRow, name: string): Promise<boolean> {
+  if (await findTrafficType(db, workspace.id, name)) return false;
   checkTrafficTypeName(name);
   await insertTrafficType(db, {
     id: randomUUID(),
@@ -128,4 +160,5 @@ async function plantTrafficType(db: Db, workspace: WorkspaceRow, name: string): 
     name,
     display_attribute_id: null,
   });
+  return true;
 }

@@ -7,15 +7,20 @@ import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 import { killNode, runChaos, type ChaosOptions, type ChaosReport } from './run.js';
 
-/** `CHAOS_SEED` repeats a run's choices, though not its timing; `CHAOS_REQUESTS` makes it shorter or longer. */
+/**
+ * `CHAOS_SEED` repeats a run's choices, though not its timing; `CHAOS_REQUESTS` makes it shorter or longer, and
+ * `CHAOS_SECONDS` is where sending ends on a slow machine.
+ */
 const SEED = Number(process.env['CHAOS_SEED'] ?? Date.now() % 1_000_000);
 const REQUESTS = Number(process.env['CHAOS_REQUESTS'] ?? 50_000);
+const SECONDS = Number(process.env['CHAOS_SECONDS'] ?? 600);
 
 async function run(
   what: string,
   options: Pick<ChaosOptions, 'location' | 'nodes' | 'faults' | 'forgivesErrors'>,
 ): Promise<ChaosReport> {
-  const report = await runChaos({ clients: 64, requests: REQUESTS, seed: SEED, ...options });
+  const bounds = { clients: 64, requests: REQUESTS, maxSeconds: SECONDS, seed: SEED };
+  const report = await runChaos({ ...bounds, ...options });
   const { violations, ...figures } = report;
   process.stdout.write(`${what}: ${JSON.stringify(figures)}, ${violations.length} violations\n`);
   return report;

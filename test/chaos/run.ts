@@ -13,6 +13,8 @@ export interface ChaosOptions {
   readonly nodes: number;
   readonly clients: number;
   readonly requests: number;
+  /** After these no more is sent, on however slow a machine. */
+  readonly maxSeconds: number;
   readonly seed: number;
   readonly faults: readonly Fault[];
   /** Whether a 5xx may happen. Default: it is a violation. */
@@ -20,13 +22,14 @@ export interface ChaosOptions {
 }
 
 export interface Fault {
-  /** Part of the requests after which it happens, 0 to 1. */
+  /** Part of the requests, or of the time, after which it happens, 0 to 1. */
   readonly after: number;
   readonly strike: (nodes: readonly ServiceNode[]) => Promise<void>;
 }
 
 export interface ChaosReport {
   readonly seed: number;
+  /** That were sent. */
   readonly requests: number;
   readonly acknowledged: number;
   readonly refused: number;
@@ -61,7 +64,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const violations: string[] = [];
   try {
     await Promise.all(nodes.map(async (node) => node.start()));
-    await sendAll(options, { nodes, key, journal, violations });
+    const requests = await sendAll(options, { nodes, key, journal, violations });
     const kills = nodes.reduce((sum, node) => sum + node.kills, 0);
     checkUnanswered(journal, nodes, options, violations);
     await Promise.all(nodes.map(async (node) => node.kill()));
@@ -73,7 +76,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     return {
       ...counts(journal, log),
       seed: options.seed,
-      requests: options.requests,
+      requests,
       kills,
       seconds: (Date.now() - start) / 1_000,
       violations,
@@ -83,22 +86,30 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   }
 }
 
+/** Longer than any request waits for its turn, shorter than anybody would wait for a request that is lost. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** @returns how many requests were sent. */
 async function sendAll(
-  { clients, requests, seed, faults, forgivesErrors = false }: ChaosOptions,
+  { clients, requests, maxSeconds, seed, faults, forgivesErrors = false }: ChaosOptions,
   given: Pick<Arena, 'nodes' | 'key' | 'journal' | 'violations'>,
-): Promise<void> {
-  const dispatcher = new Agent({ connections: clients });
+): Promise<number> {
+  const timeouts = { headersTimeout: REQUEST_TIMEOUT_MS, bodyTimeout: REQUEST_TIMEOUT_MS };
+  const dispatcher = new Agent({ connections: clients, ...timeouts });
   const waiting = [...faults].sort((a, b) => a.after - b.after);
   const striking: Promise<void>[] = [];
+  const start = Date.now();
   let taken = 0;
   let position = 0;
   const take = (): boolean => {
-    taken += 1;
-    while (waiting[0] !== undefined && taken > waiting[0].after * requests) {
+    const progress = Math.max(taken / requests, (Date.now() - start) / 1_000 / maxSeconds);
+    while (waiting[0] !== undefined && progress > waiting[0].after) {
       const fault = waiting.shift();
       if (fault !== undefined) striking.push(fault.strike(given.nodes));
     }
-    return taken <= requests;
+    if (progress >= 1) return false;
+    taken += 1;
+    return true;
   };
   const arena: Arena = { ...given, dispatcher, take, tick: () => (position += 1), forgivesErrors };
   const random = randomFrom(seed);
@@ -109,6 +120,7 @@ async function sendAll(
   await Promise.all(all.map(async (client) => client.run()));
   await Promise.all(striking);
   await dispatcher.close();
+  return taken;
 }
 
 /** A process that nobody killed answers everything. */

@@ -444,7 +444,7 @@ describe('keys and errors', () => {
   it.each([
     ['no key', {}],
     ['a wrong key', { authorization: 'Bearer fha_wrong' }],
-  ])('refuses %s', async (_, headers) => {
+  ])('refuses a request with %s', async (_, headers) => {
     const response = await fetch(`${service.origin}/internal/api/v2/workspaces`, { headers });
 
     expect(response.status).toBe(401);

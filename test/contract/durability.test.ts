@@ -10,7 +10,7 @@ import { callsOf } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 
 /** A sample of the long runs (`npm run test:chaos`). */
-const SAMPLE = { clients: 16, requests: 400, seed: 4711 } as const;
+const SAMPLE = { clients: 16, requests: 400, maxSeconds: 600, seed: 4711 } as const;
 
 describe('a service that is killed while many clients change things', () => {
   it('has on disk all that it acknowledged, and breaks no rule', async () => {

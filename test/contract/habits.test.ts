@@ -82,10 +82,10 @@ describe('bodies', () => {
     },
   );
 
-  it('that are a form of files are refused in words', async () => {
+  it('that are a form of files are refused in words where no file is taken', async () => {
     const answer = await client.send(
       'PUT',
-      '/segments/staging/habitual/upload',
+      '/segments/staging/habitual/removeKeys',
       '--x\r\nContent-Disposition: form-data; name="file"; filename="keys.csv"\r\n\r\na\r\n--x--',
       { 'content-type': 'multipart/form-data; boundary=x' },
     );

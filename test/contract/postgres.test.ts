@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { WireDefinition, WireFlag, WirePage, WireSegmentKeys } from '../../src/api/wire.js';
 import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
+import { expectFreshAnswers } from '../support/fresh-answers.js';
 import { createDatabase } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -67,6 +68,7 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
       'segment',
       'segment',
       'segment',
+      'workspace',
     ]);
   });
 
@@ -103,6 +105,35 @@ describe.skipIf(server === undefined && lacks('postgresql'))('a store in Postgre
     const after = await client.ok<WireDefinition>('GET', path);
     expect(after.treatments[0]?.keys).toHaveLength(31);
     expect(await client.ok('GET', '/workspaces')).toMatchObject({ totalCount: 1 });
+  });
+
+  it('answers of before are not answered after a change by another service', async () => {
+    const url = await freshDatabase();
+
+    await expectFreshAnswers(await start(url), await start(url));
+  }, 60_000);
+
+  it('tells of what the seed of another service added', async () => {
+    const url = await freshDatabase();
+    const client = callsOf(await start(url));
+    await client.ok('GET', '/workspaces?name=Seeded');
+    await client.ok('GET', '/trafficTypes/ws/Default');
+
+    const seeded = await startTestService({
+      store: { kind: 'postgres', url },
+      seed: {
+        workspaces: [
+          { name: 'Seeded', environments: [{ name: 'dev' }], trafficTypes: [] },
+          { name: 'Default', environments: [], trafficTypes: ['planted'] },
+        ],
+      },
+    });
+    running.push(seeded);
+
+    expect(await client.ok('GET', '/workspaces?name=Seeded')).toMatchObject({ totalCount: 1 });
+    expect(await client.ok('GET', '/trafficTypes/ws/Default')).toContainEqual(
+      expect.objectContaining({ name: 'planted' }),
+    );
   });
 
   it('takes ten thousand keys in one request', async () => {

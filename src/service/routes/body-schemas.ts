@@ -40,3 +40,11 @@ export const KEYS_OBJECT_BODY: Schema = {
   required: ['keys'],
   properties: { keys: KEYS_ARRAY_BODY, ...WORDS_MEMBERS },
 };
+
+/** Either of them. */
+export const KEYS_BODY: Schema = {
+  type: ['array', 'object'],
+  items: TEXT,
+  required: ['keys'],
+  properties: { keys: KEYS_ARRAY_BODY, ...WORDS_MEMBERS },
+};

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { WireDefinition } from '../../api/wire.js';
 import { recordChange } from '../change-log.js';
 import { JsonText, type ApiRequest } from '../endpoint.js';
@@ -71,7 +72,9 @@ export async function createDefinition(db: Db, request: ApiRequest): Promise<Jso
   const uses = await checkedUses(db, place, flag.name, content);
   const ids = { flagId: flag.id, environmentId: place.environment.id };
   await insertDefinition(db, ids, content, uses, request.caller.now);
-  return recorded(db, request, place, { action: 'create', flag: flag.name, before: null });
+  const after = await findDefinition(db, place.environment.id, flag.name);
+  if (after === undefined) throw new Error('bug: a definition vanished within a transaction');
+  return recorded(db, request, place, { action: 'create', before: null, after });
 }
 
 /** Runs one change of a definition that exists; without a difference nothing is written. */
@@ -87,14 +90,15 @@ async function change(
   const content = next(before);
   const uses = await checkedUses(db, place, stored.flag_name, content);
   if (isSameContent(stored, content)) return new JsonText(definitionText(stored));
-  const ids = { flagId: stored.flag_id, environmentId: place.environment.id };
-  const later = Math.max(request.caller.now, stored.last_update_time + 1);
-  await updateDefinition(db, ids, content, uses, later);
-  return recorded(db, request, place, {
-    action: actionOf(before.killed, content.killed),
-    flag: stored.flag_name,
-    before,
-  });
+  const after: StoredDefinition = {
+    ...stored,
+    killed: Number(content.killed),
+    body_json: JSON.stringify(content.body),
+    last_update_time: Math.max(request.caller.now, stored.last_update_time + 1),
+  };
+  await updateDefinition(db, after, isDeepStrictEqual(uses, usesOf(before)) ? null : uses);
+  const action = actionOf(before.killed, content.killed);
+  return recorded(db, request, place, { action, before, after });
 }
 
 function isSameContent(stored: StoredDefinition, { killed, body }: DefinitionContent): boolean {
@@ -195,17 +199,15 @@ async function recorded(
   db: Db,
   { caller }: ApiRequest,
   { workspace, environment }: Place,
-  done: { action: AuditAction; flag: string; before: WireDefinition | null },
+  done: { action: AuditAction; before: WireDefinition | null; after: StoredDefinition },
 ): Promise<JsonText> {
-  const stored = await findDefinition(db, environment.id, done.flag);
-  if (stored === undefined) throw new Error('bug: a definition vanished within a transaction');
   await recordChange(db, caller, {
     kind: 'flag',
-    name: done.flag,
+    name: done.after.flag_name,
     action: done.action,
     workspaceId: workspace.id,
     environment,
-    difference: definitionDifference(done.before, wireDefinition(stored)),
+    difference: definitionDifference(done.before, wireDefinition(done.after)),
   });
-  return new JsonText(definitionText(stored));
+  return new JsonText(definitionText(done.after));
 }

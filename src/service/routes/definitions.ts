@@ -1,8 +1,10 @@
 import { JsonText, type ApiRequest, type Endpoint } from '../endpoint.js';
-import { definitionAt, environmentAt, workspaceAt } from '../places.js';
+import { definitionAt, environmentAt, isVisible, workspaceAt } from '../places.js';
 import { DEFINITION_SCHEMA } from '../rules/definition-schema.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import { lookUpDefinition } from '../store/definition-lookup.js';
 import { definitionText, listDefinitions } from '../store/definitions.js';
+import type { LookUp } from '../store/lookup.js';
 import type { Db } from '../store/tables.js';
 import { PATCH_BODY } from './body-schemas.js';
 import {
@@ -25,6 +27,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Get the definition of a flag in an environment',
     answer: answer('Definition'),
     read: readDefinition,
+    lookUp: lookUpOne,
   },
   {
     methods: ['POST'],
@@ -94,11 +97,23 @@ async function readDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   return new JsonText(definitionText(await definitionAt(db, request, environment)));
 }
 
+async function lookUpOne(
+  lookUp: LookUp,
+  { params, caller }: ApiRequest,
+): Promise<JsonText | undefined> {
+  const { ws = '', env = '', flag = '' } = params;
+  const found = await lookUpDefinition(lookUp, [ws, env, flag]);
+  if (found === undefined || !isVisible(caller.scope.workspaces, found.workspaceId))
+    return undefined;
+  if (!isVisible(caller.scope.environments, found.environmentId)) return undefined;
+  return new JsonText(found.text, `flag/${flag}`);
+}
+
 async function readDefinitions(db: Db, request: ApiRequest): Promise<JsonText> {
   const workspace = await workspaceAt(db, request);
   const environment = await environmentAt(db, request, workspace);
   const page = pageFrom(request.query, PAGE_SIZES.objects);
-  const { definitions, totalCount } = await listDefinitions(db, environment.id, page);
+  const { definitions, totalCount } = await listDefinitions(db, environment, page);
   const objects = `[${definitions.map(definitionText).join(',')}]`;
   const rest = JSON.stringify({ ...page, totalCount });
   return new JsonText(`{"objects":${objects},${rest.slice(1)}`);

@@ -27,7 +27,7 @@ import {
 } from '../store/segments.js';
 import type { Store } from '../store/store.js';
 import type { Db } from '../store/tables.js';
-import { KEYS_ARRAY_BODY, KEYS_OBJECT_BODY } from './body-schemas.js';
+import { KEYS_ARRAY_BODY, KEYS_BODY, KEYS_OBJECT_BODY } from './body-schemas.js';
 import { answer } from './answer-schemas.js';
 import { PAGE_QUERY, UPLOAD_QUERY } from './query-schemas.js';
 
@@ -47,11 +47,12 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     methods: ['PUT'],
     path: `${PATH}/upload`,
     inContract: true,
-    summary: 'Add keys to a segment in an environment',
+    summary: 'Add keys to a segment in an environment, as JSON or as a file',
     answer: answer('SegmentDefinition'),
     query: UPLOAD_QUERY,
-    body: KEYS_ARRAY_BODY,
-    write: async (db, request, store) => upload(db, request, store, request.body as string[]),
+    body: KEYS_BODY,
+    takesFile: true,
+    write: async (db, request, store) => upload(db, request, store, keysOf(request)),
   },
   {
     methods: ['PUT'],
@@ -79,12 +80,12 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Remove keys from a segment in an environment',
     answer: answer('RemovedKeys'),
     body: KEYS_ARRAY_BODY,
-    write: async (db, request, store) => remove(db, request, store, request.body as string[]),
+    write: async (db, request, store) => remove(db, request, store, keysOf(request)),
   },
 ];
 
 function keysOf({ body }: ApiRequest): string[] {
-  return (body as { keys: string[] }).keys;
+  return Array.isArray(body) ? (body as string[]) : (body as { keys: string[] }).keys;
 }
 
 async function readKeys(db: Db, request: ApiRequest): Promise<WireSegmentKeys> {

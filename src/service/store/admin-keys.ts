@@ -1,4 +1,11 @@
+import type { LookUp, Lookup } from './lookup.js';
 import type { AdminKeyRow, Db } from './tables.js';
+
+const ADMIN_KEY: Lookup = { name: 'admin-key', text: 'select * from admin_keys where id = $1' };
+
+export async function lookUpAdminKey(lookUp: LookUp, id: string): Promise<AdminKeyRow | null> {
+  return (await lookUp<AdminKeyRow>(ADMIN_KEY, [id]))[0] ?? null;
+}
 
 /** In the order of their creation, those that were revoked too. */
 export async function listAdminKeys(db: Db): Promise<AdminKeyRow[]> {

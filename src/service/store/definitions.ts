@@ -46,21 +46,49 @@ export async function findDefinition(
 /** In the order of the flags' names. */
 export async function listDefinitions(
   db: Db,
-  environmentId: string,
+  environment: Pick<EnvironmentRow, 'id' | 'workspace_id'>,
   page: Page,
 ): Promise<{ definitions: StoredDefinition[]; totalCount: number }> {
   const { count } = await db
     .selectFrom('definitions')
-    .where('environment_id', '=', environmentId)
+    .where('environment_id', '=', environment.id)
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
-  const definitions = await selectDefinitions(db, environmentId)
+  const ids = await pageOfFlags(db, environment, page);
+  if (ids.length === 0) return { definitions: [], totalCount: count };
+  const definitions = await selectDefinitions(db, environment.id)
+    .where('flags.id', 'in', ids)
     .orderBy('flags.sort_name')
     .orderBy('flags.name')
-    .limit(page.limit)
-    .offset(page.offset)
     .execute();
   return { definitions, totalCount: count };
+}
+
+/** Ids alone: whole definitions would be sorted, and most of them thrown away. */
+async function pageOfFlags(
+  db: Db,
+  { id, workspace_id }: Pick<EnvironmentRow, 'id' | 'workspace_id'>,
+  { limit, offset }: Page,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('flags as listed')
+    .where('listed.workspace_id', '=', workspace_id)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('definitions as known')
+          .whereRef('known.flag_id', '=', 'listed.id')
+          .where('known.environment_id', '=', id)
+          .select('known.flag_id'),
+      ),
+    )
+    .select('listed.id')
+    .orderBy('listed.sort_name')
+    .orderBy('listed.name')
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  return rows.map((row) => row.id);
 }
 
 export async function insertDefinition(
@@ -84,23 +112,20 @@ export async function insertDefinition(
   await insertUses(db, place, uses);
 }
 
+/** @param uses what it refers to; null: as before. */
 export async function updateDefinition(
   db: Db,
-  place: { flagId: string; environmentId: string },
-  content: DefinitionContent,
-  uses: Uses,
-  now: number,
+  { flag_id, environment_id, killed, body_json, last_update_time }: DefinitionRow,
+  uses: Uses | null,
 ): Promise<void> {
   await db
     .updateTable('definitions')
-    .set({
-      killed: Number(content.killed),
-      body_json: JSON.stringify(content.body),
-      last_update_time: now,
-    })
-    .where('flag_id', '=', place.flagId)
-    .where('environment_id', '=', place.environmentId)
+    .set({ killed, body_json, last_update_time })
+    .where('flag_id', '=', flag_id)
+    .where('environment_id', '=', environment_id)
     .execute();
+  if (uses === null) return;
+  const place = { flagId: flag_id, environmentId: environment_id };
   await deleteUses(db, place);
   await insertUses(db, place, uses);
 }

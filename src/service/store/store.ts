@@ -10,6 +10,7 @@ import {
 } from 'kysely';
 import { FlaghoistError, messageOf } from '../../errors.js';
 import { isBusy, openSqlite, type SqliteDatabase, type SqliteStatement } from '../../sqlite.js';
+import { postgresLookUp, sqliteLookUp, type LookUp } from './lookup.js';
 import { migrations, type Dialect } from './migrations.js';
 import type { Db, Tables } from './tables.js';
 
@@ -29,6 +30,8 @@ export interface Store {
    * returned, its changes outlive the process.
    */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** For what is asked for all the time: one statement, without a transaction around it. */
+  readonly lookUp: LookUp;
   /** Another number after every write, before it returns. Null: other processes write too. */
   version(): number | null;
   close(): Promise<void>;
@@ -48,7 +51,7 @@ export async function openStore(location: StoreLocation): Promise<Store> {
 async function openMemory(): Promise<Store> {
   const database = openSqlite(':memory:');
   database.exec('pragma foreign_keys = on');
-  return storeOver(sqliteDialect(database), 'sqlite');
+  return storeOver(sqliteParts(database));
 }
 
 async function openDirectory(path: string): Promise<Store> {
@@ -58,8 +61,8 @@ async function openDirectory(path: string): Promise<Store> {
     try {
       // It often stands inside a checkout, and is no part of it.
       writeFileSync(join(path, '.gitignore'), '*\n');
-      const dialect = sqliteDialect(openDurable(join(path, 'service.sqlite')));
-      return await storeOver(dialect, 'sqlite', () => lock.close());
+      const parts = sqliteParts(openDurable(join(path, 'service.sqlite')));
+      return await storeOver(parts, () => lock.close());
     } catch (error) {
       lock.close();
       throw error;
@@ -105,8 +108,15 @@ function takeLock(path: string): SqliteDatabase {
   }
 }
 
-function sqliteDialect(database: SqliteDatabase): KyselyDialect {
-  return new SqliteDialect({
+/** What a store is made of. */
+interface Parts {
+  readonly dialect: Dialect;
+  readonly kysely: KyselyDialect;
+  readonly lookUp: (db: Db, isWriting: () => boolean) => LookUp;
+}
+
+function sqliteParts(database: SqliteDatabase): Parts {
+  const kysely = new SqliteDialect({
     database: {
       prepare: preparedOnce(database),
       close: () => {
@@ -114,6 +124,11 @@ function sqliteDialect(database: SqliteDatabase): KyselyDialect {
       },
     },
   });
+  return {
+    dialect: 'sqlite',
+    kysely,
+    lookUp: (db, isWriting) => sqliteLookUp(database, db, isWriting),
+  };
 }
 
 const MAX_PREPARED_STATEMENTS = 500;
@@ -152,15 +167,18 @@ async function openPostgres(url: string): Promise<Store> {
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
   });
-  return storeOver(new PostgresDialect({ pool }), 'postgres');
+  return storeOver({
+    dialect: 'postgres',
+    kysely: new PostgresDialect({ pool }),
+    lookUp: () => postgresLookUp(pool),
+  });
 }
 
 async function storeOver(
-  kyselyDialect: KyselyDialect,
-  dialect: Dialect,
+  { dialect, kysely, lookUp }: Parts,
   closed: () => void = () => undefined,
 ): Promise<Store> {
-  const db = new Kysely<Tables>({ dialect: kyselyDialect });
+  const db = new Kysely<Tables>({ dialect: kysely });
   try {
     await migrate(db, dialect);
   } catch (error) {
@@ -169,8 +187,10 @@ async function storeOver(
   }
   const inTurn = turnstile();
   let version = 0;
+  let writers = 0;
   return {
     dialect,
+    lookUp: lookUp(db, () => writers > 0),
     version: () => (dialect === 'postgres' ? null : version),
     read: async (work) => {
       const transaction = db.transaction();
@@ -179,6 +199,7 @@ async function storeOver(
       ).execute(work);
     },
     write: async (work) => {
+      writers += 1;
       try {
         return await inTurn(async () =>
           db.transaction().execute(async (transaction) => {
@@ -187,6 +208,7 @@ async function storeOver(
           }),
         );
       } finally {
+        writers -= 1;
         version += 1;
       }
     },

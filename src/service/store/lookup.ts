@@ -1,0 +1,42 @@
+import { CompiledQuery } from 'kysely';
+import type { Pool } from 'pg';
+import type { SqliteDatabase, SqliteStatement } from '../../sqlite.js';
+import type { Db } from './tables.js';
+
+/**
+ * A statement that is one look at the store by itself: it needs no transaction, and is prepared once. Parameters are
+ * `$1`, `$2`, … in both databases.
+ */
+export interface Lookup {
+  /** Under which a database keeps it; of no other. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Runs a lookup on what was written last. Rows are what its text selects. */
+export type LookUp = <Row>(lookup: Lookup, values: readonly unknown[]) => Promise<Row[]>;
+
+/**
+ * On the one connection that SQLite has. While a writer holds it, what it has not committed could be seen: then the
+ * lookup waits for its turn like any other work.
+ */
+export function sqliteLookUp(database: SqliteDatabase, db: Db, isWriting: () => boolean): LookUp {
+  const prepared = new Map<string, SqliteStatement>();
+  return async <Row>({ name, text }: Lookup, values: readonly unknown[]) => {
+    const numbered = text.replaceAll('$', '?');
+    if (isWriting()) {
+      const { rows } = await db.executeQuery(CompiledQuery.raw(numbered, [...values]));
+      return rows as Row[];
+    }
+    const statement = prepared.get(name) ?? database.prepare(numbered);
+    prepared.set(name, statement);
+    return statement.all(values) as Row[];
+  };
+}
+
+export function postgresLookUp(pool: Pool): LookUp {
+  return async <Row>({ name, text }: Lookup, values: readonly unknown[]) => {
+    const { rows } = await pool.query({ name, text, values: [...values] });
+    return rows as Row[];
+  };
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { API_PREFIX, type WirePage, type WireSegmentKeys } from '../../src/api/wire.js';
+import { callsOf, type Answer, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+let service: TestService;
+let client: ServiceCalls;
+let names = 0;
+
+beforeAll(async () => {
+  service = await startTestService();
+  client = callsOf(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+/** A new segment, active in staging. */
+async function segmentPath(...keys: string[]): Promise<string> {
+  names += 1;
+  await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: `seg-${names}` });
+  await client.ok('POST', `/segments/staging/seg-${names}`);
+  if (keys.length > 0) await client.ok('PUT', `/segments/staging/seg-${names}/upload`, keys);
+  return `/segments/staging/seg-${names}`;
+}
+
+async function keysAt(path: string): Promise<string[]> {
+  return (await client.ok<WireSegmentKeys>('GET', `${path}/keys`)).keys.map(({ key }) => key);
+}
+
+interface Form {
+  readonly file?: string | Uint8Array<ArrayBuffer>;
+  readonly payload?: string;
+  /** Default: that of the form itself. */
+  readonly type?: string;
+}
+
+async function sendForm(path: string, { file, payload, type }: Form): Promise<Answer['status']> {
+  const form = new FormData();
+  if (file !== undefined) form.set('file', new Blob([file], { type: 'text/csv' }), 'keys.csv');
+  if (payload !== undefined) form.set('payload', payload);
+  const answer = await fetch(`${service.origin}${API_PREFIX}${path}`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${service.key}`,
+      ...(type === undefined ? {} : { 'content-type': type }),
+    },
+    body: form,
+  });
+  await answer.text();
+  return answer.status;
+}
+
+describe('a file of keys', () => {
+  it('adds its lines, whatever ends them', async () => {
+    const path = await segmentPath('there');
+
+    expect(await sendForm(`${path}/upload`, { file: '\uFEFFa\r\nb\n\n c \n' })).toBe(200);
+
+    expect(await keysAt(path)).toEqual(['a', 'b', 'c', 'there']);
+  });
+
+  it('replaces the keys where that is asked for', async () => {
+    const path = await segmentPath('there');
+
+    expect(await sendForm(`${path}/upload?replace=True`, { file: 'a\nb' })).toBe(200);
+
+    expect(await keysAt(path)).toEqual(['a', 'b']);
+  });
+
+  it('may be sent under the type of JSON', async () => {
+    const path = await segmentPath();
+
+    expect(await sendForm(`${path}/upload`, { file: 'a\n', type: 'application/json' })).toBe(200);
+
+    expect(await keysAt(path)).toEqual(['a']);
+  });
+
+  it('holds keys with commas and quotes in quotes', async () => {
+    const path = await segmentPath();
+
+    expect(await sendForm(`${path}/upload`, { file: '"a,b"\n"say ""c"""\n' })).toBe(200);
+
+    expect(await keysAt(path)).toEqual(['a,b', 'say "c"']);
+  });
+
+  it('comes with title and comment in its payload', async () => {
+    const path = await segmentPath();
+    const payload = JSON.stringify({ title: 'from a file', comment: 'of friday' });
+
+    expect(await sendForm(`${path}/upload`, { file: 'a', payload })).toBe(200);
+
+    const log = await client.ok<WirePage<unknown>>('GET', '/auditLog/ws/Default?limit=1');
+    expect(log.objects).toMatchObject([{ title: 'from a file', comment: 'of friday' }]);
+  });
+
+  it.each<[string, Form]>([
+    ['has two columns', { file: 'a\nb,c\n' }],
+    ['is not UTF-8', { file: Uint8Array.of(0x61, 0xe9, 0x0a) }],
+    ['is not in the form', { payload: '{}' }],
+    ['comes with a payload that is no object', { file: 'a', payload: 'no' }],
+    ['comes with a comment that is no text', { file: 'a', payload: '{"comment":1}' }],
+    ['has more keys than one request may', { file: 'k\n'.repeat(10_001) }],
+  ])('that %s is refused and changes nothing', async (_, form) => {
+    const path = await segmentPath('there');
+
+    expect(await sendForm(`${path}/upload`, form)).toBe(400);
+
+    expect(await keysAt(path)).toEqual(['there']);
+  });
+});
