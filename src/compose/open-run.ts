@@ -4,7 +4,9 @@ import type { OperatorSettings } from '../config.js';
 import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
 import { openSource, type Source } from '../stages/source.js';
+import type { Fence } from '../model/fence.js';
 import { Closers } from './closers.js';
+import { keepOthersOut } from './keep-others-out.js';
 import type { Limiters } from './limiters.js';
 import { openService, type AccessOptions, type ServiceAccess } from './service-access.js';
 import { stateAccess } from './state-access.js';
@@ -50,6 +52,8 @@ export interface Surroundings {
   readonly open?: (() => Promise<Source>) | undefined;
   /** Shared by the runs of one process. */
   readonly limiters?: Limiters | undefined;
+  /** Absent: nobody else runs in this run's place. */
+  readonly fence?: Fence | undefined;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -75,7 +79,7 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note, open, limiters, traffic }: Surroundings,
+  { settings, signal, note, open, limiters, traffic, fence }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
@@ -102,7 +106,7 @@ export async function openRun(
       opened.pushState = desired.config.pushState ?? flags.pushState ?? false;
       const access = {
         ...accessOptions(flags, checkout.directory),
-        ...{ settings, signal, note, limiters, traffic },
+        ...{ settings, signal, note, limiters, traffic, beforeWrite: fence?.check },
       };
       opened.service = await openService(desired, access, closers);
       return opened.service.reader;
@@ -112,9 +116,11 @@ export async function openRun(
     appliedElsewhere: async (place) => state.elsewhere(place),
     openState: async (at) => {
       const home = await state.open(at);
+      const wait = { timeoutMs: flags.lockTimeout, signal };
       // A plan reads what is there; only a run that writes keeps others out.
-      if (home && !isDryRun) closers.add(await home.lock(flags.lockTimeout, signal));
-      return home;
+      return isDryRun
+        ? home
+        : keepOthersOut(home, { at, origin: service().stateName, wait, fence, closers });
     },
   };
   return {

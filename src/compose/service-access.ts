@@ -26,6 +26,8 @@ export interface AccessOptions {
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
   readonly limiters?: Limiters | undefined;
+  /** See `AdminClientOptions`. */
+  readonly beforeWrite?: (() => Promise<void>) | undefined;
 }
 
 /** How plans and the state call the embedded service: its port is another one at every run. */
@@ -70,6 +72,7 @@ export async function openService(
       : options.limiters?.of({ origin: name, key: key() }, options),
     signal: options.signal,
     traffic: options.traffic,
+    beforeWrite: options.beforeWrite,
     onWait: ({ waitMs, why, what }) => {
       if (waitMs < LONG_WAIT_MS) return;
       options.note(`waiting ${Math.ceil(waitMs / 1_000)} s to ${what}: ${why}`);
