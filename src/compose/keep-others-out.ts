@@ -4,7 +4,7 @@ import type { Fence } from '../model/fence.js';
 import type { Closers } from './closers.js';
 
 export interface KeepOutOptions {
-  readonly at: Place;
+  readonly place: Place;
   /** What the state calls the service. */
   readonly origin: string;
   readonly wait: { readonly timeoutMs: number; readonly signal: AbortSignal };
@@ -22,9 +22,9 @@ export interface KeepOutOptions {
  */
 export async function keepOthersOut(
   home: StateHome | null,
-  { at, origin, wait, fence, closers }: KeepOutOptions,
+  { place, origin, wait, fence, closers }: KeepOutOptions,
 ): Promise<StateHome | null> {
-  if (fence) closers.add(await fence.enter(`workspace ${at.workspace.id} of ${origin}`, wait));
+  if (fence) closers.add(await fence.enter(`workspace ${place.workspace.id} of ${origin}`, wait));
   if (home) closers.add(await home.lock(wait.timeoutMs, wait.signal, fence));
   return home && fence ? fencedState(home, fence) : home;
 }

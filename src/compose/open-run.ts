@@ -1,8 +1,10 @@
 import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
+import type { GitMemory } from '../git/git-memory.js';
 import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
+import { RunMemory } from '../stages/run-memory.js';
 import { openSource, type Source } from '../stages/source.js';
 import type { Fence } from '../model/fence.js';
 import { Closers } from './closers.js';
@@ -29,6 +31,8 @@ export interface RunFlags {
   readonly committedOnly?: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
+  /** Only what was touched is looked at, where `memory` knows enough of the rest. */
+  readonly touched?: boolean;
   /** Invalid objects, and what names them, stay as they are, and the rest is applied. */
   readonly holdInvalid?: boolean;
   readonly since?: string;
@@ -47,9 +51,11 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** A line for people. */
   readonly note: (text: string) => void;
+  /** Of earlier runs over the same directory; a run by itself has none. */
+  readonly memory?: RunMemory;
   readonly traffic?: Traffic | undefined;
   /** Opens what the run reads; default: the directory. */
-  readonly open?: (() => Promise<Source>) | undefined;
+  readonly open?: ((memory: GitMemory) => Promise<Source>) | undefined;
   /** Shared by the runs of one process. */
   readonly limiters?: Limiters | undefined;
   /** Absent: nobody else runs in this run's place. */
@@ -79,12 +85,15 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note, open, limiters, traffic, fence }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<Run> {
+  const { settings, signal, note, open, limiters, traffic, fence } = surroundings;
+  const { memory = new RunMemory() } = surroundings;
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
   const workingTree = flags.committedOnly !== true && (isDryRun || flags.allowDirty === true);
-  const source = await (open?.() ?? openSource(directory, { workingTree }));
+  const source = await (open?.(memory.git) ??
+    openSource(directory, { workingTree, memory: memory.git }));
   closers.add(async () => source[Symbol.asyncDispose]());
   const opened: { service?: ServiceAccess; pushState?: boolean } = {};
   const service = (): ServiceAccess => {
@@ -101,6 +110,7 @@ export async function openRun(
   });
   const context: RunContext = {
     source,
+    memory,
     options: runOptions(flags),
     openReader: async (desired) => {
       opened.pushState = desired.config.pushState ?? flags.pushState ?? false;
@@ -114,13 +124,13 @@ export async function openRun(
     originName: () => service().name,
     peekState: async (place) => state.peek(place),
     appliedElsewhere: async (place) => state.elsewhere(place),
-    openState: async (at) => {
-      const home = await state.open(at);
+    openState: async (place) => {
+      const home = await state.open(place);
       const wait = { timeoutMs: flags.lockTimeout, signal };
       // A plan reads what is there; only a run that writes keeps others out.
       return isDryRun
         ? home
-        : keepOthersOut(home, { at, origin: service().stateName, wait, fence, closers });
+        : keepOthersOut(home, { place, origin: service().stateName, wait, fence, closers });
     },
   };
   return {
@@ -142,6 +152,7 @@ function runOptions(flags: RunFlags): RunOptions {
     identities: flags.identities === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
+    touched: flags.touched === true,
     holdInvalid: flags.holdInvalid === true,
     since: flags.since,
     suspend: flags.suspend === true,

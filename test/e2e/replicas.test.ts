@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StatusDocument } from '../../src/daemon/http/status-document.js';
 import { playRound } from '../support/replica-rounds.js';
-import { ReplicaWorld, type Replica } from '../support/replica-world.js';
+import { holderOf, ReplicaWorld, type Replica } from '../support/replica-world.js';
 import { lacks } from '../support/requirements.js';
 
 const LEASE_MS = 2_000;
@@ -25,6 +25,34 @@ async function ask(replica: Replica, path: string, body: object): Promise<number
   const init = { method: 'POST', headers, body: JSON.stringify(body) };
   return (await fetch(urlOf(replica) + path, init)).status;
 }
+
+describe.skipIf(lacks('postgresql'))('a replica whose lease is lost in the middle of an apply', () => {
+  it('sends nothing after the write under way, and says what it skipped', async () => {
+    // With so long a lease it learns nothing by renewing.
+    await using world = await ReplicaWorld.open(120_000);
+    world.push(1);
+    const { watching } = await world.start();
+    await world.applied(1);
+    await watching.until(() => watching.runs.length > 0, 'the end of the first run');
+    const { requests } = world.service;
+    requests.length = 0;
+    let usurping: Promise<void> | undefined;
+    world.service.failAtRandom(() => {
+      if (!requests.some(({ method }) => method !== 'GET')) return undefined;
+      usurping ??= world.usurp();
+      return 'slow';
+    });
+
+    const commit = world.push(50);
+    const run = await watching.ran(commit, 'interrupted');
+
+    await usurping;
+    const writes = requests.filter(({ method }) => method !== 'GET');
+    expect(writes.length).toBeGreaterThan(0);
+    expect(writes.length).toBeLessThanOrEqual(2);
+    expect(run.summary).toMatch(/skipped/);
+  });
+});
 
 describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
   let world: ReplicaWorld;
@@ -70,6 +98,18 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
       false,
     ]);
     expect((await fetch(`${urlOf(other)}/readyz`)).status).toBe(200);
+  });
+
+  it('give back what they keep when they are stopped', async () => {
+    const leader = await world.leader();
+
+    await leader.watching.stop('SIGTERM');
+    const stoppedAt = Date.now();
+
+    const [reign] = (await world.reigns()).filter(({ holder }) => holder === holderOf(leader));
+    expect(reign?.endsAt).toBeLessThanOrEqual(stoppedAt);
+    world.push(40);
+    await world.applied(40);
   });
 
   it('are held back together, and let go together', async () => {

@@ -161,6 +161,13 @@ export class ReplicaWorld implements AsyncDisposable {
     return found;
   }
 
+  /** Ends the leader's lease behind its back, as if somebody had taken over; it notices when it asks. */
+  async usurp(): Promise<void> {
+    await this.#witness.query(
+      "update flaghoist_daemon.lease set holder = 'usurper', term = term + 1 where name like 'source-%'",
+    );
+  }
+
   /** In order. */
   async reigns(): Promise<Reign[]> {
     const { rows } = await this.#witness.query<Record<keyof Reign, string>>(

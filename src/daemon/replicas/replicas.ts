@@ -151,7 +151,10 @@ export class Replicas {
   }
 
   async #exchange(): Promise<void> {
-    for (const seat of this.#seats) await seat.flush();
+    for (const seat of this.#seats) {
+      await seat.flush();
+      await seat.listen();
+    }
     const holds = await this.#record.holds();
     const known = new Map(this.#seats.map(({ key, lastRun }) => [key, lastRun]));
     const runs = await this.#record.runsAfter(known);

@@ -73,7 +73,7 @@ export class SharedSeat implements Seat {
       this.#onLost(lease);
     });
     this.#events?.onLead();
-    await this.#startTaking();
+    await this.listen();
     return true;
   }
 
@@ -190,15 +190,22 @@ export class SharedSeat implements Seat {
     this.#events?.onLost();
   }
 
-  async #startTaking(): Promise<void> {
+  /** Takes what others were asked, while this replica sits here. May be repeated. */
+  async listen(): Promise<void> {
     const { queue } = this.#options;
+    if (!this.isHeld) return;
     this.#endTaking ??= queue.take(this.key, async (trigger) => {
       if (!this.isHeld) return false;
       await this.#learnHolds();
       this.#events?.onTrigger(trigger);
       return true;
     });
-    await this.#endTaking;
+    try {
+      await this.#endTaking;
+    } catch (error) {
+      this.#endTaking = null;
+      throw error;
+    }
   }
 
   async #stopTaking(): Promise<void> {
