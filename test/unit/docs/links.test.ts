@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { brokenLinks } from './page.js';
 
-describe.each(['docs/specs.md', 'docs/plan.md', 'docs/operations.md'])('%s', (path) => {
+describe.each([
+  'docs/specs.md',
+  'docs/plan.md',
+  'docs/operations.md',
+  'docs/container.md',
+  'docs/deploy.md',
+])('%s', (path) => {
   it('links to headings and files that there are', () => {
     expect(brokenLinks(path)).toEqual([]);
   });
