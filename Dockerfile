@@ -34,7 +34,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log \
     && groupadd --gid 1000 node \
     && useradd --uid 1000 --gid node --create-home --shell /usr/sbin/nologin node \
-    && install -d -o node -g node /var/lib/flaghoist /var/lib/flaghoist/state
+    && install -d -o node -g node /config /var/lib/flaghoist /var/lib/flaghoist/state
 
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app/package.json /app/

@@ -101,6 +101,8 @@ check 'has git, ssh and certificates' run --entrypoint /bin/sh "$image" -c \
 has_no() { ! run --entrypoint /bin/sh "$image" -c "command -v $1"; }
 for program in npm yarn gcc curl; do check "brings no $program" has_no "$program"; done
 check 'cannot write to its root' says 'Read-only' run --entrypoint /bin/sh "$image" -c 'touch /app/x 2>&1; true'
+# Builders and runtimes differ in whether they make a working directory that nobody mounted.
+check 'has a place for the config repository' says '^/config$' run --entrypoint pwd "$image"
 check 'tells how it is used' says 'watch' run "$image"
 # Nobody listens there: what counts is that the program for https is found and starts.
 check 'fetches over https' says 'Failed to connect' run --entrypoint /bin/sh "$image" -c \

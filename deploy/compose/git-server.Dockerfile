@@ -4,7 +4,7 @@ RUN apt-get update \
     && apt-get install -y --no-install-recommends git openssh-server \
     && rm -rf /var/lib/apt/lists/* /etc/ssh/ssh_host_* \
     && groupadd --gid 1000 git \
-    && useradd --uid 1000 --gid git --no-create-home --shell /usr/bin/git-shell git
+    && useradd --uid 1000 --gid git --no-create-home --home-dir /srv/git --shell /usr/bin/git-shell git
 COPY sshd_config /etc/ssh/sshd_config
 USER git
 EXPOSE 2222
