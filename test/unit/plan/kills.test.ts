@@ -128,6 +128,7 @@ describe('a kill', () => {
     const scope = scopeOf(aDesired({ kills: [listed('pay')] }), NO_STATE, aPolicy(), {
       allEnvironments: [],
       trustCounts: false,
+      whole: true,
     });
 
     expect(scope.flags).toEqual(
