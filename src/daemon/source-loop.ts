@@ -43,7 +43,7 @@ export interface LoopSurroundings {
   readonly onRun: (source: SourceView, run: RunRecord) => void;
 }
 
-/** The clock, and people who want to know. */
+/** A start, also as the one who takes over and knows nothing of what others did since; the clock; people who want to know. */
 const LOOKS_AT_ALL: ReadonlySet<Trigger> = new Set(['start', 'schedule', 'request', 'signal']);
 
 /** Triggers that come from a look, and bring its news with them. */

@@ -26,33 +26,36 @@ async function ask(replica: Replica, path: string, body: object): Promise<number
   return (await fetch(urlOf(replica) + path, init)).status;
 }
 
-describe.skipIf(lacks('postgresql'))('a replica whose lease is lost in the middle of an apply', () => {
-  it('sends nothing after the write under way, and says what it skipped', async () => {
-    // With so long a lease it learns nothing by renewing.
-    await using world = await ReplicaWorld.open(120_000);
-    world.push(1);
-    const { watching } = await world.start();
-    await world.applied(1);
-    await watching.until(() => watching.runs.length > 0, 'the end of the first run');
-    const { requests } = world.service;
-    requests.length = 0;
-    let usurping: Promise<void> | undefined;
-    world.service.failAtRandom(() => {
-      if (!requests.some(({ method }) => method !== 'GET')) return undefined;
-      usurping ??= world.usurp();
-      return 'slow';
+describe.skipIf(lacks('postgresql'))(
+  'a replica whose lease is lost in the middle of an apply',
+  () => {
+    it('sends nothing after the write under way, and says what it skipped', async () => {
+      // With so long a lease it learns nothing by renewing.
+      await using world = await ReplicaWorld.open(120_000);
+      world.push(1);
+      const { watching } = await world.start();
+      await world.applied(1);
+      await watching.until(() => watching.runs.length > 0, 'the end of the first run');
+      const { requests } = world.service;
+      requests.length = 0;
+      let usurping: Promise<void> | undefined;
+      world.service.failAtRandom(() => {
+        if (!requests.some(({ method }) => method !== 'GET')) return undefined;
+        usurping ??= world.usurp();
+        return 'slow';
+      });
+
+      const commit = world.push(50);
+      const run = await watching.ran(commit, 'interrupted');
+
+      await usurping;
+      const writes = requests.filter(({ method }) => method !== 'GET');
+      expect(writes.length).toBeGreaterThan(0);
+      expect(writes.length).toBeLessThanOrEqual(2);
+      expect(run.summary).toMatch(/skipped/);
     });
-
-    const commit = world.push(50);
-    const run = await watching.ran(commit, 'interrupted');
-
-    await usurping;
-    const writes = requests.filter(({ method }) => method !== 'GET');
-    expect(writes.length).toBeGreaterThan(0);
-    expect(writes.length).toBeLessThanOrEqual(2);
-    expect(run.summary).toMatch(/skipped/);
-  });
-});
+  },
+);
 
 describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
   let world: ReplicaWorld;

@@ -15,6 +15,8 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Kills the program, as a crash would, once this has happened. */
   readonly killAfter?: () => Promise<void>;
+  /** Sends SIGTERM once this has happened. */
+  readonly terminateAfter?: () => Promise<void>;
 }
 
 /** Runs the built program to its end. */
@@ -57,6 +59,7 @@ async function ended(
     stderr += text;
   });
   void options.killAfter?.().then(() => child.kill('SIGKILL'));
+  void options.terminateAfter?.().then(() => child.kill('SIGTERM'));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
