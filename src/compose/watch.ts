@@ -5,7 +5,7 @@ import type { Traffic } from '../api/traffic.js';
 import type { GitCredentials, OperatorSettings } from '../config.js';
 import { Daemon } from '../daemon/daemon.js';
 import type { Replicas } from '../daemon/replicas/replicas.js';
-import type { SourceOptions } from '../daemon/source-loop.js';
+import type { SourceOptions } from '../daemon/source-options.js';
 import type { OpenRun } from '../daemon/cycle.js';
 import { LocalUpstream } from '../daemon/upstream/local.js';
 import { RemoteUpstream } from '../daemon/upstream/remote.js';

@@ -1,6 +1,7 @@
 import type { Time } from '../api/time.js';
 import type { Log } from '../log.js';
-import { SourceLoop, type SourceOptions } from './source-loop.js';
+import { SourceLoop } from './source-loop.js';
+import type { SourceOptions } from './source-options.js';
 import type { DaemonControls, DaemonView, RunRecord, SourceView } from './view.js';
 
 export interface DaemonOptions {

@@ -1,9 +1,8 @@
 import type { Time } from '../api/time.js';
 import type { GitMemory } from '../git/git-memory.js';
 import type { Log } from '../log.js';
-import type { Words } from '../model/run.js';
 import { clean } from '../report/clean.js';
-import { runCycle, unseenEnd, type CycleEnd, type OpenRun, type RunOrder } from './cycle.js';
+import { runCycle, unseenEnd, type CycleEnd, type RunOrder } from './cycle.js';
 import { withKillsOf } from '../stages/newest-kills.js';
 import type { Source } from '../stages/source.js';
 import { Driver } from './driver.js';
@@ -13,26 +12,10 @@ import { Holds } from './holds.js';
 import { RunLog } from './run-log.js';
 import { Schedule } from './schedule.js';
 import { ALONE, type HoldState, type Seat, type Turn } from './seat.js';
+import type { SourceOptions } from './source-options.js';
 import { SourceRecord } from './source-record.js';
-import type { Seen, Upstream } from './upstream/upstream.js';
+import type { Seen } from './upstream/upstream.js';
 import type { CommitView, RunRecord, SourceView, Trigger } from './view.js';
-
-/** What one source is, and how it is kept in line. */
-export interface SourceOptions {
-  readonly name: string;
-  readonly upstream: Upstream;
-  readonly openRun: OpenRun;
-  readonly intervalMs: number;
-  readonly jitterMs: number;
-  readonly debounceMs: number;
-  /** Fields of cron; null: no full check by the clock. */
-  readonly schedule: string | null;
-  readonly allowOlder: boolean;
-  /** Replace what the commits say. */
-  readonly words: Partial<Words>;
-  /** Absent: nobody else keeps the source. */
-  readonly seat?: Seat | undefined;
-}
 
 /** What all sources of a daemon share. */
 export interface LoopSurroundings {
