@@ -55,6 +55,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const { checkout, revision } = context.source;
   const killContext = killContextOf(context);
   const { desired, held, invalid } = await readDesired(context, killContext, killing);
+  context.progress?.phase('look');
   const reader = await context.openReader(desired);
   const place = await findPlace(reader, desired.config.workspace);
   const kills = await killFirst(killOrders(desired), killContext, { reader, place, killing });
@@ -70,6 +71,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const seen = await look(reader, at, {
     ...known,
     policy,
+    progress: context.progress,
     trustCounts: context.options.everyKey !== true,
   });
   const input = { ...seen, actual: beforeKills(seen.actual, kills) };
@@ -119,6 +121,7 @@ export async function reconcile(
   const { now, signal, progress } = options;
   const killed = killedIn(planned.kills);
   const writing = { reader, at, words, observedAtMs, now, killed, writer: options.openWriter() };
+  context.progress?.phase('apply');
   const outcomes = await applyPlan(planned.plan, writing, signal, progress);
   const done = { ...planned, input: { ...input, state: begun } };
   const verified = await verify(done, outcomes, context).catch((error: unknown) => ({
@@ -151,7 +154,7 @@ async function remember(
 async function verify(
   { plan: done, input, reader, at }: Planned,
   outcomes: Outcomes,
-  { source }: RunContext,
+  { source, progress }: RunContext,
 ): Promise<{ converged: boolean; state: State; unverified?: string }> {
   const { checkout, revision } = source;
   const head = revision.commit;
@@ -159,7 +162,9 @@ async function verify(
   if (done.changes.length === 0) return { converged: true, state: untouched };
   const state = stateAfterAnswers({ ...input, state: untouched }, done.changes, outcomes, head);
   const policy = verifyingPolicy(input.policy, touchedKeys(done));
-  const again = await look(reader, at, { desired: input.desired, state, policy, checkout, head });
+  progress?.phase('verify');
+  const known = { desired: input.desired, state, policy, checkout, head, progress };
+  const again = await look(reader, at, known);
   const left = planChanges(again, 'touched');
   return {
     converged: left.changes.every(({ id }) => awaitsApproval(outcomes, id)),

@@ -17,12 +17,18 @@ const CONCURRENCY = 8;
  * Lists where the service has them, single requests where it does not or where few objects are wanted. Results are
  * collected by position, so that equal answers give equal values whatever order they arrived in.
  *
+ * @param onSeen told of each reading that is done.
  * @throws FlaghoistError whatever could not be read whole; nothing is guessed.
  */
-export async function observe(reader: AdminReader, at: Connection, scope: Scope): Promise<Actual> {
+export async function observe(
+  reader: AdminReader,
+  at: Connection,
+  scope: Scope,
+  onSeen: Seen = () => undefined,
+): Promise<Actual> {
   const [flags, segments] = await Promise.all([
-    observeFlags(reader, at, scope),
-    observeSegments(reader, at, scope.segments),
+    observeFlags(reader, at, scope, onSeen),
+    observeSegments(reader, at, scope.segments, onSeen),
   ]);
   return {
     workspace: at.workspace,
@@ -37,6 +43,9 @@ export async function observe(reader: AdminReader, at: Connection, scope: Scope)
   };
 }
 
+/** So many more definitions and activations were seen, or found absent. */
+type Seen = (count: number) => void;
+
 type TrafficTypeIds = readonly (readonly [name: string, id: string])[];
 
 /** A service that does not list traffic types names them in what it lists. */
@@ -48,6 +57,7 @@ async function observeFlags(
   reader: AdminReader,
   at: Connection,
   { flags: wanted, users }: Scope,
+  onSeen: Seen,
 ): Promise<{
   flags: ReadonlyMap<string, ActualFlag>;
   all: readonly string[] | null;
@@ -58,7 +68,7 @@ async function observeFlags(
   const scope = users && byName ? withStrangers(wanted, byName, at.environments) : wanted;
   const definitions = await pMap(
     at.environments,
-    async (environment) => observeDefinitions(reader, at, environment, scope),
+    async (environment) => observeDefinitions(reader, at, environment, { flags: scope, onSeen }),
     { concurrency: 1 },
   );
   const flags = [...scope]
@@ -112,7 +122,7 @@ async function observeDefinitions(
   reader: AdminReader,
   at: Connection,
   environment: WireEnvironment,
-  flags: ReadonlyMap<string, FlagScope>,
+  { flags, onSeen }: { flags: ReadonlyMap<string, FlagScope>; onSeen: Seen },
 ): Promise<ReadonlyMap<string, WireDefinition>> {
   const wanted = [...flags].filter(([, { environments }]) => environments.has(environment.name));
   if (wanted.length === 0) return new Map();
@@ -123,9 +133,14 @@ async function observeDefinitions(
   const doubtful = wanted.filter(
     ([name, { known }]) => !found.has(name) && (listed === null || known),
   );
+  onSeen(wanted.length - doubtful.length);
   const asked = await pMap(
     doubtful,
-    async ([name, { id }]) => reader.getDefinition(at.workspace.id, environment.id, { name, id }),
+    async ([name, { id }]) => {
+      const answer = await reader.getDefinition(at.workspace.id, environment.id, { name, id });
+      onSeen(1);
+      return answer;
+    },
     { concurrency: CONCURRENCY },
   );
   doubtful.forEach(([name], index) => {
@@ -139,6 +154,7 @@ async function observeSegments(
   reader: AdminReader,
   at: Connection,
   scope: ReadonlyMap<string, SegmentScope>,
+  onSeen: Seen,
 ): Promise<{
   segments: ReadonlyMap<string, ActualSegment>;
   all: readonly string[];
@@ -149,7 +165,11 @@ async function observeSegments(
   const wanted = [...scope].sort(([a], [b]) => byCodeUnits(a, b));
   const observed = await pMap(
     wanted,
-    async ([name, { environments }]) => observeSegment(reader, at, byName.get(name), environments),
+    async ([name, { environments }]) => {
+      const answer = await observeSegment(reader, at, byName.get(name), environments);
+      onSeen(environments.size);
+      return answer;
+    },
     { concurrency: CONCURRENCY },
   );
   const segments = wanted.map(([name], index): [string, ActualSegment] => [

@@ -1,10 +1,12 @@
 import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
+import type { Progress } from '../model/progress.js';
 import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
 import { openSource } from '../stages/source.js';
 import { Closers } from './closers.js';
+import { lockState } from './lock-state.js';
 import { openService, type AccessOptions, type ServiceAccess } from './service-access.js';
 import { stateAccess } from './state-access.js';
 
@@ -41,6 +43,8 @@ export interface Surroundings {
   /** A line for people. */
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
+  /** Absent: waits that are long become notes, and nothing else is told. */
+  readonly progress?: Progress | undefined;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -64,7 +68,7 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note, traffic }: Surroundings,
+  { settings, signal, note, traffic, progress }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
@@ -93,18 +97,20 @@ export async function openRun(
       const access = accessOptions(flags, checkout.directory);
       opened.service = await openService(
         desired,
-        { ...access, settings, signal, note, traffic },
+        { ...access, settings, signal, note, traffic, progress },
         closers,
       );
       return opened.service.reader;
     },
     originName: () => service().name,
+    progress,
     peekState: async (place) => state.peek(place),
     appliedElsewhere: async (place) => state.elsewhere(place),
     openState: async (at) => {
       const home = await state.open(at);
       // A plan reads what is there; only a run that writes keeps others out.
-      if (home && !isDryRun) closers.add(await home.lock(flags.lockTimeout, signal));
+      if (home && !isDryRun)
+        closers.add(await lockState(home, flags.lockTimeout, { signal, note }));
       return home;
     },
   };

@@ -3,10 +3,12 @@ import { observe } from '../api/observe.js';
 import type { AdminReader } from '../api/reader.js';
 import type { Checkout } from '../git/checkout.js';
 import type { Desired } from '../model/desired.js';
+import type { Progress } from '../model/progress.js';
 import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { scopeOf } from '../plan/scope.js';
+import { objectsSeen } from './objects-seen.js';
 import { witnessedRemovals } from './witness.js';
 
 /** Everything that a plan is made from: the specs, what the service has of them, and what is remembered. */
@@ -21,6 +23,7 @@ export async function look(
     head: string | null;
     /** See `ScopeOptions`; default true. */
     trustCounts?: boolean;
+    progress?: Progress | undefined;
   },
 ): Promise<PlanInput> {
   const { desired, state, checkout, head } = known;
@@ -30,7 +33,7 @@ export async function look(
     trustCounts: known.trustCounts ?? true,
   });
   const [actual, witnessed] = await Promise.all([
-    observe(reader, at, scope),
+    observe(reader, at, scope, objectsSeen(scope, known.progress)),
     scope.users
       ? witnessedRemovals(checkout, head, { desired, state, environments })
       : new Set<string>(),

@@ -8,6 +8,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { GuardFinding, Plan } from '../model/plan.js';
 import type { Outcomes, Unknown, Words } from '../model/run.js';
+import type { Progress } from '../model/progress.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { KillResults } from './kill-lane.js';
 import type { RunOptions } from './policy.js';
@@ -27,6 +28,7 @@ export interface RunContext {
   readonly appliedElsewhere: (place: Place) => Promise<readonly StateElsewhere[]>;
   /** What plans call the service: its origin, or `embedded`. */
   readonly originName: () => string;
+  readonly progress?: Progress | undefined;
 }
 
 /** A plan with everything that it was made from. */

@@ -17,8 +17,10 @@ import type { Seed } from '../../src/service/seed.js';
  * - `truncate`: it was run, and the connection breaks in the middle of the answer
  * - `slow`: it is run, some time later
  * - `hang`: neither run nor answered
+ * - `hold`: it waits for `release`, and is run then
  */
-export type Fault = 500 | 503 | 429 | 'reset-before' | 'reset-after' | 'truncate' | 'slow' | 'hang';
+export type Fault =
+  500 | 503 | 429 | 'reset-before' | 'reset-after' | 'truncate' | 'slow' | 'hang' | 'hold';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -47,7 +49,11 @@ export interface TestService extends RunningService {
   /** Faults that no request has met yet. */
   faultsLeft(): number;
   /** From now on each request may fail as this says; undefined: no fault, a planned one excepted. */
-  failAtRandom(choose: () => Fault | undefined): void;
+  failAtRandom(choose: (method: string) => Fault | undefined): void;
+  /** Resolves once a request is held. */
+  held(): Promise<void>;
+  /** Lets the requests go on that are held. */
+  release(): void;
 }
 
 export const TEST_SEED: Seed = {
@@ -69,7 +75,13 @@ export async function startTestService(
   options: Partial<ServiceOptions> = {},
 ): Promise<TestService> {
   const requests: RecordedRequest[] = [];
-  const faults: Faults = { planned: [], hanging: new Set(), choose: () => undefined };
+  const faults: Faults = {
+    planned: [],
+    hanging: new Set(),
+    held: [],
+    onHeld: [],
+    choose: () => undefined,
+  };
   const service = await startService({
     store: options.store ?? (await defaultStore()),
     seed: TEST_SEED,
@@ -88,6 +100,14 @@ export async function startTestService(
     faultsLeft: () => faults.planned.length,
     failAtRandom: (choose) => {
       faults.choose = choose;
+    },
+    held: async () =>
+      new Promise((resolve) => {
+        if (faults.held.length > 0) resolve();
+        else faults.onHeld.push(resolve);
+      }),
+    release: () => {
+      for (const goOn of faults.held.splice(0)) goOn();
     },
     stop: async () => {
       for (const socket of faults.hanging) socket.destroy();
@@ -108,7 +128,9 @@ interface Faults {
   readonly planned: { match: RequestMatch; fault: Fault; passing: number }[];
   /** Connections that wait for an answer that never comes: the service would wait for them when it stops. */
   readonly hanging: Set<Socket>;
-  choose: () => Fault | undefined;
+  readonly held: (() => void)[];
+  readonly onHeld: (() => void)[];
+  choose: (method: string) => Fault | undefined;
 }
 
 const SLOW_MS = 300;
@@ -142,15 +164,20 @@ function withFaults(
       return isMeant && each.passing < 0;
     });
     const [found] = index === -1 ? [] : planned.splice(index, 1);
-    const fault = found?.fault ?? faults.choose();
+    const fault = found?.fault ?? faults.choose(method);
     if (fault === undefined) next(request, response);
-    else fail(fault, request, response, next);
+    else if (fault === 'hold') {
+      faults.held.push(() => {
+        next(request, response);
+      });
+      for (const tell of faults.onHeld.splice(0)) tell();
+    } else fail(fault, request, response, next);
     if (fault === 'hang') hanging.add(request.socket);
   };
 }
 
 function fail(
-  fault: Fault,
+  fault: Exclude<Fault, 'hold'>,
   request: IncomingMessage,
   response: ServerResponse,
   next: RequestListener,
