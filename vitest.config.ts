@@ -16,7 +16,10 @@ export default defineConfig({
     maxWorkers: 3,
     reporters: ['default', './test/support/reporter.ts'],
     projects: [
-      project('unit', ['test/unit/**/*.test.ts', 'test/architecture.test.ts']),
+      project('unit', ['test/unit/**/*.test.ts', 'test/architecture.test.ts'], {
+        // Far more than any needs: a loaded machine must not fail a test that is right.
+        testTimeout: 30_000,
+      }),
       project('property', ['test/property/**/*.test.ts'], { testTimeout: 60_000 }),
       project('contract', ['test/contract/**/*.test.ts'], {
         exclude: contractFiles(POSTGRES_ONLY),

@@ -7,12 +7,15 @@ import { EMPTY_STATE, type State } from './model/state.js';
 import type { ObjectId } from './model/object-id.js';
 import type { Outcomes, Words } from './model/run.js';
 import { guardFindings } from './plan/guards.js';
+import { planImpact } from './plan/impact.js';
 import { killOrders } from './plan/kill-orders.js';
+import { shiftFindings } from './plan/shift-guard.js';
 import { stateAfterAnswers, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
 import { planChanges, touchedKeys } from './plan/plan.js';
 import { verifyingPolicy } from './plan/policy.js';
 import { planHash } from './plan/plan-hash.js';
 import type { ReviewedPlan } from './report/reviewed-plan.js';
+import { withAllowances } from './stages/allowing.js';
 import { applyMessageFor } from './stages/apply-message.js';
 import { readDesired } from './stages/desired.js';
 import { guardingConfig, mayPass, type GuardPass } from './stages/guarding.js';
@@ -77,9 +80,15 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const input = { ...seen, actual: beforeKills(seen.actual, kills) };
   const changes = planChanges(input);
   const originName = context.originName();
+  const impacts = planImpact(changes, input);
   const guarding = await guardingConfig(checkout, desired.config, { head, applied });
   // Who has a state here was here before, wherever else.
   const elsewhere = home && remembered === null ? await context.appliedElsewhere(at) : [];
+  const findings = [
+    ...guardFindings(changes, input, guarding, elsewhere),
+    ...shiftFindings(changes, input, impacts, guarding),
+  ];
+  const { since } = context.options;
   return {
     plan: changes,
     planHash: planHash(
@@ -88,7 +97,8 @@ export async function plan(context: RunContext, killing: Killing | null = null):
       policy.reviewed,
     ),
     words: killsInTheirWords(await wordsFor(changes, input, checkout, head), changes, kills),
-    guardFindings: guardFindings(changes, input, guarding, elsewhere),
+    impacts,
+    ...(await withAllowances(findings, input, { checkout, head, applied, since })),
     unknowns: await unknowns(checkout, state, head),
     appliedHead: applied,
     ...{ invalid, input, at, originName, reader, home, kills },

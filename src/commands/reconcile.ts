@@ -163,12 +163,14 @@ function reported(
 }
 
 export function reportOf(result: Planned | Applied, { context }: Run): PlanReport {
-  const { plan: found, words, planHash, at, guardFindings, home, input } = result;
+  const { plan: found, words, planHash, at, impacts, guardFindings, allowed, home, input } = result;
   return {
     plan: found,
     words,
     planHash,
+    impacts,
     guardFindings,
+    allowed,
     unknowns: result.unknowns,
     origin: context.originName(),
     workspace: at.workspace,

@@ -123,6 +123,10 @@ export interface GuardsSpec {
    * Whole per cent of a segment's keys that one run may remove.
    */
   maxKeyRemovalPercent?: number;
+  /**
+   * Whole per cent of the traffic that one flag may serve another treatment after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.
+   */
+  maxShift?: number;
 }
 /**
  * Bounds of what one run may take away.
@@ -144,4 +148,8 @@ export interface GuardsSpec1 {
    * Whole per cent of a segment's keys that one run may remove.
    */
   maxKeyRemovalPercent?: number;
+  /**
+   * Whole per cent of the traffic that one flag may serve another treatment after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.
+   */
+  maxShift?: number;
 }

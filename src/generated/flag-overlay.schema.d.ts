@@ -106,6 +106,12 @@ export type Rules = RuleSpec[];
  */
 export type Buckets1 = string | BucketSizes | [ListedBucket, ...ListedBucket[]];
 /**
+ * Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.
+ *
+ * @minItems 1
+ */
+export type Allow = [AllowanceSpec, ...AllowanceSpec[]];
+/**
  * Fields that are taken from the live value and never written after creation.
  */
 export type Unmanaged = (
@@ -151,6 +157,7 @@ export interface FlagOverlaySpec {
    * true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.
    */
   killed?: boolean;
+  allow?: Allow;
   unmanaged?: Unmanaged;
 }
 /**
@@ -273,4 +280,17 @@ export interface BucketSizes {
  */
 export interface ListedBucket {
   [k: string]: BucketSize;
+}
+/**
+ * A guard that may be passed, and why.
+ */
+export interface AllowanceSpec {
+  /**
+   * maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.
+   */
+  guard: "maxShift" | "fullFlip";
+  /**
+   * Why, for whoever reviews it and for whoever reads the plan.
+   */
+  reason: string;
 }

@@ -214,6 +214,12 @@ export interface EnvironmentSpec {
    */
   killed?: boolean;
   /**
+   * Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.
+   *
+   * @minItems 1
+   */
+  allow?: [AllowanceSpec, ...AllowanceSpec[]];
+  /**
    * Fields that are taken from the live value and never written after creation.
    */
   unmanaged?: (
@@ -328,4 +334,17 @@ export interface BucketSizes {
  */
 export interface ListedBucket {
   [k: string]: BucketSize;
+}
+/**
+ * A guard that may be passed, and why.
+ */
+export interface AllowanceSpec {
+  /**
+   * maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.
+   */
+  guard: "maxShift" | "fullFlip";
+  /**
+   * Why, for whoever reviews it and for whoever reads the plan.
+   */
+  reason: string;
 }

@@ -26,6 +26,8 @@ export interface Guards {
   readonly maxDeletePercent?: number;
   readonly maxKeyRemovals?: number;
   readonly maxKeyRemovalPercent?: number;
+  /** Whole per cent of the traffic that one flag may serve another treatment. */
+  readonly maxShift?: number;
 }
 
 /** flaghoist.yaml, complete but for what only the service knows. */
@@ -78,6 +80,13 @@ export interface DesiredDefinition {
   readonly creation: Required<Definition>;
   /** The names of `fields.rules`, position by position; for people only. */
   readonly ruleNames: readonly (string | undefined)[];
+  /** Guards that may be passed; each counts for the change that it came with. */
+  readonly allow?: readonly Allowance[];
+}
+
+export interface Allowance {
+  readonly guard: 'maxShift' | 'fullFlip';
+  readonly reason: string;
 }
 
 export type SegmentMode = 'exact' | 'add-only' | 'external';

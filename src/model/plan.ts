@@ -121,6 +121,8 @@ export type GuardName =
   | 'fullFlip'
   /** Specs without a single flag or segment, over an inventory that is not empty. */
   | 'emptyRepository'
+  /** A flag that may serve more of the traffic another treatment than the limit, in per cent. */
+  | 'maxShift'
   /** Specs that were applied to another workspace so far, and never to this one. */
   | 'anotherWorkspace';
 
@@ -142,4 +144,12 @@ export interface GuardFinding {
   readonly limit: number;
   /** Id of the other workspace, where it is about one. */
   readonly workspace?: string;
+  /** The specs hold an `allow` for it that came with an earlier change, or nobody can tell. */
+  readonly spentAllow?: true;
+}
+
+/** A guard that a plan runs into and that the specs let it pass. */
+export interface AllowedFinding extends GuardFinding {
+  readonly id: ObjectId;
+  readonly reason: string;
 }

@@ -39,6 +39,11 @@ export function isTargetPath(path: string): boolean {
   return path.startsWith(TARGETS);
 }
 
+/** The treatment that such a path is about. */
+export function treatmentOfTargetPath(path: string): string {
+  return path.slice(TARGETS.length).replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
 /** Whether `actual` is what `wanted` asks for, where `wanted` says anything at all. */
 export function satisfies(path: string, actual: Json | undefined, wanted: Json): boolean {
   if (actual === undefined) return isTargetPath(path) && isEmptyList(wanted);

@@ -11,6 +11,7 @@ export const DEFAULT_GUARDS: Required<Guards> = {
   maxDeletePercent: 30,
   maxKeyRemovals: 500,
   maxKeyRemovalPercent: 20,
+  maxShift: 100,
 };
 
 /** Of fewer objects or keys than this, a share says nothing. */
@@ -54,7 +55,8 @@ export function guardFindings(
   return [...anotherWorkspace(elsewhere), ...emptyRepository(input), ...workspace, ...places];
 }
 
-function limitsOf(config: Config, environment?: PlannedEnvironment): Required<Guards> {
+/** The limits that hold in an environment, or at workspace level. */
+export function limitsOf(config: Config, environment?: PlannedEnvironment): Required<Guards> {
   const own = config.environments.find((each) => each.name === environment?.configName)?.guards;
   return { ...DEFAULT_GUARDS, ...config.guards, ...own };
 }
@@ -179,5 +181,6 @@ function stricter(a: Guards, b: Guards): Required<Guards> {
     maxDeletePercent: Math.min(one.maxDeletePercent, other.maxDeletePercent),
     maxKeyRemovals: Math.min(one.maxKeyRemovals, other.maxKeyRemovals),
     maxKeyRemovalPercent: Math.min(one.maxKeyRemovalPercent, other.maxKeyRemovalPercent),
+    maxShift: Math.min(one.maxShift, other.maxShift),
   };
 }

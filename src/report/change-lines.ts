@@ -4,6 +4,7 @@ import { clean } from './clean.js';
 import type { FieldContext, FieldLine } from './field-line.js';
 import { fieldLines, sideWords } from './field-lines.js';
 import { identityLines, stayingLines } from './identity-lines.js';
+import { impactLines } from './impact-lines.js';
 import { keysWords } from './key-lines.js';
 import { span, type Line, type Span, type Tone } from './layout.js';
 import { outcomeOf, type PlanReport } from './plan-report.js';
@@ -66,7 +67,13 @@ export function changeLines(change: Change, report: PlanReport, showKeys: boolea
     change.ref.kind === 'identities'
       ? identityLines(change, outcome, showKeys)
       : detailLines(change, context);
-  return [headline(change, report), ...lines.map(fieldParagraph), ...renameLines(change)];
+  const impact = report.impacts?.get(change.id);
+  const reached = impact ? impactLines(change, impact, showKeys) : [];
+  return [
+    headline(change, report),
+    ...[...lines, ...reached].map(fieldParagraph),
+    ...renameLines(change),
+  ];
 }
 
 /** The same of something that is held back, with why, and the way out. */

@@ -2,6 +2,10 @@ import { FORCED_GUARDS, type GuardFinding, type GuardName } from '../model/plan.
 import { clean } from './clean.js';
 import { span, type Line } from './layout.js';
 import type { PlanReport } from './plan-report.js';
+import { cut } from './text-width.js';
+
+/** Of the reason why a guard may be passed. */
+const REASON_COLUMNS = 200;
 
 /** The guards that stand against a plan, each with its figures, and what lets this one plan pass. */
 export function guardLines(report: PlanReport): Line[] {
@@ -11,6 +15,15 @@ export function guardLines(report: PlanReport): Line[] {
   const options = `${isForced ? '--force ' : ''}--approve ${planHash}`;
   const wayOut = span(`→ once reviewed, this plan and no other passes with ${options}`);
   return [...findings.map((finding) => guardLine(finding, report)), { indent: 6, spans: [wayOut] }];
+}
+
+/** The guards that the specs let a plan pass, and why. */
+export function allowedLines(report: PlanReport): Line[] {
+  return (report.allowed ?? []).map((finding) => {
+    const reason = cut(clean(finding.reason), REASON_COLUMNS);
+    const words = `${findingWords(finding, report)}, allowed: ${reason}`;
+    return { indent: 2, spans: [span('! ', 'change'), span(words)] };
+  });
 }
 
 type GuardWords = (found: string, limit: string, finding: GuardFinding, at: PlanReport) => string;
@@ -24,6 +37,8 @@ const GUARD_WORDS: Readonly<Record<GuardName, GuardWords>> = {
   maxKeyRemovalPercent: (found, limit) =>
     `${found} % of the keys would be removed, the limit is ${limit} % (maxKeyRemovalPercent)`,
   fullFlip: (found) => `the default rule moves ${found} % of the traffic at once`,
+  maxShift: (found, limit) =>
+    `up to ${found} % of the traffic gets another treatment, the limit is ${limit} % (maxShift)`,
   emptyRepository: (found) =>
     `the specs hold no flag and no segment, the inventory holds ${found} objects`,
   anotherWorkspace: (found, _, { workspace = '' }, { workspace: here }) =>
@@ -31,9 +46,15 @@ const GUARD_WORDS: Readonly<Record<GuardName, GuardWords>> = {
 };
 
 function guardLine(finding: GuardFinding, report: PlanReport): Line {
+  const spent = finding.spentAllow
+    ? '; its allow came with an earlier change, and holds for that one only'
+    : '';
+  return { indent: 2, spans: [span('✗ ', 'alarm'), span(findingWords(finding, report) + spent)] };
+}
+
+function findingWords(finding: GuardFinding, report: PlanReport): string {
   const { guard, environment, id, found, limit } = finding;
   const where = id ?? environment;
   const place = where === null ? '' : `${clean(where)}: `;
-  const words = GUARD_WORDS[guard](String(found), String(limit), finding, report);
-  return { indent: 2, spans: [span('✗ ', 'alarm'), span(place + words)] };
+  return place + GUARD_WORDS[guard](String(found), String(limit), finding, report);
 }

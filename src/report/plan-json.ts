@@ -2,6 +2,7 @@ import type { Json } from '../kinds/json.js';
 import type { Kind, ObjectId } from '../model/object-id.js';
 import type {
   Action,
+  AllowedFinding,
   Change,
   FieldChange,
   Plan,
@@ -11,6 +12,7 @@ import type {
   GuardFinding,
 } from '../model/plan.js';
 import type { Outcome, OutcomeError, Revision, Unknown } from '../model/run.js';
+import { impactMembers, type ImpactMembers } from './impact-json.js';
 import { ordered } from './json-text.js';
 import { keyCounts, maskKeys, type KeyCounts } from './listed-keys.js';
 import { refusals, type Refusal } from './refused-identities.js';
@@ -32,6 +34,8 @@ export interface PlanDocument {
   readonly observed: Plan['observed'];
   /** Only where a guard stands against the plan. */
   readonly guards?: readonly GuardFinding[];
+  /** Only where the specs let the plan pass a guard. */
+  readonly allowed?: readonly AllowedFinding[];
   /** Only where something could not be known. */
   readonly unknowns?: readonly Unknown[];
   /** Only where something is: `KIND/NAME`, sorted. */
@@ -45,7 +49,7 @@ export interface PlanSummary extends ActionCounts {
   readonly requests: number;
 }
 
-export interface ChangeDocument {
+export interface ChangeDocument extends ImpactMembers {
   readonly id: ObjectId;
   readonly kind: Kind;
   readonly name: string;
@@ -109,6 +113,7 @@ export function planDocument(
     },
     changes: plan.changes.map((change) => ({
       ...changeDocument(change, report, options),
+      ...impactMembers(report.impacts?.get(change.id), options),
       ...outcomeMembers(outcomeOf(report, change.id), options),
     })),
     withheld: plan.withheld.map((withheld) => ({
@@ -117,6 +122,7 @@ export function planDocument(
       wayOut: withheld.wayOut,
     })),
     ...(report.guardFindings?.length ? { guards: report.guardFindings } : {}),
+    ...(report.allowed?.length ? { allowed: report.allowed } : {}),
     ...(report.unknowns?.length ? { unknowns: report.unknowns } : {}),
     ...(report.held?.length ? { held: report.held } : {}),
     observed: plan.observed,

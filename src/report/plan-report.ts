@@ -1,5 +1,6 @@
+import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/object-id.js';
-import type { GuardFinding, Plan } from '../model/plan.js';
+import type { AllowedFinding, GuardFinding, Plan } from '../model/plan.js';
 import type { Outcome, Outcomes, Revision, Unknown, Words } from '../model/run.js';
 
 /** All that a report of one run says, whatever its format. A report with `outcomes` speaks of what was done. */
@@ -21,7 +22,11 @@ export interface PlanReport {
   readonly commits?: ReadonlyMap<ObjectId, string>;
   /** Names of the rules as they will be, position by position; they are no part of the canonical form. */
   readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
+  /** Whom each change reaches; changes without an entry reach nobody by themselves. */
+  readonly impacts?: ReadonlyMap<ObjectId, Impact>;
   readonly guardFindings?: readonly GuardFinding[];
+  /** Guards that the specs let the plan pass. */
+  readonly allowed?: readonly AllowedFinding[];
   /** What could not be known; the text says it on its way, not here. */
   readonly unknowns?: readonly Unknown[];
   /** `KIND/NAME` of what was left as it is because its specs are invalid; sorted. */

@@ -1,7 +1,7 @@
 import type { Change } from '../model/plan.js';
 import { changeLines, withheldLines } from './change-lines.js';
 import { clean } from './clean.js';
-import { guardLines } from './guard-lines.js';
+import { allowedLines, guardLines } from './guard-lines.js';
 import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
 import type { PlanReport } from './plan-report.js';
 import { summaryLine } from './summary-line.js';
@@ -39,6 +39,7 @@ function bodyLines(report: PlanReport, showKeys: boolean): Line[] {
       'Withheld',
       plan.withheld.flatMap((withheld) => withheldLines(withheld, report, showKeys)),
     ),
+    ...section('Allowed by the specs', allowedLines(report)),
     ...section('Refused by a guard, nothing is sent', guardLines(report)),
     EMPTY_LINE,
   ];

@@ -64,7 +64,10 @@ export function resolveDefinition(
   );
   const ruleNames = (said.rules?.value ?? []).map(({ name }) => name);
   return {
-    definition: diagnostics.length > 0 ? undefined : { location, ...definition, ruleNames },
+    definition:
+      diagnostics.length > 0
+        ? undefined
+        : { location, ...definition, ruleNames, ...(said.allow && { allow: said.allow.value }) },
     treatments: names,
     rules: said.rules,
     diagnostics,
@@ -82,6 +85,7 @@ function hearAll(sources: readonly BlockSource[]) {
     defaultRule: hear(sources, 'defaultRule'),
     killed: hear(sources, 'killed'),
     unmanaged: hear(sources, 'unmanaged'),
+    allow: hear(sources, 'allow'),
   };
 }
 

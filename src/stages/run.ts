@@ -5,8 +5,9 @@ import type { StateHome } from '../git/state-home.js';
 import type { StateElsewhere } from '../git/states-elsewhere.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
+import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/object-id.js';
-import type { GuardFinding, Plan } from '../model/plan.js';
+import type { AllowedFinding, GuardFinding, Plan } from '../model/plan.js';
 import type { Outcomes, Unknown, Words } from '../model/run.js';
 import type { Progress } from '../model/progress.js';
 import type { PlanInput } from '../plan/plan-input.js';
@@ -36,7 +37,11 @@ export interface Planned {
   readonly plan: Plan;
   readonly planHash: string;
   readonly words: ReadonlyMap<ObjectId, Words>;
+  /** Whom each change reaches. */
+  readonly impacts: ReadonlyMap<ObjectId, Impact>;
   readonly guardFindings: readonly GuardFinding[];
+  /** Guards that the specs let the plan pass. */
+  readonly allowed: readonly AllowedFinding[];
   readonly input: PlanInput;
   readonly at: Connection;
   /** What plans call the service. */

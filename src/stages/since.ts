@@ -20,17 +20,26 @@ export async function objectsChangedSince(
   since: string,
   { desired, environments }: { desired: Desired; environments: readonly PlannedEnvironment[] },
 ): Promise<ReadonlySet<ObjectId>> {
-  const revision = await resolveRevision(checkout, since);
-  const { head, repository } = checkout;
-  const parted =
-    repository && head !== null ? await mergeBase(repository.git, revision, head) : null;
-  const from = parted ?? revision;
+  const from = await partedFrom(checkout, since);
   const before = await desiredAt(checkout, from, since);
   const refs = refsOf(before === null ? [desired] : [desired, before], environments);
   const now = formsOf(desired, refs, environments);
   const then = before === null ? new Map<ObjectId, string>() : formsOf(before, refs, environments);
   const ids = [...now.keys(), ...then.keys()];
   return new Set(ids.filter((id) => now.get(id) !== then.get(id)));
+}
+
+/**
+ * The commit where HEAD and a revision parted.
+ *
+ * @throws FlaghoistError `GIT` there is no such revision.
+ */
+export async function partedFrom(checkout: Checkout, since: string): Promise<string> {
+  const revision = await resolveRevision(checkout, since);
+  const { head, repository } = checkout;
+  const parted =
+    repository && head !== null ? await mergeBase(repository.git, revision, head) : null;
+  return parted ?? revision;
 }
 
 /** Null: there were no specs yet. */

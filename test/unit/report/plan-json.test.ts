@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { RISKS } from '../../../src/model/impact.js';
 import type { Outcome } from '../../../src/model/run.js';
 import { REASONS } from '../../../src/model/plan.js';
 import { planDocument, planJson } from '../../../src/report/plan-json.js';
@@ -210,5 +211,27 @@ describe('plan.schema.json', () => {
   it('refuses a document with a member that the format does not know', () => {
     const document = { ...planDocument(aReport()), extra: 1 };
     expect(problemsOf(document)).not.toEqual([]);
+  });
+
+  it('tells whom a change reaches, and names individual targets only when keys are to be shown', () => {
+    const count = { atLeast: 1, atMost: 1, certain: true };
+    const traffic = { atLeast: 0, atMost: 12.5 };
+    const move = { from: 'off', to: null, traffic, keys: count, names: ['qa-bot-7'] };
+    const flag = {
+      flag: 'new-checkout',
+      environment: 'production',
+      ...{ traffic, keys: count, listed: 7, moves: [move], bounded: true },
+    };
+    const impacts = new Map([[RAMP.id, { flags: [flag], risks: RISKS }]]);
+    const report = aReport({ changes: [BETA, RAMP] }, { impacts });
+
+    const [plain, shown] = [false, true].map((showKeys) => planDocument(report, { showKeys }));
+
+    expect(problemsOf(plain)).toEqual([]);
+    expect(problemsOf(shown)).toEqual([]);
+    expect(plain?.changes[0]).not.toHaveProperty('impact');
+    expect(plain?.changes[1]?.risks).toEqual(RISKS);
+    expect(JSON.stringify(plain)).not.toContain('qa-bot-7');
+    expect(shown?.changes[1]?.impact?.[0]?.moves[0]).toEqual(move);
   });
 });

@@ -1,0 +1,161 @@
+import { NO_KEYS, sameKeys } from '../../kinds/key-list.js';
+import type { ActualActivation } from '../../model/actual.js';
+import type { DesiredActivation } from '../../model/desired.js';
+import { objectId, type ObjectRef } from '../../model/object-id.js';
+import type { Change, Plan } from '../../model/plan.js';
+import type { PlanInput } from '../plan-input.js';
+import type { PlannedEnvironment } from '../policy.js';
+import {
+  segmentList,
+  servedDefinition,
+  wholeFromWire,
+  withChanges,
+  type ListId,
+  type ServedDefinition,
+  type WholeDefinition,
+} from './served-definition.js';
+
+/** One environment before and after the plan: all that is known of who is served what. */
+export interface EnvironmentSides {
+  readonly environment: PlannedEnvironment;
+  readonly flags: ReadonlyMap<string, FlagSides>;
+  /** Lists whose keys are known; of one that is not in here nobody knows who stands in it. */
+  readonly lists: ReadonlyMap<ListId, ListSides>;
+}
+
+export interface FlagSides {
+  /** Null: there is no definition. Likewise `after`. */
+  readonly before: ServedDefinition | null;
+  readonly after: ServedDefinition | null;
+  readonly change?: Change;
+}
+
+export interface ListSides {
+  readonly before: readonly string[];
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly change?: Change;
+}
+
+/** @returns an entry for each environment that the plan changes anything in. */
+export function environmentSides(plan: Plan, input: PlanInput): EnvironmentSides[] {
+  const byId = new Map(plan.changes.map((change) => [change.id, change]));
+  const changed = new Set(plan.changes.map(({ ref }) => ref.environment));
+  return input.policy.environments
+    .filter(({ name }) => changed.has(name))
+    .map((environment) => {
+      const flags = flagsIn(environment, byId, input);
+      return {
+        environment,
+        flags,
+        lists: new Map([...writtenLists(flags), ...segmentsIn(environment, byId, input)]),
+      };
+    });
+}
+
+type ChangesById = ReadonlyMap<string, Change>;
+
+function flagsIn(
+  environment: PlannedEnvironment,
+  byId: ChangesById,
+  input: PlanInput,
+): Map<string, FlagSides> {
+  const names = new Set([...input.desired.flags.keys(), ...input.actual.flags.keys()]);
+  const sides = [...names].flatMap((name) => {
+    const before = definitionBefore(name, environment, input);
+    const ref: ObjectRef = { kind: 'flag', name, environment: environment.name };
+    const change = byId.get(objectId(ref));
+    if (before === undefined && !change) return [];
+    const after = definitionAfter(before ?? null, change, { name, environment }, input);
+    // Equal sides are laid out once: what is the same object is known to be the same.
+    const served = before ? servedDefinition(before) : null;
+    const servedAfter = after === before ? served : after && servedDefinition(after);
+    return [[name, { before: served, after: servedAfter, ...(change && { change }) }] as const];
+  });
+  return new Map(sides);
+}
+
+/**
+ * As the service has it; as the base or the spec says where this run did not look. Null: none. Undefined: nobody knows.
+ */
+function definitionBefore(
+  name: string,
+  environment: PlannedEnvironment,
+  { actual, desired, state }: PlanInput,
+): WholeDefinition | null | undefined {
+  const live = actual.flags.get(name)?.definitions.get(environment.name);
+  if (live !== undefined) return live && wholeFromWire(live);
+  const spec = desired.flags.get(name)?.environments.get(environment.configName);
+  if (!spec) return undefined;
+  const entry = state.get(`flag/${name}`);
+  const base = entry?.kind === 'flag' ? entry.environments[environment.id]?.spec : undefined;
+  return base && { fields: { ...spec.creation, ...base }, segments: {} };
+}
+
+function definitionAfter(
+  before: WholeDefinition | null,
+  change: Change | undefined,
+  { name, environment }: { name: string; environment: PlannedEnvironment },
+  { desired }: PlanInput,
+): WholeDefinition | null {
+  if (!change) return before;
+  if (change.action === 'delete') return null;
+  if (change.action !== 'create') return before && withChanges(before, change.fields);
+  const spec = desired.flags.get(name)?.environments.get(environment.configName);
+  if (!spec) throw new Error(`bug: ${change.id} is created without a spec`);
+  return withChanges({ fields: spec.creation, segments: {} }, changedValues(change));
+}
+
+/** The targets of a creation stand in its spec already. */
+function changedValues({ fields }: Change): Change['fields'] {
+  return fields.filter(({ keys }) => !keys);
+}
+
+/** Keys that matchers list are the same on both sides: another list is another matcher. */
+function writtenLists(flags: ReadonlyMap<string, FlagSides>): Map<ListId, ListSides> {
+  const lists = new Map<ListId, ListSides>();
+  for (const { before, after } of flags.values()) {
+    for (const served of [before, after]) {
+      for (const [list, keys] of served?.listedKeys ?? [])
+        lists.set(list, { before: keys, added: [], removed: [] });
+    }
+  }
+  return lists;
+}
+
+function segmentsIn(
+  environment: PlannedEnvironment,
+  byId: ChangesById,
+  { actual, desired, state }: PlanInput,
+): Map<ListId, ListSides> {
+  const names = new Set([...desired.segments.keys(), ...actual.segments.keys()]);
+  const sides = [...names].flatMap((name) => {
+    const live = actual.segments.get(name)?.environments.get(environment.name);
+    const spec = desired.segments.get(name)?.environments.get(environment.configName);
+    const entry = state.get(`segment/${name}`);
+    const base = entry?.kind === 'segment' ? entry.environments[environment.id]?.spec : undefined;
+    const before = keysBefore(live, spec, base);
+    const change = byId.get(objectId({ kind: 'segment', name, environment: environment.name }));
+    if (!before) return [];
+    const { added = [], removed = [] } = change?.keys ?? {};
+    const gone = change?.action === 'deactivate' ? before : removed;
+    return [
+      [segmentList(name), { before, added, removed: gone, ...(change && { change }) }] as const,
+    ];
+  });
+  return new Map(sides);
+}
+
+/** Undefined: nobody knows. */
+function keysBefore(
+  live: ActualActivation | undefined,
+  spec: DesiredActivation | undefined,
+  base: { readonly keys?: { readonly count: number; readonly sha256: string } } | undefined,
+): readonly string[] | undefined {
+  // What is about to be activated for others to fill may hold anything before long.
+  if (live?.active === false) return spec && !spec.keys ? undefined : NO_KEYS.keys;
+  if (live?.keys) return live.keys.keys;
+  const remembered = live ? live.assumedKeys : base?.keys;
+  if (!spec?.keys || !remembered) return undefined;
+  return sameKeys(spec.keys.digest, remembered) ? spec.keys.keys : undefined;
+}

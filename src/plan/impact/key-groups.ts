@@ -1,0 +1,142 @@
+import { byCodeUnits } from '../../kinds/json.js';
+import type { ListSides } from './environment-sides.js';
+import type { ListId, ServedDefinition } from './served-definition.js';
+import type { Serving } from './serving.js';
+
+/** How a key stands to a list in which it is, before the plan or after it. */
+export type Standing = 'kept' | 'added' | 'removed';
+
+/** Keys that nothing that is known tells apart: they stand in the same lists and are the same targets. */
+export interface KeyGroup {
+  /** Lists that hold them, in code-unit order; others that are known do not. */
+  readonly lists: ReadonlyMap<ListId, Standing>;
+  /** Flag → what they get there as individual targets. */
+  readonly targets: ReadonlyMap<string, TargetSides>;
+  /** Number of keys; infinite for the traffic that stands in no list. */
+  readonly count: number;
+  /** The individual targets among them. */
+  readonly names: readonly string[];
+}
+
+export interface TargetSides {
+  readonly before?: Serving | undefined;
+  readonly after?: Serving | undefined;
+}
+
+/** The keys that stand in no list. */
+export const TRAFFIC: KeyGroup = {
+  lists: new Map(),
+  targets: new Map(),
+  count: Infinity,
+  names: [],
+};
+
+/** Every listed key of an environment by the combination of lists that holds it: one step per key and list. */
+export interface KeyIndex {
+  readonly combinationOf: ReadonlyMap<string, Combination>;
+  readonly combinations: readonly Combination[];
+}
+
+interface Combination {
+  readonly lists: ReadonlyMap<ListId, Standing>;
+  count: number;
+}
+
+export function keyIndex(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
+  const combinationOf = new Map<string, Combination>();
+  const combinations: Combination[] = [];
+  const none: Combination = { lists: new Map(), count: 0 };
+  for (const [list, { before, added, removed }] of sortedByName(lists)) {
+    // Keys that stood alike so far, and stand alike to this list, go on together.
+    const next = new Map<Combination, Map<Standing, Combination>>();
+    const move = (key: string, standing: Standing): void => {
+      const last = combinationOf.get(key) ?? none;
+      const steps = next.get(last) ?? new Map<Standing, Combination>();
+      next.set(last, steps);
+      let combination = steps.get(standing);
+      if (!combination) {
+        combination = { lists: new Map([...last.lists, [list, standing]]), count: 0 };
+        steps.set(standing, combination);
+        combinations.push(combination);
+      }
+      last.count -= 1;
+      combination.count += 1;
+      combinationOf.set(key, combination);
+    };
+    const gone = new Set(removed);
+    for (const key of before) move(key, gone.has(key) ? 'removed' : 'kept');
+    for (const key of added) move(key, 'added');
+  }
+  return { combinationOf, combinations: combinations.filter(({ count }) => count > 0) };
+}
+
+/** What of the environment one flag's keys depend on: its own definition and those of the flags that it asks about. */
+export interface Reach {
+  readonly lists: ReadonlySet<ListId>;
+  readonly flags: ReadonlyMap<string, DefinitionSides>;
+}
+
+export interface DefinitionSides {
+  readonly before: ServedDefinition | null;
+  readonly after: ServedDefinition | null;
+}
+
+/** The groups in which the listed keys of a flag fall, the largest first; together with `TRAFFIC` they are all keys. */
+export function keyGroups({ combinationOf, combinations }: KeyIndex, reach: Reach): KeyGroup[] {
+  const groups = new Map<string, GrowingGroup>();
+  const add = (
+    lists: KeyGroup['lists'],
+    targets: KeyGroup['targets'],
+    count: number,
+  ): GrowingGroup => {
+    const id = JSON.stringify([[...lists], [...targets].map(targetForm)]);
+    const group: GrowingGroup = groups.get(id) ?? { lists, targets, count: 0, names: [] };
+    group.count += count;
+    groups.set(id, group);
+    return group;
+  };
+  const singled = new Map<Combination, number>();
+  for (const [key, targets] of targetsOf(reach)) {
+    const combination = combinationOf.get(key);
+    if (combination) singled.set(combination, (singled.get(combination) ?? 0) + 1);
+    const group = add(projected(combination?.lists, reach), targets, 1);
+    group.names.push(key);
+  }
+  for (const combination of combinations) {
+    const count = combination.count - (singled.get(combination) ?? 0);
+    const lists = projected(combination.lists, reach);
+    if (count > 0 && lists.size > 0) add(lists, new Map(), count);
+  }
+  return [...groups.values()].sort((a, b) => b.count - a.count);
+}
+
+interface GrowingGroup extends KeyGroup {
+  count: number;
+  readonly names: string[];
+}
+
+function projected(lists: KeyGroup['lists'] | undefined, reach: Reach): KeyGroup['lists'] {
+  return new Map([...(lists ?? [])].filter(([list]) => reach.lists.has(list)));
+}
+
+/** Every individual target of these flags, in code-unit order, with what it gets at each. */
+function targetsOf({ flags }: Reach): [string, ReadonlyMap<string, TargetSides>][] {
+  const targets = new Map<string, Map<string, TargetSides>>();
+  for (const [flag, { before, after }] of sortedByName(flags)) {
+    const keys = new Set([...(before?.targets.keys() ?? []), ...(after?.targets.keys() ?? [])]);
+    for (const key of keys) {
+      const sides = { before: before?.targets.get(key), after: after?.targets.get(key) };
+      const ofKey = targets.get(key) ?? new Map<string, TargetSides>();
+      targets.set(key, ofKey.set(flag, sides));
+    }
+  }
+  return sortedByName(targets);
+}
+
+function targetForm([flag, { before, after }]: [string, TargetSides]): readonly unknown[] {
+  return [flag, before?.unallocated ?? null, after?.unallocated ?? null];
+}
+
+function sortedByName<T>(entries: ReadonlyMap<string, T>): [string, T][] {
+  return [...entries].sort(([a], [b]) => byCodeUnits(a, b));
+}

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { flaghoist, type CliResult } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+const CONFIG = `workspace: Default
+environments:
+  production: { protected: true, guards: { maxShift: 20 } }
+`;
+const ALLOW = 'allow: [{ guard: maxShift, reason: "sale starts at noon" }], ';
+
+function flag(percent: number, said = ''): string {
+  return `flag: pay
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  production: { ${said}defaultRule: { "on": ${percent}, "off": rest } }
+`;
+}
+
+interface PlanJson {
+  readonly planHash: string;
+  readonly guards?: { guard: string; found: number; spentAllow?: true }[];
+  readonly allowed?: { guard: string; id: string; found: number; limit: number; reason: string }[];
+}
+
+describe('a shift that is larger than the limit', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    service = await startTestService();
+    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
+    repository.commit('Add pay');
+    expect(await reconcile('--adopt')).toMatchObject({ code: 0 });
+  });
+
+  afterEach(async () => {
+    await service.stop();
+    repository[Symbol.dispose]();
+  });
+
+  async function reconcile(...args: readonly string[]): Promise<CliResult> {
+    return flaghoist(['reconcile', ...args, '--url', service.origin, repository.directory], {
+      env: { FLAGHOIST_API_KEY: service.key },
+    });
+  }
+
+  async function dryRun(...args: readonly string[]): Promise<PlanJson & Pick<CliResult, 'code'>> {
+    const { stdout, code } = await reconcile('--dry-run', '--format', 'json', ...args);
+    return { ...(JSON.parse(stdout) as PlanJson), code };
+  }
+
+  function commit(text: string, subject: string): void {
+    repository.write({ 'flags/pay.yaml': text });
+    repository.commit(subject);
+  }
+
+  it('is refused, and passes with the hash of the plan', async () => {
+    commit(flag(50), 'Ramp to 50 %');
+
+    const { planHash, guards, code } = await dryRun();
+
+    expect(code).toBe(4);
+    expect(guards).toEqual([
+      {
+        guard: 'maxShift',
+        environment: 'production',
+        id: 'flag/pay@production',
+        found: 40,
+        limit: 20,
+      },
+    ]);
+    expect(await reconcile('--approve', planHash)).toMatchObject({ code: 0 });
+  });
+
+  it('passes by an allow that comes with it, whose reason the plan shows', async () => {
+    commit(flag(50, ALLOW), 'Ramp to 50 %');
+
+    const { allowed, code } = await dryRun();
+
+    expect(code).toBe(0);
+    expect(allowed).toEqual([
+      {
+        guard: 'maxShift',
+        environment: 'production',
+        id: 'flag/pay@production',
+        found: 40,
+        limit: 20,
+        reason: 'sale starts at noon',
+      },
+    ]);
+    const applied = await reconcile();
+    expect(applied).toMatchObject({ code: 0 });
+    expect(applied.stdout).toContain('(maxShift), allowed: sale starts at noon');
+  });
+
+  it('is refused where the allow came with an earlier change', async () => {
+    commit(flag(50, ALLOW), 'Ramp to 50 %');
+    expect(await reconcile()).toMatchObject({ code: 0 });
+    commit(flag(100, ALLOW), 'Ramp to 100 %');
+
+    const { guards, allowed, code } = await dryRun();
+
+    expect(code).toBe(4);
+    expect(guards).toMatchObject([{ guard: 'maxShift', found: 50, spentAllow: true }]);
+    expect(allowed).toBeUndefined();
+  });
+
+  it('is refused where the allow was put there ahead of it, in a change that needed none', async () => {
+    commit(flag(10, ALLOW), 'Allow a shift some day');
+    expect(await reconcile()).toMatchObject({ code: 0 });
+    commit(flag(90, ALLOW), 'Ramp to 90 %');
+
+    expect(await dryRun()).toMatchObject({ code: 4, guards: [{ spentAllow: true }] });
+  });
+
+  it('is refused where the config loosens the limit in the same commit', async () => {
+    repository.write({ 'flaghoist.yaml': CONFIG.replace('20', '100') });
+    commit(flag(50), 'Ramp to 50 %');
+
+    expect(await dryRun()).toMatchObject({ code: 4 });
+  });
+
+  it('is refused without a memory, unless a revision says what is new', async () => {
+    commit(flag(50, ALLOW), 'Ramp to 50 %');
+    repository.shell(
+      "git for-each-ref --format='delete %(refname)' refs/flaghoist | git update-ref --stdin",
+    );
+
+    expect(await dryRun('--adopt')).toMatchObject({ code: 4, guards: [{ spentAllow: true }] });
+    expect(await dryRun('--adopt', '--since', 'HEAD~1')).toMatchObject({ code: 0 });
+  });
+
+  it('cannot be allowed without a reason', async () => {
+    commit(flag(50, 'allow: [{ guard: maxShift, reason: " " }], '), 'Ramp to 50 %');
+
+    const { code, stdout } = await reconcile('--dry-run');
+
+    expect(code).toBe(3);
+    expect(stdout).toContain('reason');
+  });
+});
