@@ -10,6 +10,7 @@ import type { ObjectId } from '../model/object-id.js';
 import type { AllowedFinding, GuardFinding, Plan } from '../model/plan.js';
 import type { Outcomes, Unknown, Words } from '../model/run.js';
 import type { Progress } from '../model/progress.js';
+import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { KillResults } from './kill-lane.js';
 import type { RunOptions } from './policy.js';
@@ -60,9 +61,13 @@ export interface Planned {
 
 export interface Applied extends Planned {
   readonly outcomes: Outcomes;
-  /** Whether a second look found nothing left to do. */
+  /** What is remembered after it. */
+  readonly state: State;
+  /** What a second look found left to do, without what waits for an approval. */
+  readonly left: readonly ObjectId[];
+  /** Whether that was taken, and found nothing. */
   readonly converged: boolean;
-  /** Why the second look could not be taken. */
+  /** Why the second look could not be taken, or what it could not see. */
   readonly unverified?: string;
   /** Why the state could not be written after the apply. */
   readonly unremembered?: string;

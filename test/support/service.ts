@@ -5,13 +5,14 @@ import {
   type RunningService,
   type ServiceOptions,
 } from '../../src/service/service.js';
+import { StaleReads } from './stale-reads.js';
 import { API_PREFIX } from '../../src/api/wire.js';
 import type { StoreLocation } from '../../src/service/store/store.js';
 import type { Seed } from '../../src/service/seed.js';
 
 /**
  * How the next request that matches fails:
- * - `503`, `500`, `429`: answered so, and not run
+ * - `503`, `500`, `429`, `404`: answered so, and not run
  * - `reset-before`: the connection breaks, and it was not run
  * - `reset-after`: it was run, and the connection breaks before the answer
  * - `truncate`: it was run, and the connection breaks in the middle of the answer
@@ -20,7 +21,7 @@ import type { Seed } from '../../src/service/seed.js';
  * - `hold`: it waits for `release`, and is run then
  */
 export type Fault =
-  500 | 503 | 429 | 'reset-before' | 'reset-after' | 'truncate' | 'slow' | 'hang' | 'hold';
+  404 | 500 | 503 | 429 | 'reset-before' | 'reset-after' | 'truncate' | 'slow' | 'hang' | 'hold';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -50,6 +51,8 @@ export interface TestService extends RunningService {
   faultsLeft(): number;
   /** From now on each request may fail as this says; undefined: no fault, a planned one excepted. */
   failAtRandom(choose: (method: string) => Fault | undefined): void;
+  /** After each write, a read that was answered before is answered in the same words so many times more. */
+  showStale(times: number): void;
   /** Resolves once a request is held. */
   held(): Promise<void>;
   /** Lets the requests go on that are held. */
@@ -79,6 +82,7 @@ export async function startTestService(
     planned: [],
     hanging: new Set(),
     held: [],
+    stale: new StaleReads(),
     onHeld: [],
     choose: () => undefined,
   };
@@ -100,6 +104,9 @@ export async function startTestService(
     faultsLeft: () => faults.planned.length,
     failAtRandom: (choose) => {
       faults.choose = choose;
+    },
+    showStale: (times) => {
+      faults.stale.times = times;
     },
     held: async () =>
       new Promise((resolve) => {
@@ -129,6 +136,7 @@ interface Faults {
   /** Connections that wait for an answer that never comes: the service would wait for them when it stops. */
   readonly hanging: Set<Socket>;
   readonly held: (() => void)[];
+  readonly stale: StaleReads;
   readonly onHeld: (() => void)[];
   choose: (method: string) => Fault | undefined;
 }
@@ -165,6 +173,7 @@ function withFaults(
     });
     const [found] = index === -1 ? [] : planned.splice(index, 1);
     const fault = found?.fault ?? faults.choose(method);
+    if (faults.stale.answers(request, response)) return;
     if (fault === undefined) next(request, response);
     else if (fault === 'hold') {
       faults.held.push(() => {
@@ -186,6 +195,7 @@ function fail(
     case 500:
     case 503:
     case 429:
+    case 404:
       request.resume();
       response.writeHead(fault, { 'content-type': 'application/json' });
       response.end(
