@@ -1,6 +1,5 @@
 import { FlaghoistError } from '../errors.js';
 import type { StateHome } from '../git/state-home.js';
-import type { Surroundings } from './open-run.js';
 
 /**
  * Locks the state of a run that writes, and says so where that means waiting.
@@ -10,7 +9,7 @@ import type { Surroundings } from './open-run.js';
 export async function lockState(
   home: StateHome,
   timeoutMs: number,
-  { signal, note }: Pick<Surroundings, 'signal' | 'note'>,
+  { signal, note }: { readonly signal: AbortSignal; readonly note: (text: string) => void },
 ): ReturnType<StateHome['lock']> {
   if (timeoutMs === 0) return home.lock(0, signal);
   try {
