@@ -77,10 +77,19 @@ export interface Applied extends Planned {
 export class InvalidSpecsError extends FlaghoistError {
   readonly diagnostics: readonly Diagnostic[];
 
-  constructor(diagnostics: readonly Diagnostic[], kills: KillResults) {
+  /** @param due of a dry run: kills that a run would send all the same, where they are not live yet. */
+  constructor(
+    diagnostics: readonly Diagnostic[],
+    kills: KillResults,
+    due: readonly ObjectId[] = [],
+  ) {
     const isKilled = [...kills.values()].some(({ status }) => status === 'killed');
     const sent = isKilled ? 'nothing but the kills was sent' : 'nothing was sent';
-    super('SPECS_INVALID', `the specs are invalid; ${sent}`);
+    const would =
+      due.length > 0
+        ? ` (a run would still kill ${due.join(', ')}, where that is not done yet)`
+        : '';
+    super('SPECS_INVALID', `the specs are invalid; ${sent}${would}`);
     this.diagnostics = diagnostics;
   }
 }
