@@ -17,9 +17,15 @@ const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 
 /** `30s`, `5m`, `250ms`; a bare number is seconds. In milliseconds. */
 export function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('Expected a duration such as 30s or 5m.');
+  return ms;
+}
+
+/** The same; undefined: it is none. */
+export function parseDuration(text: string): number | undefined {
   const match = /^(\d+)(ms|s|m|h)?$/.exec(text);
-  if (!match) throw new InvalidArgumentError('Expected a duration such as 30s or 5m.');
-  return Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS];
+  return match ? Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS] : undefined;
 }
 
 export function positive(text: string): number {

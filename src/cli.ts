@@ -11,6 +11,7 @@ import type {
 } from './commands/options.js';
 import { addService } from './service-cli.js';
 import { packageVersion } from './version.js';
+import { addWatch } from './watch-cli.js';
 import { EXIT, type ExitCode } from './errors.js';
 
 /**
@@ -54,6 +55,7 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
   addState(program, terminal, done);
   addHistory(program, terminal, done);
   addKill(program, terminal, done);
+  lockOption(timeoutOption(placeOptions(addWatch(program, terminal, done))));
   addService(program, terminal);
   return program;
 }

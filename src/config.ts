@@ -8,6 +8,8 @@ import { FlaghoistError } from './errors.js';
  * - `FLAGHOIST_URL`: the service to use, as `--url`.
  * - `FLAGHOIST_ORIGINS`: comma-separated origins that a repository may propose.
  * - `FLAGHOIST_STATE_DIR`: a bare repository that keeps the state.
+ * - `FLAGHOIST_GIT_TOKEN`, or `FLAGHOIST_GIT_TOKEN_FILE`, with `FLAGHOIST_GIT_USER`: for a git server over https.
+ * - `FLAGHOIST_GIT_SSH_KEY_FILE`, `FLAGHOIST_GIT_KNOWN_HOSTS_FILE`: for one over ssh.
  */
 export interface OperatorSettings {
   readonly url?: string;
@@ -20,6 +22,20 @@ export interface OperatorSettings {
    * @throws FlaghoistError `NO_KEY`: none was given, or the file cannot be read.
    */
   readonly apiKey: () => string;
+  readonly git: GitCredentials;
+}
+
+/** How a git server knows us, and we it. */
+export interface GitCredentials {
+  readonly user?: string | undefined;
+  /**
+   * The token of this moment, as `apiKey`; undefined: none was given.
+   *
+   * @throws FlaghoistError `NO_KEY`: the file cannot be read.
+   */
+  readonly token: () => string | undefined;
+  readonly sshKeyFile?: string | undefined;
+  readonly knownHostsFile?: string | undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,7 +48,19 @@ export function operatorSettings(environment: Environment): OperatorSettings {
     ...(stateDir !== undefined && { stateDir }),
     allowedOrigins: environment['FLAGHOIST_ORIGINS'] ?? '',
     apiKey: () => apiKey(environment),
+    git: {
+      user: nonEmpty(environment['FLAGHOIST_GIT_USER']),
+      token: () => gitToken(environment),
+      sshKeyFile: nonEmpty(environment['FLAGHOIST_GIT_SSH_KEY_FILE']),
+      knownHostsFile: nonEmpty(environment['FLAGHOIST_GIT_KNOWN_HOSTS_FILE']),
+    },
   };
+}
+
+function gitToken(environment: Environment): string | undefined {
+  const given = nonEmpty(environment['FLAGHOIST_GIT_TOKEN']?.trim());
+  const file = nonEmpty(environment['FLAGHOIST_GIT_TOKEN_FILE']);
+  return given ?? (file === undefined ? undefined : secretInFile(file, 'token of the git server'));
 }
 
 function apiKey(environment: Environment): string {
@@ -45,18 +73,24 @@ function apiKey(environment: Environment): string {
       'cannot reach the service: no Admin API key (set FLAGHOIST_API_KEY, or FLAGHOIST_API_KEY_FILE to a file that holds it)',
     );
   }
-  return keyInFile(file);
+  return secretInFile(file, 'Admin API key');
 }
 
-function keyInFile(file: string): string {
+/**
+ * A secret that stands alone in a file, read now.
+ *
+ * @param what it is, for the person who reads that it is not there.
+ * @throws FlaghoistError `NO_KEY`
+ */
+export function secretInFile(file: string, what: string): string {
   let text: string;
   try {
     text = readFileSync(file, 'utf8').trim();
   } catch (cause) {
-    throw new FlaghoistError('NO_KEY', `cannot read the Admin API key from "${file}"`, { cause });
+    throw new FlaghoistError('NO_KEY', `cannot read the ${what} from "${file}"`, { cause });
   }
   if (text === '')
-    throw new FlaghoistError('NO_KEY', `cannot read the Admin API key: "${file}" is empty`);
+    throw new FlaghoistError('NO_KEY', `cannot read the ${what}: "${file}" is empty`);
   return text;
 }
 

@@ -23,6 +23,7 @@ try {
     stderr: process.stderr,
     environment: process.env,
     signal: interrupt.signal,
+    onHangup: (listener) => process.on('SIGHUP', listener),
   });
 } catch (error) {
   const { errorText } = await import('./report/run-error.js');

@@ -4,6 +4,7 @@ import { operatorSettings } from '../config.js';
 import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
 import { localChanges } from '../git/local-changes.js';
 import { plan } from '../reconcile.js';
+import { reportOf } from '../stages/reporting.js';
 import { InvalidSpecsError, type Planned } from '../stages/run.js';
 import { clean } from '../report/clean.js';
 import { diagnosticsText } from '../report/diagnostics-text.js';
@@ -15,7 +16,6 @@ import { adoptDrift, type Adoption } from '../stages/adopt.js';
 import { driftOf, type Drift } from '../stages/drift.js';
 import { combinedExitCode } from './exit-code.js';
 import type { CommonFlags, ServiceFlags, Terminal } from './options.js';
-import { reportOf } from './reconcile.js';
 import { openScreen, type Screen } from './screen.js';
 
 export interface DriftFlags extends CommonFlags, ServiceFlags {

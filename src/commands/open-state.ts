@@ -97,7 +97,7 @@ async function asConfigured(
 
 async function isShared({ tree }: Source): Promise<boolean> {
   const specs = await readSpecs(tree);
-  return specs.ok && specs.desired.config.pushState;
+  return specs.ok && specs.desired.config.pushState === true;
 }
 
 async function statesOf(

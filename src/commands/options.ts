@@ -1,3 +1,4 @@
+import type { OperationsFlags } from '../compose/operations.js';
 /** Options that several commands share, as commander hands them over. Absent: not given. */
 export interface CommonFlags {
   readonly format?: 'text' | 'json';
@@ -57,6 +58,34 @@ export interface KillFlags extends CommonFlags {
   readonly timeout?: number;
 }
 
+export interface WatchFlags
+  extends Omit<CommonFlags, 'format' | 'output' | 'showKeys'>, OperationsFlags {
+  readonly repo?: string;
+  readonly branch?: string;
+  readonly path?: string;
+  readonly config?: string;
+  /** Milliseconds; likewise the two below. */
+  readonly interval: number;
+  readonly jitter?: number;
+  readonly debounce: number;
+  /** Fields of cron, or `off`. */
+  readonly schedule: string;
+  readonly url?: string;
+  readonly embedded?: boolean;
+  readonly embeddedDir?: string;
+  readonly environment: readonly string[];
+  readonly concurrency?: number;
+  readonly prune?: boolean;
+  readonly adopt?: boolean;
+  readonly revertDrift?: boolean;
+  readonly allowOlder?: boolean;
+  readonly title?: string;
+  readonly comment?: string;
+  /** Milliseconds; likewise below. */
+  readonly timeout?: number;
+  readonly lockTimeout: number;
+}
+
 export type ValidateFlags = CommonFlags;
 
 /** What a command talks to: the process, or a test's stand-in for it. */
@@ -67,4 +96,6 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted by SIGINT or SIGTERM; the reason is the signal's name. */
   readonly signal: AbortSignal;
+  /** Calls the listener at each SIGHUP from now on. */
+  readonly onHangup?: (listener: () => void) => void;
 }

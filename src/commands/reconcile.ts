@@ -3,14 +3,13 @@ import { operatorSettings } from '../config.js';
 import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
 import { pendingWithheld } from '../plan/plan.js';
 import { diagnosticsText } from '../report/diagnostics-text.js';
-import type { Outcome, Outcomes } from '../model/run.js';
 import { planDocument, type PlanDocument } from '../report/plan-json.js';
-import type { PlanReport } from '../report/plan-report.js';
 import { planText } from '../report/plan-text.js';
 import type { ReviewedPlan } from '../report/reviewed-plan.js';
 import { errorText } from '../report/run-error.js';
 import { plan, reconcile, type ApplyOptions } from '../reconcile.js';
 import { PlanDiffersError, refuseUnreviewed } from '../stages/reviewing.js';
+import { exitCodeOf, exitCodeOfSignal, reportOf } from '../stages/reporting.js';
 import { InvalidSpecsError, type Applied, type Planned } from '../stages/run.js';
 import { combinedExitCode } from './exit-code.js';
 import { askToForce } from './force.js';
@@ -156,75 +155,22 @@ function reported(
   if (unremembered !== '') terminal.stderr.write(`flaghoist: ${unremembered}`);
   return {
     directory,
-    exitCode: exitCodeOf(result, flags, terminal),
+    exitCode: detailed(result, flags, terminal) ?? exitCodeOf(result, terminal.signal),
     text: text + unverified + unremembered,
     document: planDocument(report, { showKeys }),
   };
 }
 
-export function reportOf(result: Planned | Applied, { context }: Run): PlanReport {
-  const { plan: found, words, planHash, at, impacts, guardFindings, allowed, home, input } = result;
-  return {
-    plan: found,
-    words,
-    planHash,
-    impacts,
-    guardFindings,
-    allowed,
-    unknowns: result.unknowns,
-    origin: context.originName(),
-    workspace: at.workspace,
-    revision: context.source.revision,
-    stateless: home === null,
-    held: [...input.policy.held].sort(),
-    environments: input.policy.environments.map(({ name }) => name),
-    ruleNames: ruleNamesOf(input),
-    ...('outcomes' in result
-      ? { outcomes: result.outcomes, converged: result.converged }
-      : killOutcomes(result)),
-  };
-}
-
-/** Of a plan that a guard stands against only the kills were sent. */
-function killOutcomes({ plan: found, kills }: Planned): { outcomes?: Outcomes } {
-  const killed = found.changes.filter(({ id }) => kills.get(id)?.status === 'killed');
-  if (killed.length === 0) return {};
-  const held: Outcome = { status: 'skipped', why: 'killed; a guard holds the rest back' };
-  return {
-    outcomes: new Map(
-      killed.map(({ id, fields }) => [id, fields.length === 1 ? { status: 'applied' } : held]),
-    ),
-  };
-}
-
-function ruleNamesOf({ desired, policy }: Planned['input']): PlanReport['ruleNames'] & object {
-  const names = new Map<string, readonly (string | undefined)[]>();
-  for (const flag of desired.flags.values()) {
-    for (const { configName, name } of policy.environments) {
-      const definition = flag.environments.get(configName);
-      if (definition) names.set(`flag/${flag.name}@${name}`, definition.ruleNames);
-    }
-  }
-  return names;
-}
-
-function exitCodeOf(
+/** With `--detailed-exitcode`, of a dry run that is to say whether there is anything to do. */
+function detailed(
   result: Planned | Applied,
-  flags: ReconcileFlags,
+  { detailedExitcode }: ReconcileFlags,
   { signal }: Terminal,
-): ExitCode {
-  if (signal.aborted) return exitCodeOfSignal(signal);
-  if (!('outcomes' in result)) {
-    if (result.guardFindings.length > 0) return EXIT.guardRefused;
-    const differs = result.plan.changes.length + pendingWithheld(result.plan).length > 0;
-    return flags.detailedExitcode === true && differs ? EXIT.changes : EXIT.ok;
-  }
-  if (result.unremembered !== undefined && result.converged) return EXIT.failed;
-  return result.converged ? EXIT.ok : EXIT.notConverged;
-}
-
-function exitCodeOfSignal({ reason }: AbortSignal): ExitCode {
-  return reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
+): ExitCode | undefined {
+  if (detailedExitcode !== true || 'outcomes' in result) return undefined;
+  if (signal.aborted || result.guardFindings.length > 0) return undefined;
+  const differs = result.plan.changes.length + pendingWithheld(result.plan).length > 0;
+  return differs ? EXIT.changes : undefined;
 }
 
 /** Diagnostics are a result; why the run came to nothing is said on standard error, in every format. */

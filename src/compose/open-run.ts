@@ -4,8 +4,9 @@ import type { OperatorSettings } from '../config.js';
 import type { Progress } from '../model/progress.js';
 import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
-import { openSource } from '../stages/source.js';
+import { openSource, type Source } from '../stages/source.js';
 import { Closers } from './closers.js';
+import type { Limiters } from './limiters.js';
 import { lockState } from './lock-state.js';
 import { openService, type AccessOptions, type ServiceAccess } from './service-access.js';
 import { stateAccess } from './state-access.js';
@@ -35,6 +36,10 @@ export interface RunFlags {
   readonly timeout?: number;
   readonly lockTimeout: number;
   readonly concurrency?: number;
+  /** Planned and reported, but for kills nothing is written. */
+  readonly suspend?: boolean;
+  /** What holds where the config does not say whether the state is shared over origin. */
+  readonly pushState?: boolean;
 }
 
 export interface Surroundings {
@@ -43,6 +48,10 @@ export interface Surroundings {
   /** A line for people. */
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
+  /** Opens what the run reads; default: the directory. */
+  readonly open?: (() => Promise<Source>) | undefined;
+  /** Shared by the runs of one process. */
+  readonly limiters?: Limiters | undefined;
   /** Absent: waits that are long become notes, and nothing else is told. */
   readonly progress?: Progress | undefined;
 }
@@ -54,6 +63,8 @@ export interface Run extends AsyncDisposable {
   readonly openWriter: () => AdminWriter;
   /** What plans call the service. */
   readonly originName: () => string;
+  /** Requests sent up to now, tries counted one by one. */
+  readonly requests: () => number;
 }
 
 /** A dead network is given up after so long. */
@@ -68,13 +79,12 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note, traffic, progress }: Surroundings,
+  { settings, signal, note, open, limiters, traffic, progress }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
-  const source = await openSource(directory, {
-    workingTree: flags.committedOnly !== true && (isDryRun || flags.allowDirty === true),
-  });
+  const workingTree = flags.committedOnly !== true && (isDryRun || flags.allowDirty === true);
+  const source = await (open?.() ?? openSource(directory, { workingTree }));
   closers.add(async () => source[Symbol.asyncDispose]());
   const opened: { service?: ServiceAccess; pushState?: boolean } = {};
   const service = (): ServiceAccess => {
@@ -93,13 +103,12 @@ export async function openRun(
     source,
     options: runOptions(flags),
     openReader: async (desired) => {
-      opened.pushState = desired.config.pushState;
-      const access = accessOptions(flags, checkout.directory);
-      opened.service = await openService(
-        desired,
-        { ...access, settings, signal, note, traffic, progress },
-        closers,
-      );
+      opened.pushState = desired.config.pushState ?? flags.pushState ?? false;
+      const access = {
+        ...accessOptions(flags, checkout.directory),
+        ...{ settings, signal, note, limiters, traffic, progress },
+      };
+      opened.service = await openService(desired, access, closers);
       return opened.service.reader;
     },
     originName: () => service().name,
@@ -118,6 +127,7 @@ export async function openRun(
     context,
     openWriter: () => service().openWriter(),
     originName: () => service().name,
+    requests: () => opened.service?.requests() ?? 0,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
   };
 }
@@ -134,6 +144,7 @@ function runOptions(flags: RunFlags): RunOptions {
     everyKey: flags.everyKey === true,
     holdInvalid: flags.holdInvalid === true,
     since: flags.since,
+    suspend: flags.suspend === true,
   };
 }
 

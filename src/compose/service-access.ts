@@ -11,6 +11,7 @@ import type { Progress, Wait } from '../model/progress.js';
 import { packageVersion } from '../version.js';
 import type { Closers } from './closers.js';
 import type { EmbeddedOptions } from './embedded.js';
+import type { Limiters } from './limiters.js';
 import { embeddedStateName } from './store-id.js';
 
 export interface AccessOptions {
@@ -25,6 +26,7 @@ export interface AccessOptions {
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
+  readonly limiters?: Limiters | undefined;
   readonly progress?: Progress | undefined;
 }
 
@@ -42,6 +44,8 @@ export interface ServiceAccess {
   /** What the state calls the service: for the embedded one, which of its stores. */
   readonly stateName: string;
   openWriter(): AdminWriter;
+  /** Sent up to now, tries counted one by one. */
+  requests(): number;
 }
 
 /**
@@ -62,6 +66,10 @@ export async function openService(
     version: packageVersion(),
     timeoutMs: options.timeoutMs,
     concurrency: options.concurrency,
+    // The embedded service is another one at every run, and so is its key.
+    limiter: options.embedded
+      ? undefined
+      : options.limiters?.of({ origin: name, key: key() }, options),
     signal: options.signal,
     traffic: options.traffic,
     onWait: (wait) => {
@@ -69,13 +77,16 @@ export async function openService(
       else noteWait(wait, options.note);
     },
   });
-  options.progress?.requests(() =>
-    Object.values(client.counts()).reduce((sum, count) => sum + count, 0),
-  );
+  const requests = (): number => Object.values(client.counts()).reduce((a, b) => a + b, 0);
+  options.progress?.requests(requests);
   closers.add(async () => client.close());
   // The half that cannot write is all that a reader gets.
   const reader = new HttpAdminReader(client.reads());
-  return { reader, name, stateName, openWriter: () => new HttpAdminWriter(client, reader) };
+  return {
+    ...{ reader, name, stateName },
+    openWriter: () => new HttpAdminWriter(client, reader),
+    requests,
+  };
 }
 
 function noteWait({ waitMs, why, what }: Wait, note: (text: string) => void): void {

@@ -1,6 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { FlaghoistError } from '../errors.js';
+import type { RemoteAccess } from './environment.js';
 import { exitCodeOf, gitError, openGit, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
 import { ObjectReader } from './objects.js';
@@ -28,6 +29,8 @@ export interface Repository {
   readonly prefix: string;
   readonly git: Git;
   readonly objects: ObjectReader;
+  /** How its origin is spoken to, where that is not what its own config and the operator's environment say. */
+  readonly remote?: RemoteAccess;
 }
 
 /**

@@ -31,6 +31,24 @@ const ORIGIN_SETTINGS: Readonly<Record<string, string>> = {
   'transfer.fsckObjects': 'true',
 };
 
+/**
+ * One git server, as the operator said that it is to be spoken to; nothing here comes from a repository.
+ *
+ * Both are asked for every command, so that a credential that was rotated in its file is picked up.
+ */
+export interface RemoteAccess {
+  /** Without credentials. */
+  readonly url: string;
+  /** Settings of git, such as the header that holds a token: they are seen in no list of processes. */
+  readonly settings: () => Readonly<Record<string, string>>;
+  readonly variables: () => Readonly<Record<string, string>>;
+}
+
+/**
+ * Where a command may go: nowhere, to `origin` with the operator's own credentials for git, or to one server.
+ */
+export type Reach = 'local' | 'origin' | RemoteAccess;
+
 /** Of the operator's own environment; the repository has no word in it. */
 const CREDENTIALS = [
   'HOME',
@@ -48,7 +66,8 @@ const CREDENTIALS = [
   'no_proxy',
 ] as const;
 
-function originVariables(): Record<string, string> {
+function reachVariables(reach: Reach): Record<string, string> {
+  if (reach === 'local') return {};
   const given = CREDENTIALS.flatMap((name) => {
     const value = process.env[name];
     return value === undefined || value === '' ? [] : [[name, value] as const];
@@ -57,23 +76,24 @@ function originVariables(): Record<string, string> {
     GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
     ...Object.fromEntries(given),
     GIT_ALLOW_PROTOCOL: 'https:ssh:file',
+    ...(reach !== 'origin' && reach.variables()),
   };
 }
 
 /**
  * The whole environment of every git process: nothing is inherited but the way to the binary.
  *
- * @param reach `origin`: the commands that fetch and push the state may use the network, and the operator's
- *   credentials for it. All others may not.
+ * @param reach only the commands that fetch and push may use the network, and the operator's credentials for it.
  * @param trusted the one directory whose repository git may open although somebody else owns it.
  */
 export function gitEnvironment(
   trusted: string | null,
-  reach: 'local' | 'origin' = 'local',
+  reach: Reach = 'local',
 ): Record<string, string> {
   const settings = Object.entries({
     ...SETTINGS,
-    ...(reach === 'origin' && ORIGIN_SETTINGS),
+    ...(reach !== 'local' && ORIGIN_SETTINGS),
+    ...(typeof reach === 'object' && reach.settings()),
     // An empty value empties the list: nothing is trusted then but what the user owns.
     'safe.directory': trusted ?? '',
   });
@@ -91,7 +111,7 @@ export function gitEnvironment(
     GIT_ALLOW_PROTOCOL: 'none',
     // Replaced objects would make a commit say what it does not.
     GIT_NO_REPLACE_OBJECTS: '1',
-    ...(reach === 'origin' && originVariables()),
+    ...reachVariables(reach),
     GIT_CONFIG_COUNT: String(settings.length),
     ...Object.fromEntries(
       settings.flatMap(([key, value], index) => [

@@ -1,8 +1,11 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { gitEnvironment } from './environment.js';
+import { gitEnvironment, type Reach } from './environment.js';
 import { gitError, GitExit, type Git } from './git.js';
 
 const TIMEOUT_MS = 60_000;
+
+/** A first clone may be large; a server that is silent is given up much earlier. */
+const REMOTE_TIMEOUT_MS = 600_000;
 
 /**
  * Starts a git command that is spoken to over standard input: same environment as `Git.run`.
@@ -13,7 +16,7 @@ const TIMEOUT_MS = 60_000;
 export function spawnGit(
   git: Git,
   args: readonly string[],
-  reach: 'local' | 'origin' = 'local',
+  reach: Reach = 'local',
 ): ChildProcessWithoutNullStreams {
   return spawn('git', args, {
     cwd: git.directory,
@@ -21,6 +24,13 @@ export function spawnGit(
     stdio: 'pipe',
     detached: true,
   });
+}
+
+export interface StreamOptions {
+  readonly allowedExitCodes?: readonly number[];
+  readonly reach?: Reach;
+  /** Ends the command, which fails then. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -33,14 +43,19 @@ export async function runWithInput(
   args: readonly string[],
   input: Buffer | string,
   purpose: string,
-  allowedExitCodes: readonly number[] = [0],
-  reach: 'local' | 'origin' = 'local',
+  { allowedExitCodes = [0], reach = 'local', signal }: StreamOptions = {},
 ): Promise<Buffer> {
+  signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
     const child = spawnGit(git, args, reach);
+    const end = (): void => {
+      killGroup(child);
+    };
+    signal?.addEventListener('abort', end, { once: true });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
-    const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
+    const timeoutMs = typeof reach === 'object' ? REMOTE_TIMEOUT_MS : TIMEOUT_MS;
+    const timer = setTimeout(end, timeoutMs);
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
     // A command that gave up early closes its input; its exit code says why.
@@ -51,6 +66,7 @@ export async function runWithInput(
     });
     child.on('close', (code) => {
       clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
       if (code !== null && allowedExitCodes.includes(code)) {
         resolve(Buffer.concat(stdout));
         return;
@@ -60,4 +76,14 @@ export async function runWithInput(
     });
     child.stdin.end(input);
   });
+}
+
+/** With all that it started itself: a helper that hangs on the network would hold its output open. */
+function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
 }

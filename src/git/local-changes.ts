@@ -86,7 +86,7 @@ async function withoutIgnored(repository: Repository, paths: string[]): Promise<
     paths.map((path) => `${repository.prefix}${path}\0`).join(''),
     'ask git which files it ignores',
     // 1: none of them.
-    [0, 1],
+    { allowedExitCodes: [0, 1] },
   );
   const names = new Set(ignored.toString('utf8').split('\0'));
   return paths.filter((path) => !names.has(repository.prefix + path));

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { FlaghoistError } from '../errors.js';
 import type { Repository } from './checkout.js';
+import type { Reach } from './environment.js';
 import { exitCodeOf, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
 import { ORIGIN_REFS, STATE_REFS } from './state-ref.js';
@@ -15,10 +16,12 @@ export class StateOrigin {
   /** The repository that refs are fetched into and pushed from. */
   readonly git: Git;
   readonly #url: string;
+  readonly #reach: Reach;
 
-  constructor(git: Git, url: string) {
+  constructor(git: Git, url: string, reach: Reach) {
     this.git = git;
     this.#url = url;
+    this.#reach = reach;
   }
 
   /**
@@ -103,7 +106,8 @@ export class StateOrigin {
   }
 
   async #run(args: readonly string[], purpose: string): Promise<string> {
-    return (await runWithInput(this.git, args, '', purpose, [0], 'origin')).toString('utf8');
+    const answer = await runWithInput(this.git, args, '', purpose, { reach: this.#reach });
+    return answer.toString('utf8');
   }
 }
 
@@ -115,6 +119,7 @@ export async function openStateOrigin(
   repository: Repository | null,
   git: Git,
 ): Promise<StateOrigin> {
+  if (repository?.remote) return new StateOrigin(git, repository.remote.url, repository.remote);
   const url = repository && (await originUrl(repository));
   if (!repository || url === null || url === '') {
     throw new FlaghoistError(
@@ -122,7 +127,7 @@ export async function openStateOrigin(
       'cannot share the state: this checkout has no remote "origin" (set `state: { push: false }`, or add one)',
     );
   }
-  return new StateOrigin(git, allowedUrl(url, repository.root));
+  return new StateOrigin(git, allowedUrl(url, repository.root), 'origin');
 }
 
 async function originUrl({ git }: Repository): Promise<string | null> {
@@ -136,7 +141,7 @@ async function originUrl({ git }: Repository): Promise<string | null> {
 }
 
 /** `git@host:path`, with no slash before the colon. */
-const SCP_LIKE = /^[\w.-]+@?[\w.-]*:(?!:)/;
+export const SCP_LIKE = /^[\w.-]+@?[\w.-]*:(?!:)/;
 
 function allowedUrl(url: string, root: string): string {
   if (/^(https|ssh|file):\/\//.test(url)) return url;

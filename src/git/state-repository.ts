@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { access, mkdir, realpath, stat } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { isRepository, openBare } from './bare-repository.js';
 import type { Checkout } from './checkout.js';
-import { gitError, openGit, type Git } from './git.js';
+import type { Git } from './git.js';
 
 /** The repository that holds states: that of the checkout, or a bare one of its own. */
 export interface StateRepository {
@@ -34,36 +35,11 @@ export async function stateRepository(
 
 function bare(directory: string): StateRepository {
   let opened: Promise<Git> | null = null;
-  const open = async (): Promise<Git> => {
-    await makeBare(directory);
-    return openGit(await realpath(directory));
-  };
   return {
     gitDir: directory,
-    open: async () => (opened ??= open()),
+    open: async () => (opened ??= openBare(directory, 'state repository')),
     exists: async () => opened !== null || isRepository(directory),
   };
-}
-
-async function makeBare(directory: string): Promise<void> {
-  if (await isRepository(directory)) return;
-  try {
-    await mkdir(directory, { recursive: true });
-  } catch (error) {
-    throw gitError(`create the state repository "${directory}"`, error);
-  }
-  await openGit(await realpath(directory)).run(
-    ['init', '--quiet', '--bare', '--initial-branch=state', '.'],
-    `create the state repository "${directory}"`,
-  );
-}
-
-async function isRepository(directory: string): Promise<boolean> {
-  try {
-    return (await stat(join(directory, 'HEAD'))).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Whether the directory, or the nearest one above it that exists, can be written. */

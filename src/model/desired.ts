@@ -43,7 +43,7 @@ export interface Config {
   readonly references: { readonly segments: readonly string[]; readonly flags: readonly string[] };
   readonly prune: boolean;
   readonly suspend: boolean;
-  readonly pushState: boolean;
+  readonly pushState?: boolean;
   readonly guards: Guards;
   /** Absent: `revert`, and `report` in a protected environment. Likewise below. */
   readonly onDrift?: DriftPolicy;

@@ -25,6 +25,7 @@ export const DIAGNOSTIC_CODES = [
   'key-file-outside',
   'key-listed-twice',
   'key-number',
+  'lfs-pointer',
   'misplaced-file',
   'missing-default-rule',
   'missing-field',

@@ -35,6 +35,9 @@ export interface ParseCache {
   set(id: string, file: ParsedFile): unknown;
 }
 
+/** How each begins; taken for a list of keys, its lines would become keys. */
+const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
+
 /** Parses one file; never throws on account of its content. */
 export function parseFile(kind: FileKind, bytes: Uint8Array): ParsedFile {
   const text = decodeUtf8(bytes);
@@ -43,6 +46,11 @@ export function parseFile(kind: FileKind, bytes: Uint8Array): ParsedFile {
     return unreadable(new SourceText(''), [problemAt('invalid-utf8', { from: 0, to: 1 }, message)]);
   }
   const source = new SourceText(text);
+  if (text.startsWith(LFS_POINTER)) {
+    const message = 'the file is a pointer of Git LFS; only what git itself holds is read';
+    const span = { from: 0, to: LFS_POINTER.length };
+    return unreadable(source, [problemAt('lfs-pointer', span, message)]);
+  }
   if (kind === 'keys') return listed(source, parseKeyFile(text));
   if (kind === 'identities-csv') {
     const { keys, problems } = parseIdentitiesCsv(text);

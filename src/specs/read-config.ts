@@ -73,7 +73,7 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
     references: { segments: references?.segments ?? [], flags: references?.flags ?? [] },
     prune: spec.prune ?? false,
     suspend: spec.suspend ?? false,
-    pushState: spec.state?.push ?? false,
+    ...(spec.state?.push !== undefined && { pushState: spec.state.push }),
     guards: spec.guards ?? {},
     ...(onDrift !== undefined && { onDrift }),
     ...(onConflict !== undefined && { onConflict }),

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 
-export const SCHEMA_NAMES = [
+/** What stands in a config repository. */
+export const SPEC_SCHEMA_NAMES = [
   'config',
   'flag',
   'flag-overlay',
@@ -10,6 +11,8 @@ export const SCHEMA_NAMES = [
   'kills',
   'spec-test',
 ] as const;
+
+export const SCHEMA_NAMES = [...SPEC_SCHEMA_NAMES, 'watch'] as const;
 
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 

@@ -22,6 +22,8 @@ export interface RunOptions {
   readonly holdInvalid?: boolean;
   /** Only objects whose specs differ from this revision's are planned; the others are held back. */
   readonly since?: string | undefined;
+  /** As `suspend: true` of the config. */
+  readonly suspend?: boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ export function resolvePolicy(
     revertDrift: options.revertDrift,
     identities: options.identities === true ? 'all' : stateless ? 'none' : 'changed',
     stateless,
-    suspended: config.suspend,
+    suspended: config.suspend || options.suspend === true,
     witnessed: new Set(),
     restorable: new Map(),
   };

@@ -43,6 +43,16 @@ export async function openSource(
   return fromCommit(checkout, head, [ignoredWarning(changes)]);
 }
 
+/** Opens one commit of a checkout, whatever lies on disk. Disposing closes the checkout. */
+export async function openCommit(checkout: Checkout, commit: string): Promise<Source> {
+  try {
+    return await fromCommit({ ...checkout, head: commit }, commit, []);
+  } catch (error) {
+    await checkout.close();
+    throw error;
+  }
+}
+
 const NO_HISTORY =
   'there is no git history here: titles and comments of writes are generic, and nothing is remembered between runs';
 

@@ -85,3 +85,13 @@ function anchorOf(heading: string): string {
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
 }
+
+/** Every field that a schema has, at any depth. */
+export function fieldsOf(schema: unknown, found = new Set<string>()): Set<string> {
+  if (typeof schema !== 'object' || schema === null) return found;
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'properties') Object.keys(value as object).forEach((field) => found.add(field));
+    fieldsOf(value, found);
+  }
+  return found;
+}

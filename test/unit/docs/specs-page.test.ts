@@ -3,9 +3,9 @@ import { parse } from 'yaml';
 import { COMPARISONS, matcherOf } from '../../../src/kinds/condition.js';
 import type { ConditionSpec } from '../../../src/generated/flag.schema.d.ts';
 import { readSpecs } from '../../../src/specs/read-specs.js';
-import { SCHEMA_NAMES } from '../../../src/specs/schemas.js';
+import { SPEC_SCHEMA_NAMES } from '../../../src/specs/schemas.js';
 import { treeOf } from '../../support/spec-tree.js';
-import { bare, examplesOf, projectText, rowsOf, sectionOf } from './page.js';
+import { bare, examplesOf, fieldsOf, projectText, rowsOf, sectionOf } from './page.js';
 
 const PAGE = projectText('docs/specs.md');
 
@@ -61,7 +61,7 @@ describe('the table of conditions', () => {
 });
 
 describe('docs/specs.md', () => {
-  it.each(SCHEMA_NAMES)('names every field of a %s', (name) => {
+  it.each(SPEC_SCHEMA_NAMES)('names every field of a %s', (name) => {
     const fields = fieldsOf(JSON.parse(projectText(`schemas/${name}.schema.json`)));
 
     const missing = [...fields].filter((field) => !new RegExp(`\\b${field}\\b`).test(PAGE));
@@ -70,12 +70,3 @@ describe('docs/specs.md', () => {
     expect(missing).toEqual([]);
   });
 });
-
-function fieldsOf(schema: unknown, found = new Set<string>()): Set<string> {
-  if (typeof schema !== 'object' || schema === null) return found;
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (keyword === 'properties') Object.keys(value as object).forEach((field) => found.add(field));
-    fieldsOf(value, found);
-  }
-  return found;
-}

@@ -4,7 +4,7 @@ import { BODY_OF, type JsonBody } from '../../../src/daemon/notify/formats.js';
 import { aRun, aSource, DaemonInMemory } from '../../support/daemon-view.js';
 import { startTestOperations } from '../../support/operations.js';
 import { aReport } from '../../support/plan-builder.js';
-import { bare, projectText, rowsOf, sectionOf } from './page.js';
+import { bare, brokenLinks, projectText, rowsOf, sectionOf } from './page.js';
 
 const PAGE = projectText('docs/watch-operations.md');
 
@@ -39,6 +39,16 @@ describe('docs/watch-operations.md', () => {
 
     const rows = rowsOf(sectionOf(PAGE, '## Notifications'));
     expect(rows.map(([member]) => bare(member))).toEqual(Object.keys(body));
+  });
+
+  it('names only options that the command has, and only files and headings that there are', () => {
+    const source = ['src/watch-cli.ts', 'src/cli.ts'].map(projectText).join('');
+    const ours = PAGE.replaceAll(/^curl .*(\n {2}.*)*$|^signature=.*$/gm, '');
+    const named = [...ours.matchAll(/`[^`\n]*?(--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
+
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((option) => !source.includes(`'${option}`))).toEqual([]);
+    expect(brokenLinks('docs/watch-operations.md')).toEqual([]);
   });
 
   it('lists endpoints that are there', async () => {

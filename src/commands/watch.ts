@@ -1,0 +1,65 @@
+import { openOperations } from '../compose/operations.js';
+import { createDaemon, type WatchedSource } from '../compose/watch.js';
+import { operatorSettings } from '../config.js';
+import { Metrics } from '../daemon/metrics/metrics.js';
+import type { ExitCode } from '../errors.js';
+import { createLog, type Log } from '../log.js';
+import { exitCodeOfSignal } from '../stages/reporting.js';
+import type { Terminal, WatchFlags } from './options.js';
+import { watchedSources } from './watched-sources.js';
+
+/** Keeps the service in line until a signal comes. Whatever fails meanwhile is said in the log, and tried again. */
+export async function runWatch(
+  directory: string,
+  flags: WatchFlags,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const settings = operatorSettings(terminal.environment);
+  const sources = await watchedSources(directory, flags, settings);
+  const log = watchLog(flags, terminal, sources);
+  const metrics = new Metrics();
+  const daemon = createDaemon(sources, log, metrics.traffic);
+  const operations = await openOperations(daemon, flags, { metrics, log });
+  const { url } = operations;
+  log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
+  terminal.onHangup?.(() => {
+    daemon.trigger(null, 'signal');
+  });
+  daemon.start();
+  await aborted(terminal.signal);
+  log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
+  await daemon.stop(terminal.signal.reason);
+  await operations.close();
+  log.info({}, 'stopped');
+  return exitCodeOfSignal(terminal.signal);
+}
+
+function watchLog(
+  { quiet, verbose, logFormat, color }: WatchFlags,
+  { stderr }: Terminal,
+  sources: readonly WatchedSource[],
+): Log {
+  return createLog({
+    level: verbose === true ? 'debug' : quiet === true ? 'warn' : 'info',
+    format: logFormat ?? (stderr.isTTY ? 'pretty' : 'json'),
+    stream: stderr,
+    colour: color && stderr.isTTY,
+    secrets: () =>
+      sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
+  });
+}
+
+function secret(read: () => string | undefined): string {
+  try {
+    return read() ?? '';
+  } catch {
+    return '';
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => {
+    signal.addEventListener('abort', resolve, { once: true });
+  });
+}

@@ -1,0 +1,108 @@
+import type { Time } from '../api/time.js';
+import type { Log } from '../log.js';
+import { SourceLoop, type SourceOptions } from './source-loop.js';
+import type { DaemonControls, DaemonView, RunRecord, SourceView } from './view.js';
+
+export interface DaemonOptions {
+  readonly version: string;
+  readonly sources: readonly SourceOptions[];
+  readonly time: Time;
+  readonly log: Log;
+}
+
+/** Everything that `watch` is, but for its surface: sources that are kept in line, each by itself. */
+export class Daemon implements DaemonView, DaemonControls {
+  readonly version: string;
+  readonly startedAt: string;
+  readonly #loops: readonly SourceLoop[];
+  readonly #changeListeners = new Set<() => void>();
+  readonly #runListeners = new Set<(source: SourceView, run: RunRecord) => void>();
+  #runs = 0;
+
+  constructor({ version, sources, time, log }: DaemonOptions) {
+    this.version = version;
+    this.startedAt = new Date(time.now()).toISOString();
+    const started = this.startedAt.replace(/\D/g, '').slice(0, 14);
+    const around = {
+      time,
+      log,
+      newRunId: () => {
+        this.#runs += 1;
+        return `${started}-${String(this.#runs).padStart(6, '0')}`;
+      },
+      onChange: () => {
+        for (const listener of this.#changeListeners) listener();
+      },
+      onRun: (source: SourceView, run: RunRecord) => {
+        for (const listener of this.#runListeners) listener(source, run);
+      },
+    };
+    this.#loops = sources.map((source) => new SourceLoop(source, around));
+  }
+
+  start(): void {
+    for (const loop of this.#loops) loop.start();
+  }
+
+  /**
+   * Resolves when every run under way has finished its request, and ended.
+   *
+   * @param reason name of the signal.
+   */
+  async stop(reason: unknown): Promise<void> {
+    await Promise.all(this.#loops.map(async (loop) => loop.stop(reason)));
+  }
+
+  readonly sources: DaemonView['sources'] = () => this.#loops.map((loop) => loop.view());
+
+  readonly onChange: DaemonView['onChange'] = (listener) => added(this.#changeListeners, listener);
+
+  readonly onRun: DaemonView['onRun'] = (listener) => added(this.#runListeners, listener);
+
+  readonly trigger: DaemonControls['trigger'] = (source, trigger) => {
+    for (const loop of this.#named(source)) loop.trigger(trigger);
+  };
+
+  readonly suspend: DaemonControls['suspend'] = (source, hold) => {
+    for (const loop of this.#named(source)) {
+      loop.hold((holds) => {
+        holds.suspend(hold);
+      });
+    }
+  };
+
+  readonly resume: DaemonControls['resume'] = (source) => {
+    for (const loop of this.#named(source)) {
+      loop.hold((holds) => {
+        holds.resume();
+      });
+    }
+  };
+
+  readonly pin: DaemonControls['pin'] = (source, hold) => {
+    for (const loop of this.#named(source)) {
+      loop.hold((holds) => {
+        holds.pin(hold);
+      });
+    }
+  };
+
+  readonly unpin: DaemonControls['unpin'] = (source) => {
+    for (const loop of this.#named(source)) {
+      loop.hold((holds) => {
+        holds.unpin();
+      });
+    }
+  };
+
+  #named(source: string | null): readonly SourceLoop[] {
+    return this.#loops.filter(({ name }) => source === null || name === source);
+  }
+}
+
+function added<T>(listeners: Set<T>, listener: T): () => void {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}

@@ -1,0 +1,304 @@
+import type { Time } from '../api/time.js';
+import { EXIT, messageOf } from '../errors.js';
+import type { Log } from '../log.js';
+import type { Words } from '../model/run.js';
+import { clean } from '../report/clean.js';
+import { runCycle, type CycleEnd, type OpenRun, type RunOrder } from './cycle.js';
+import { withKillsOf } from '../stages/newest-kills.js';
+import type { Source } from '../stages/source.js';
+import { Driver } from './driver.js';
+import { Follower } from './follower.js';
+import { Holds } from './holds.js';
+import { RunLog } from './run-log.js';
+import { Schedule } from './schedule.js';
+import { SourceRecord } from './source-record.js';
+import type { Seen, Upstream } from './upstream/upstream.js';
+import type { CommitView, RunRecord, SourceView, Trigger } from './view.js';
+
+/** What one source is, and how it is kept in line. */
+export interface SourceOptions {
+  readonly name: string;
+  readonly upstream: Upstream;
+  readonly openRun: OpenRun;
+  readonly intervalMs: number;
+  readonly jitterMs: number;
+  readonly debounceMs: number;
+  /** Fields of cron; null: no full check by the clock. */
+  readonly schedule: string | null;
+  readonly allowOlder: boolean;
+  /** Replace what the commits say. */
+  readonly words: Partial<Words>;
+}
+
+/** What all sources of a daemon share. */
+export interface LoopSurroundings {
+  readonly time: Time;
+  readonly log: Log;
+  readonly newRunId: () => string;
+  readonly onChange: () => void;
+  readonly onRun: (source: SourceView, run: RunRecord) => void;
+}
+
+/** Triggers that come from a look, and bring its news with them. */
+const NEWS: readonly Trigger[] = ['commit', 'files', 'kill'];
+
+/** A hold is looked at so often at least: the clock on the wall may jump. */
+const MAX_HOLD_WAIT_MS = 600_000;
+
+/** Keeps one source in line: one look after the other, one run after the other. */
+export class SourceLoop {
+  readonly #options: SourceOptions;
+  readonly #around: LoopSurroundings;
+  readonly #log: Log;
+  readonly #runLog: RunLog;
+  readonly #driver: Driver;
+  readonly #follower: Follower;
+  readonly #holds: Holds;
+  readonly #record: SourceRecord;
+  readonly #ending = new AbortController();
+  #schedule: Schedule | null = null;
+  #looked: Promise<void> = Promise.resolve();
+  /** Triggers of a run that has not chosen its commit yet: what comes now is its own news. */
+  #choosing: Trigger[] | null = null;
+  #plannedLocally: string | null = null;
+  #holdTimer: AbortController | null = null;
+
+  constructor(options: SourceOptions, around: LoopSurroundings) {
+    const { time } = around;
+    this.#options = options;
+    this.#around = around;
+    this.#log = around.log.child({ source: options.name });
+    this.#runLog = new RunLog(this.#log);
+    this.#holds = new Holds(() => time.now());
+    this.#record = new SourceRecord(() => time.now());
+    this.#driver = new Driver({
+      time,
+      debounceMs: options.debounceMs,
+      run: async (triggers, signal) => this.#runSafely(triggers, signal),
+      onChange: around.onChange,
+    });
+    this.#follower = new Follower(options.upstream, {
+      time,
+      intervalMs: options.intervalMs,
+      jitterMs: options.jitterMs,
+      onNews: (trigger) => {
+        this.#news(trigger);
+      },
+      onLook: (trouble) => {
+        this.#onLook(trouble);
+      },
+    });
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  start(): void {
+    const { schedule } = this.#options;
+    if (schedule !== null) {
+      this.#schedule = new Schedule(schedule, this.#log, () => {
+        this.trigger('schedule');
+      });
+    }
+    this.#follower.start();
+    this.trigger('start');
+  }
+
+  /** Resolves when the run under way has ended and nothing more will happen. */
+  async stop(reason: unknown): Promise<void> {
+    this.#ending.abort();
+    this.#follower.end();
+    await this.#schedule?.stop();
+    await this.#driver.stop(reason);
+    await this.#follower.close();
+  }
+
+  trigger(trigger: Trigger): void {
+    this.#log.debug({ trigger }, 'trigger');
+    if (!NEWS.includes(trigger)) this.#looked = this.#follower.look();
+    this.#driver.trigger(trigger);
+  }
+
+  /** Changes what is held back, and runs by it. */
+  hold(change: (holds: Holds) => void): void {
+    change(this.#holds);
+    const { suspended, pinned } = this.#holds;
+    // Who says stop means now.
+    if (suspended) this.#driver.interrupt('suspended');
+    this.#log.info({ suspended, pinned }, 'held back by request');
+    void this.#awaitEndOfHold();
+    this.trigger('request');
+  }
+
+  view(): SourceView {
+    const { name, upstream } = this.#options;
+    const retryAt = this.#driver.nextRetryAt;
+    return {
+      name,
+      location: upstream.location,
+      branch: upstream.branch,
+      phase: this.#driver.phase,
+      ...this.#record.view(),
+      suspended: this.#holds.suspended ?? this.#record.suspendedByGit,
+      pinned: this.#holds.pinned,
+      nextSchedule: this.#schedule?.next ?? null,
+      nextRetry: retryAt === null ? null : new Date(retryAt).toISOString(),
+      leader: true,
+    };
+  }
+
+  #news(trigger: Trigger): void {
+    if (this.#choosing === null) this.trigger(trigger);
+    else if (!this.#choosing.includes(trigger)) this.#choosing.push(trigger);
+  }
+
+  #onLook(trouble: string | null): void {
+    const { isNews } = this.#record.trouble('source', trouble);
+    const commit = this.#follower.seen?.commit ?? null;
+    if (commit !== null) this.#record.seen(commit);
+    if (isNews && trouble !== null) this.#log.error({ why: clean(trouble) }, 'source out of reach');
+    if (isNews && trouble === null) this.#log.info({}, 'source within reach again');
+    if (this.#holds.expire()) this.trigger('request');
+    this.#around.onChange();
+  }
+
+  /** A fault of ours ends a run and not the daemon. */
+  async #runSafely(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.#run(triggers, signal);
+    } catch (error) {
+      this.#choosing = null;
+      this.#log.error({ error }, 'bug');
+      return true;
+    }
+  }
+
+  async #run(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
+    const { time, newRunId, onRun } = this.#around;
+    const id = newRunId();
+    const startedAt = new Date(time.now()).toISOString();
+    const started = performance.now();
+    const named = await this.#settle(triggers);
+    const { seen } = this.#follower;
+    const pinned = this.#holds.pinned?.commit;
+    const commit = pinned ?? seen?.commit?.commit ?? null;
+    this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
+    const end = await this.#cycle({ id, seen, commit, triggers: named, signal });
+    const at = commit === null ? null : await this.#describe(commit, seen);
+    const { result, exitCode, summary, text, plan, requests } = end;
+    const record: RunRecord = {
+      ...{ id, triggers: named, startedAt, result, exitCode, summary, text, plan, requests },
+      durationMs: Math.round(performance.now() - started),
+      commit,
+      subject: at?.subject ?? null,
+    };
+    this.#record.ended(record, at, end);
+    this.#runLog.ended(record, end);
+    onRun(this.view(), record);
+    return end.mayRetry && !signal.aborted;
+  }
+
+  /** Waits for the look that a trigger asked for, so that the run reads what was there when it came. */
+  async #settle(triggers: readonly Trigger[]): Promise<readonly Trigger[]> {
+    const named = [...triggers];
+    this.#choosing = named;
+    if (triggers.includes('retry')) this.#looked = this.#follower.look();
+    await this.#looked;
+    this.#choosing = null;
+    return named;
+  }
+
+  async #cycle(of: {
+    readonly id: string;
+    readonly seen: Seen | null;
+    readonly commit: string | null;
+    readonly triggers: readonly Trigger[];
+    readonly signal: AbortSignal;
+  }): Promise<CycleEnd> {
+    const { id, seen, commit, triggers, signal } = of;
+    if (seen === null) return unseen(this.#record.why('source'));
+    const { openRun, upstream, words, allowOlder } = this.#options;
+    const log = this.#log.child({ run: id, revision: commit });
+    const order: RunOrder = {
+      open: async () => this.#open(commit, seen),
+      everyKey: triggers.includes('schedule'),
+      suspend: this.#holds.suspended !== null,
+      // Who pins a commit means it.
+      allowOlder: allowOlder || this.#holds.pinned !== null,
+      dryRun: false,
+      signal,
+    };
+    const events = {
+      now: () => this.#around.time.now(),
+      words,
+      onKill: (object: string, { status }: { readonly status: string }) => {
+        log[status === 'killed' ? 'info' : 'error']({ object: clean(object), status }, 'kill');
+      },
+    };
+    const end = await runCycle(openRun, order, events);
+    const local = await this.#planLocalChanges(seen, async () =>
+      runCycle(openRun, { ...order, open: async () => upstream.open(null), dryRun: true }, events),
+    );
+    if (local === null) return end;
+    log.warn({ summary: clean(local.summary) }, 'local changes are planned, not applied');
+    return {
+      ...end,
+      text: `${end.text}\nNot committed, and not applied:\n${local.text}`,
+      requests: end.requests + local.requests,
+    };
+  }
+
+  /** What stays at an older commit has the kills of the newest one all the same. */
+  async #open(commit: string | null, { commit: newest }: Seen): Promise<Source> {
+    const source = await this.#options.upstream.open(commit);
+    const isNewest = commit === null || newest === null || newest.commit === commit;
+    return isNewest ? source : withKillsOf(source, newest.commit);
+  }
+
+  /** Local changes are said once, not with every run. */
+  async #planLocalChanges(
+    { commit, localFiles }: Seen,
+    plan: () => Promise<CycleEnd>,
+  ): Promise<CycleEnd | null> {
+    const isNews = commit !== null && localFiles !== null && localFiles !== this.#plannedLocally;
+    this.#plannedLocally = localFiles;
+    return isNews && !this.#ending.signal.aborted ? plan() : null;
+  }
+
+  async #describe(commit: string, seen: Seen | null): Promise<CommitView | null> {
+    if (seen?.commit?.commit === commit) return seen.commit;
+    return this.#options.upstream.describe(commit).catch(() => null);
+  }
+
+  /** What is held back until a time goes on by itself. */
+  async #awaitEndOfHold(): Promise<void> {
+    this.#holdTimer?.abort();
+    const timer = new AbortController();
+    this.#holdTimer = timer;
+    const signal = AbortSignal.any([timer.signal, this.#ending.signal]);
+    for (;;) {
+      const endsInMs = this.#holds.endsInMs;
+      if (endsInMs === null) return;
+      try {
+        await this.#around.time.sleep(Math.min(endsInMs, MAX_HOLD_WAIT_MS), signal);
+      } catch {
+        return;
+      }
+      if (this.#holds.expire()) this.trigger('request');
+    }
+  }
+}
+
+function unseen(why: string | null): CycleEnd {
+  const summary = why ?? 'the source was not seen yet';
+  return {
+    result: 'failed',
+    exitCode: EXIT.failed,
+    summary,
+    text: `flaghoist: ${clean(messageOf(summary))}\n`,
+    plan: null,
+    requests: 0,
+    mayRetry: true,
+  };
+}

@@ -1,0 +1,60 @@
+import { Clone, type CloneOptions } from '../../git/clone.js';
+import { commitIn } from '../../git/commit-summary.js';
+import { addsKill } from '../../stages/added-kills.js';
+import { openCommit, type Source } from '../../stages/source.js';
+import type { Checkout } from '../../git/checkout.js';
+import type { CommitView } from '../view.js';
+import type { Seen, Upstream } from './upstream.js';
+
+/** A branch of a git server, by way of a clone of our own. */
+export class RemoteUpstream implements Upstream {
+  readonly location: string;
+  readonly branch: string | null;
+  readonly directory: string;
+  readonly pushState = true;
+  readonly #clone: Clone;
+  #last: Seen | null = null;
+
+  /** @throws FlaghoistError `USAGE` branch or path are no such thing. */
+  constructor(options: CloneOptions) {
+    const { remote, branch, path, directory } = options;
+    this.location = path === '' ? remote.url : `${remote.url} (${path})`;
+    this.branch = branch;
+    this.directory = directory;
+    this.#clone = new Clone(options);
+  }
+
+  async look(signal: AbortSignal): Promise<Seen> {
+    const head = await this.#clone.fetch(signal);
+    if (this.#last?.commit?.commit === head) return this.#last;
+    this.#last = { commit: await this.describe(head), localFiles: null };
+    return this.#last;
+  }
+
+  async describe(commit: string): Promise<CommitView> {
+    return this.#with(commit, async (checkout) => commitIn(checkout, commit));
+  }
+
+  async open(commit: string | null): Promise<Source> {
+    if (commit === null) throw new Error('bug: a clone has no files on disk');
+    return openCommit(await this.#clone.checkout(commit), commit);
+  }
+
+  async addsKill(before: string, after: string): Promise<boolean> {
+    return this.#with(after, async (checkout) => addsKill(checkout, before, after));
+  }
+
+  /** Only fetching tells. */
+  follow(): () => Promise<void> {
+    return async () => Promise.resolve();
+  }
+
+  async #with<T>(commit: string, use: (checkout: Checkout) => Promise<T>): Promise<T> {
+    const checkout = await this.#clone.checkout(commit);
+    try {
+      return await use(checkout);
+    } finally {
+      await checkout.close();
+    }
+  }
+}

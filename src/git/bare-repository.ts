@@ -1,0 +1,35 @@
+import { mkdir, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gitError, openGit, type Git } from './git.js';
+
+/**
+ * A bare repository of our own, made with the folders above it where it is absent.
+ *
+ * @param what it is, for the person who reads that it cannot be made: `clone`, `state repository`.
+ * @throws FlaghoistError `GIT`
+ */
+export async function openBare(directory: string, what: string): Promise<Git> {
+  if (!(await isRepository(directory))) await makeBare(directory, what);
+  return openGit(await realpath(directory));
+}
+
+/** What was deleted in part is none: making it again fills the gaps. */
+export async function isRepository(directory: string): Promise<boolean> {
+  try {
+    await Promise.all(['HEAD', 'objects', 'refs'].map(async (part) => stat(join(directory, part))));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function makeBare(directory: string, what: string): Promise<void> {
+  const purpose = `create the ${what} "${directory}"`;
+  try {
+    await mkdir(directory, { recursive: true });
+  } catch (error) {
+    throw gitError(purpose, error);
+  }
+  const git = openGit(await realpath(directory));
+  await git.run(['init', '--quiet', '--bare', '--initial-branch=state', '.'], purpose);
+}

@@ -1,0 +1,114 @@
+import { FlaghoistError } from '../errors.js';
+import { openBare } from './bare-repository.js';
+import type { Checkout, Repository } from './checkout.js';
+import type { RemoteAccess } from './environment.js';
+import type { Git } from './git.js';
+import { runWithInput } from './git-stream.js';
+import { ObjectReader } from './objects.js';
+
+export interface CloneOptions {
+  /** Where the clone lives; made, with the folders above it, where it is absent. */
+  readonly directory: string;
+  readonly remote: RemoteAccess;
+  /** Null: the one that the server calls HEAD. */
+  readonly branch: string | null;
+  /** The config directory in the repository: forward slashes, empty for its top. */
+  readonly path: string;
+}
+
+/**
+ * A bare clone of our own, with the whole history of one branch. Nothing is ever checked out, and nothing that was
+ * fetched once is dropped: a history that was rewritten can still be compared with what was applied.
+ */
+export class Clone {
+  readonly #options: CloneOptions;
+  readonly #prefix: string;
+
+  /** @throws FlaghoistError `USAGE` branch or path are no such thing. */
+  constructor(options: CloneOptions) {
+    if (options.branch !== null && !isBranch(options.branch)) {
+      throw new FlaghoistError('USAGE', `cannot use "${options.branch}": it is no branch`);
+    }
+    this.#prefix = prefixOf(options.path);
+    this.#options = options;
+  }
+
+  /**
+   * Fetches the branch, wherever it was moved to.
+   *
+   * @param signal gives it up.
+   * @returns the full hash of its commit.
+   * @throws FlaghoistError `GIT` the server cannot be reached, or has no such branch.
+   */
+  async fetch(signal?: AbortSignal): Promise<string> {
+    const { remote, branch } = this.#options;
+    const git = await this.#open();
+    const from = branch === null ? 'HEAD' : `refs/heads/${branch}`;
+    const into = `refs/remotes/origin/${branch ?? 'HEAD'}`;
+    await runWithInput(
+      git,
+      [
+        'fetch',
+        '--quiet',
+        '--no-tags',
+        '--no-write-fetch-head',
+        '--no-recurse-submodules',
+        '--end-of-options',
+        remote.url,
+        `+${from}:${into}`,
+      ],
+      '',
+      `fetch ${branch ?? 'HEAD'} of ${remote.url}`,
+      { reach: remote, signal },
+    );
+    const answer = await git.run(['rev-parse', '--verify', `${into}^{commit}`], `read ${into}`);
+    return answer.trim();
+  }
+
+  /**
+   * The clone as a checkout of one of its commits. To be closed.
+   *
+   * @param head full hash.
+   */
+  async checkout(head: string): Promise<Checkout> {
+    const git = await this.#open();
+    const objects = new ObjectReader(git);
+    const repository: Repository = {
+      root: git.directory,
+      gitDir: git.directory,
+      prefix: this.#prefix,
+      git,
+      objects,
+      remote: this.#options.remote,
+    };
+    return {
+      directory: git.directory,
+      repository,
+      head,
+      shallow: false,
+      close: async () => objects.close(),
+    };
+  }
+
+  /** Looked at each time: a clone that somebody deleted is made anew. */
+  async #open(): Promise<Git> {
+    return openBare(this.#options.directory, 'clone');
+  }
+}
+
+/** A part of what git forbids; it says the rest itself. */
+function isBranch(name: string): boolean {
+  return /^[^\s~^:?*[\\\p{Cc}-][^\s~^:?*[\\\p{Cc}]*$/u.test(name) && !name.includes('..');
+}
+
+/** @throws FlaghoistError `USAGE` */
+function prefixOf(path: string): string {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  if (parts.includes('..') || path.startsWith('/')) {
+    throw new FlaghoistError(
+      'USAGE',
+      `cannot use path "${path}": it has to lie inside the repository`,
+    );
+  }
+  return parts.map((part) => `${part}/`).join('');
+}

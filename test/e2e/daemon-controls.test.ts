@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigRepository } from '../support/config-repository.js';
+import { InProcessDaemon } from '../support/in-process-daemon.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
+
+function flag(percent: number): string {
+  return `flag: pay
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: { "on": ${percent}, "off": rest } }
+`;
+}
+
+const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
+const inAMoment = (): string => new Date(Date.now() + 300).toISOString();
+
+describe('what may be asked of a daemon', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+  let live: LiveWorkspace;
+  let watched: InProcessDaemon;
+  let first: string;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    service = await startTestService();
+    live = await liveWorkspace(service);
+    repository.write({
+      'flaghoist.yaml': CONFIG,
+      'flags/pay.yaml': flag(10),
+      'kills/staging.yaml': 'kills: {}\n',
+    });
+    first = repository.commit('Add pay');
+    watched = new InProcessDaemon(repository.directory, service);
+    watched.daemon.start();
+    await watched.rest(1);
+  });
+
+  afterEach(async () => {
+    await watched.daemon.stop('SIGTERM');
+    await service.stop();
+    repository[Symbol.dispose]();
+  });
+
+  function ramp(percent: number): string {
+    repository.write({ 'flags/pay.yaml': flag(percent) });
+    return repository.commit(`Ramp pay to ${percent} %`);
+  }
+
+  async function definition(): Promise<{ killed: boolean; on: number | undefined }> {
+    const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
+    const { defaultRule, killed } = await live.ok<{
+      killed: boolean;
+      defaultRule: { treatment: string; size: number }[];
+    }>('GET', path);
+    return { killed, on: defaultRule.find(({ treatment }) => treatment === 'on')?.size };
+  }
+
+  it('shows where it stands', () => {
+    expect(watched.view).toMatchObject({
+      name: 'default',
+      location: repository.directory,
+      phase: 'idle',
+      service: service.origin,
+      workspace: 'Default',
+      seen: { commit: first, subject: 'Add pay' },
+      applied: { commit: first },
+      troubles: [],
+      firstSync: true,
+      suspended: null,
+      pinned: null,
+      leader: true,
+    });
+    expect(watched.view.runs).toEqual(watched.runs);
+    expect(watched.runs[0]).toMatchObject({
+      triggers: ['start'],
+      result: 'applied',
+      exitCode: 0,
+      commit: first,
+      subject: 'Add pay',
+      plan: { converged: true },
+    });
+    expect(watched.runs[0]?.text).toContain('Applied: 2 created');
+    expect(watched.runs[0]?.requests).toBeGreaterThan(5);
+  });
+
+  it('plans and writes nothing while it is suspended, and catches up when it is resumed', async () => {
+    watched.daemon.suspend('default', { reason: 'INC-1', until: inAnHour() });
+    await watched.until(() => watched.view.suspended?.reason === 'INC-1');
+    ramp(20);
+    const held = await watched.run();
+
+    expect(held.result).toBe('suspended');
+    expect(held.plan?.withheld.map(({ why }) => why)).toEqual(['suspended']);
+    expect((await definition()).on).toBe(10);
+
+    watched.daemon.resume(null);
+    await watched.until(() => watched.runs.at(-1)?.result === 'applied');
+    expect(watched.view.suspended).toBeNull();
+    expect((await definition()).on).toBe(20);
+  });
+
+  it('goes on by itself when the time of a suspension is over', async () => {
+    watched.daemon.suspend('default', { reason: 'INC-1', until: inAMoment() });
+    ramp(20);
+
+    await watched.until(() => watched.runs.filter(({ result }) => result === 'applied').length > 1);
+
+    expect((await definition()).on).toBe(20);
+  });
+
+  it('sends kills while it is suspended', async () => {
+    watched.daemon.suspend('default', { reason: 'INC-1', until: inAnHour() });
+    repository.write({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' });
+    repository.commit('Kill pay');
+    await watched.run();
+
+    expect((await definition()).killed).toBe(true);
+  });
+
+  it('says that the config suspends it, and until when nobody knows', async () => {
+    repository.write({ 'flaghoist.yaml': `${CONFIG}suspend: true\n` });
+    repository.commit('Suspend');
+    await watched.run();
+
+    expect(watched.view.suspended).toEqual({
+      reason: '`suspend: true` in flaghoist.yaml',
+      until: null,
+    });
+  });
+
+  it('stays at the commit that it is pinned to, also an older one, and leaves it when it is unpinned', async () => {
+    ramp(20);
+    await watched.run();
+    watched.daemon.pin('default', { commit: first, reason: 'Roll back', until: inAnHour() });
+    await watched.until(() => watched.runs.at(-1)?.commit === first);
+    const last = ramp(30);
+    const pinned = await watched.run();
+
+    expect(pinned).toMatchObject({ commit: first, subject: 'Add pay' });
+    expect((await definition()).on).toBe(10);
+    expect(watched.view).toMatchObject({ seen: { commit: last }, pinned: { reason: 'Roll back' } });
+
+    watched.daemon.unpin('default');
+    await watched.until(() => watched.runs.at(-1)?.commit === last);
+    expect((await definition()).on).toBe(30);
+  });
+
+  it('sends the kills of the newest commit while it is pinned to an older one', async () => {
+    ramp(20);
+    await watched.run();
+    watched.daemon.pin('default', { commit: first, reason: 'Roll back', until: inAnHour() });
+    await watched.until(() => watched.runs.at(-1)?.commit === first);
+    repository.write({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' });
+    repository.commit('Kill pay');
+    await watched.run();
+    expect(await definition()).toEqual({ killed: true, on: 10 });
+    await watched.run();
+
+    expect(await definition()).toEqual({ killed: true, on: 10 });
+  });
+
+  it('hears nothing that is asked of a source which it has not', async () => {
+    watched.daemon.suspend('other', { reason: 'INC-1', until: inAnHour() });
+    watched.daemon.trigger('other', 'request');
+    expect(watched.view.suspended).toBeNull();
+    expect(watched.runs).toHaveLength(1);
+    await Promise.resolve();
+  });
+});

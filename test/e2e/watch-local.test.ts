@@ -1,0 +1,204 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigRepository } from '../support/config-repository.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { Watching } from '../support/watching.js';
+
+const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
+
+function flag(percent: number, name = 'pay'): string {
+  return `flag: ${name}
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: { "on": ${percent}, "off": rest } }
+`;
+}
+
+/** Without a backstop that a test would wait for, and without a moment of waiting for more. */
+const PROMPT = ['--interval', '1h', '--debounce', '50ms', '--schedule', 'off'];
+
+/** A volume whose kernel tells nothing: the library looks by itself, in an hour. */
+const NO_EVENTS = { CHOKIDAR_USEPOLLING: '1', CHOKIDAR_INTERVAL: '3600000' };
+
+describe('watching a directory', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+  let live: LiveWorkspace;
+  let watching: Watching | undefined;
+  let folder: string;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
+    service = await startTestService();
+    live = await liveWorkspace(service);
+    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
+  });
+
+  afterEach(async () => {
+    await watching?.stop('SIGKILL');
+    await service.stop();
+    repository[Symbol.dispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function watch(
+    directory = repository.directory,
+    args: readonly string[] = PROMPT,
+    env: Readonly<Record<string, string>> = {},
+  ): Watching {
+    watching = new Watching([...args, '--url', service.origin, directory], {
+      FLAGHOIST_API_KEY: service.key,
+      ...env,
+    });
+    return watching;
+  }
+
+  /** Percentage that the service has for the flag; undefined: there is no such flag. */
+  async function percent(name = 'pay'): Promise<number | undefined> {
+    const path = `/splits/ws/${live.id}/${name}/environments/${live.staging}`;
+    const { body } = await live.call('GET', path);
+    const { defaultRule } = body as { defaultRule?: { treatment: string; size: number }[] };
+    return defaultRule?.find(({ treatment }) => treatment === 'on')?.size;
+  }
+
+  it('applies what is committed at the start, and every commit after it', async () => {
+    const first = repository.commit('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+    expect(await percent()).toBe(10);
+
+    repository.write({ 'flags/pay.yaml': flag(20) });
+    const second = repository.commit('Ramp pay');
+    const run = await daemon.ran(second, 'applied');
+
+    expect(await percent()).toBe(20);
+    expect(run).toMatchObject({ level: 'info', source: 'default' });
+    expect(await daemon.stop()).toBe(143);
+  });
+
+  it('plans what is not committed, and applies nothing of it', async () => {
+    const first = repository.commit('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+
+    repository.write({ 'flags/pay.yaml': flag(50) });
+    const line = await daemon.line(({ msg }) => msg.startsWith('local changes'));
+
+    expect(line).toMatchObject({ level: 'warn', revision: first });
+    expect(line.summary).toContain('1 to update');
+    expect(await percent()).toBe(10);
+  });
+
+  it('runs at SIGHUP, and ends with 130 after SIGINT', async () => {
+    const first = repository.commit('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+
+    daemon.signal('SIGHUP');
+    await daemon.line(({ triggers }) => triggers?.includes('signal') === true);
+
+    expect(await daemon.stop('SIGINT')).toBe(130);
+  });
+
+  it('says once what is wrong with a commit, holds that, and applies the rest', async () => {
+    repository.write({ 'flags/cart.yaml': flag(1, 'cart') });
+    const first = repository.commit('Add pay and cart');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+
+    repository.write({
+      'flags/pay.yaml': `${flag(20)}nonsense: 1\n`,
+      'flags/cart.yaml': flag(2, 'cart'),
+    });
+    await daemon.ran(repository.commit('Break pay, ramp cart'), 'degraded');
+    expect([await percent('pay'), await percent('cart')]).toEqual([10, 2]);
+    daemon.signal('SIGHUP');
+    await daemon.line(({ triggers }) => triggers?.includes('signal') === true);
+    repository.write({ 'flags/pay.yaml': flag(30) });
+    await daemon.ran(repository.commit('Mend pay'), 'applied');
+
+    const told = daemon.lines.filter(({ msg }) => msg === 'diagnostic');
+    expect(told.map(({ file, code }) => `${String(file)} ${String(code)}`)).toEqual([
+      'flags/pay.yaml unknown-field',
+    ]);
+    expect(await percent('pay')).toBe(30);
+  });
+
+  it('sends nothing for a commit without a config, says so once, and goes on with the next', async () => {
+    const first = repository.commit('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+
+    repository.write({ 'flaghoist.yaml': 'nonsense' });
+    const bad = repository.commit('Break everything');
+    await daemon.ran(bad, 'invalid');
+    daemon.signal('SIGHUP');
+    await daemon.line(({ again }) => again === true);
+    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(30) });
+    await daemon.ran(repository.commit('Mend it'), 'applied');
+
+    expect(await percent('pay')).toBe(30);
+  });
+
+  it('follows a link that is swapped, as git-sync does', async () => {
+    const clone = (name: string): string => {
+      const target = join(folder, name);
+      execFileSync('git', ['clone', '--quiet', repository.directory, target]);
+      return target;
+    };
+    const first = repository.commit('Add pay');
+    const link = join(folder, 'current');
+    symlinkSync(clone('one'), link);
+    const daemon = watch(link);
+    await daemon.ran(first, 'applied');
+
+    repository.write({ 'flags/pay.yaml': flag(20) });
+    const second = repository.commit('Ramp pay');
+    symlinkSync(clone('two'), join(folder, 'next'));
+    renameSync(join(folder, 'next'), link);
+
+    await daemon.ran(second, 'applied');
+    expect(await percent()).toBe(20);
+  });
+
+  it('follows the volume of a ConfigMap, without git', async () => {
+    const volume = join(folder, 'volume');
+    const fill = (version: string, size: number): void => {
+      mkdirSync(join(volume, version, 'flags'), { recursive: true });
+      writeFileSync(join(volume, version, 'flaghoist.yaml'), CONFIG);
+      writeFileSync(join(volume, version, 'flags/pay.yaml'), flag(size));
+    };
+    fill('..one', 10);
+    symlinkSync('..one', join(volume, '..data'));
+    symlinkSync('..data/flaghoist.yaml', join(volume, 'flaghoist.yaml'));
+    symlinkSync('..data/flags', join(volume, 'flags'));
+    const daemon = watch(volume, PROMPT, { FLAGHOIST_STATE_DIR: join(folder, 'state.git') });
+    await daemon.until(async () => (await percent()) === 10);
+
+    fill('..two', 20);
+    symlinkSync('..two', join(volume, '..data_tmp'));
+    renameSync(join(volume, '..data_tmp'), join(volume, '..data'));
+    rmSync(join(volume, '..one'), { recursive: true });
+
+    await daemon.until(async () => (await percent()) === 20);
+  });
+
+  it('finds by the clock what no event tells', async () => {
+    const first = repository.commit('Add pay');
+    const often = ['--interval', '200ms', '--debounce', '50ms'];
+    const daemon = watch(repository.directory, often, NO_EVENTS);
+    await daemon.ran(first, 'applied');
+
+    repository.write({ 'flags/pay.yaml': flag(20) });
+    await daemon.ran(repository.commit('Ramp pay'), 'applied');
+
+    expect(await percent()).toBe(20);
+  });
+});

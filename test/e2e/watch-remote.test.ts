@@ -1,0 +1,231 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigRepository } from '../support/config-repository.js';
+import { HttpGitServer, SshGitServer } from '../support/git-server.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { lacks } from '../support/requirements.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { Watching } from '../support/watching.js';
+
+const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n  production: {}\n';
+
+function flag(percent: number): string {
+  return `flag: pay
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: { "on": ${percent}, "off": rest } }
+`;
+}
+
+const QUICK = [
+  '--interval',
+  '200ms',
+  '--jitter',
+  '50ms',
+  '--debounce',
+  '50ms',
+  '--schedule',
+  'off',
+];
+
+describe('watching a git server', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+  let live: LiveWorkspace;
+  let http: HttpGitServer;
+  let watching: Watching | undefined;
+  let folder: string;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
+    service = await startTestService();
+    live = await liveWorkspace(service);
+    http = await HttpGitServer.start();
+    writeFileSync(join(folder, 'key'), service.key);
+    writeFileSync(join(folder, 'token'), `${http.token}\n`);
+    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
+  });
+
+  afterEach(async () => {
+    await watching?.stop('SIGKILL');
+    await service.stop();
+    await http.stop();
+    repository[Symbol.dispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function watch(
+    args: readonly string[] = ['--repo', http.url, '--branch', 'main'],
+    env: Readonly<Record<string, string>> = {},
+  ): Watching {
+    watching = new Watching(
+      [...QUICK, '--url', service.origin, ...args],
+      {
+        FLAGHOIST_API_KEY_FILE: join(folder, 'key'),
+        FLAGHOIST_GIT_TOKEN_FILE: join(folder, 'token'),
+        FLAGHOIST_STATE_DIR: join(folder, 'state.git'),
+        ...env,
+      },
+      folder,
+    );
+    return watching;
+  }
+
+  /** Commits, and brings the branch to the server by the back door. */
+  function push(message: string, to = http.repository): string {
+    const commit = repository.commit(message);
+    repository.git('push', '--quiet', '--force', to, 'HEAD:refs/heads/main');
+    return commit;
+  }
+
+  async function percent(): Promise<number | undefined> {
+    const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
+    const { body } = await live.call('GET', path);
+    const { defaultRule } = body as { defaultRule?: { treatment: string; size: number }[] };
+    return defaultRule?.find(({ treatment }) => treatment === 'on')?.size;
+  }
+
+  it('applies every push over http, and keeps the token out of its words', async () => {
+    const first = push('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+
+    repository.write({ 'flags/pay.yaml': flag(20) });
+    await daemon.ran(push('Ramp pay'), 'applied');
+
+    expect(await percent()).toBe(20);
+    const log = JSON.stringify(daemon.lines);
+    expect(log).not.toContain(http.token);
+    expect(log).not.toContain(service.key);
+    expect(await daemon.stop()).toBe(143);
+  });
+
+  it.skipIf(lacks('sshd'))(
+    'applies every push over ssh, from a folder of the repository',
+    async () => {
+      const ssh = await SshGitServer.start();
+      try {
+        for (const path of ['flaghoist.yaml', 'flags'])
+          repository.move(path, `deep/config/${path}`);
+        const first = push('Add pay', ssh.repository);
+        const daemon = watch(['--repo', ssh.url, '--branch', 'main', '--path', 'deep/config'], {
+          FLAGHOIST_GIT_SSH_KEY_FILE: ssh.keyFile,
+          FLAGHOIST_GIT_KNOWN_HOSTS_FILE: ssh.knownHostsFile,
+        });
+        await daemon.ran(first, 'applied');
+
+        repository.write({ 'deep/config/flags/pay.yaml': flag(20) });
+        await daemon.ran(push('Ramp pay', ssh.repository), 'applied');
+
+        expect(await percent()).toBe(20);
+      } finally {
+        await watching?.stop('SIGKILL');
+        await ssh.stop();
+      }
+    },
+  );
+
+  it('shares its state over the server, unless the config says otherwise', async () => {
+    const first = push('Add pay');
+    await watch().ran(first, 'applied');
+    await watching?.stop();
+
+    const refs = repository.git('ls-remote', http.repository, 'refs/flaghoist/*');
+
+    expect(refs).toMatch(/refs\/flaghoist\//);
+  });
+
+  it('goes on with what it has while the git server is down, and catches up', async () => {
+    const first = push('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+
+    http.fault = 503;
+    const lost = await daemon.line(({ msg }) => msg === 'source out of reach');
+    expect(lost.level).toBe('error');
+    repository.write({
+      'flags/pay.yaml': flag(20),
+      'flaghoist.yaml': `${CONFIG}state: { push: false }\n`,
+    });
+    const second = push('Ramp pay');
+    http.fault = 'reset';
+    daemon.signal('SIGHUP');
+    await daemon.line(({ triggers }) => triggers?.includes('signal') === true);
+    http.fault = null;
+
+    await daemon.line(({ msg }) => msg === 'source within reach again');
+    await daemon.ran(second, 'applied');
+    expect(await percent()).toBe(20);
+  });
+
+  it('ends while the git server hangs', async () => {
+    const first = push('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+    const { requests } = http;
+    http.fault = 'hang';
+    await daemon.until(() => http.requests > requests);
+
+    expect(await daemon.stop()).toBe(143);
+    expect(daemon.lines.at(-1)).toMatchObject({ msg: 'stopped' });
+  });
+
+  it('takes a branch that was force-pushed as it is', async () => {
+    push('Add pay');
+    repository.write({ 'flags/pay.yaml': flag(20) });
+    const second = push('Ramp pay');
+    const daemon = watch();
+    await daemon.ran(second, 'applied');
+
+    repository.git('commit', '--quiet', '--amend', '--message', 'Ramp pay otherwise');
+    repository.write({ 'flags/pay.yaml': flag(30) });
+    await daemon.ran(push('And more'), 'applied');
+
+    expect(await percent()).toBe(30);
+  });
+
+  it('converges after a history that was rewritten below what was applied', async () => {
+    const first = push('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+
+    repository.git('checkout', '--quiet', '--orphan', 'anew');
+    repository.write({ 'flags/pay.yaml': flag(40) });
+    const anew = push('Begin again');
+    await daemon.ran(anew, 'applied');
+
+    expect(await percent()).toBe(40);
+  });
+
+  it('refuses to go back to an older commit, and says so', async () => {
+    const first = push('Add pay');
+    repository.write({ 'flags/pay.yaml': flag(20) });
+    const daemon = watch();
+    await daemon.ran(push('Ramp pay'), 'applied');
+
+    repository.git('push', '--quiet', '--force', http.repository, `${first}:refs/heads/main`);
+    const refused = await daemon.ran(first, 'refused');
+
+    expect(refused).toMatchObject({ level: 'warn' });
+    expect(refused.summary).toContain('--allow-older');
+    expect(await percent()).toBe(20);
+  });
+
+  it('makes its clone again when somebody deletes it', async () => {
+    const first = push('Add pay');
+    const daemon = watch();
+    await daemon.ran(first, 'applied');
+
+    // The daemon may be making it again already.
+    rmSync(join(folder, 'state.git/flaghoist/clones'), { recursive: true, maxRetries: 20 });
+    repository.write({ 'flags/pay.yaml': flag(20) });
+    await daemon.ran(push('Ramp pay'), 'applied');
+
+    expect(await percent()).toBe(20);
+  });
+});

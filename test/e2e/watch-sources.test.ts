@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { flaghoist } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { startTestService } from '../support/service.js';
+import { Watching } from '../support/watching.js';
+
+const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
+const SEGMENT = 'trafficType: user\nenvironments:\n  staging: { keys: [user-1] }\n';
+
+describe('watching many sources', () => {
+  it('keeps each in line by itself: a broken one stops no other', async () => {
+    const service = await startTestService();
+    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
+    using shop = new ConfigRepository();
+    using app = new ConfigRepository();
+    shop.write({ 'flaghoist.yaml': CONFIG, 'segments/staff.yaml': `segment: staff\n${SEGMENT}` });
+    app.write({ 'flaghoist.yaml': CONFIG, 'segments/beta.yaml': `segment: beta\n${SEGMENT}` });
+    const commits = [shop.commit('Add staff'), app.commit('Add beta')] as const;
+    writeFileSync(join(folder, 'key'), service.key);
+    writeFileSync(
+      join(folder, 'sources.yaml'),
+      `sources:
+  - { name: shop, directory: ${shop.directory}, apiKeyFile: key }
+  - { name: app, repo: ${app.directory}, branch: main, apiKeyFile: key, schedule: "off" }
+  - { name: gone, directory: nowhere, apiKeyFile: key }
+`,
+    );
+    const args = ['--config', join(folder, 'sources.yaml'), '--interval', '300ms'];
+    const daemon = new Watching([...args, '--url', service.origin], {}, folder);
+    try {
+      expect(await daemon.ran(commits[0], 'applied')).toMatchObject({ source: 'shop' });
+      expect(await daemon.ran(commits[1], 'applied')).toMatchObject({ source: 'app' });
+      const gone = await daemon.line(
+        ({ source, result }) => source === 'gone' && result === 'failed',
+      );
+      expect(gone.summary).toContain('nowhere');
+      expect(await daemon.stop()).toBe(143);
+    } finally {
+      await daemon.stop('SIGKILL');
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it.each([
+    [['--branch', 'main'], 'without --repo'],
+    [['--schedule', 'often'], 'five fields of cron'],
+    [['--interval', '1ms'], 'cannot look more often'],
+    [['--repo', 'https://ana:secret@example.com/a.git'], 'it holds credentials'],
+    [['--repo', 'http://example.com/a.git'], 'http is for loopback alone'],
+    [['--repo', 'ext::sh -c id'], 'neither https, ssh nor a path'],
+    [['--repo', '/srv/a.git', '--branch', '../up'], 'it is no branch'],
+    [['--repo', '/srv/a.git', '--path', '../up'], 'inside the repository'],
+    [['--config', '/nowhere/sources.yaml'], 'cannot read the sources'],
+  ])('is refused at the command line: %j', async (args, why) => {
+    const { code, stderr } = await flaghoist(['watch', ...args]);
+
+    expect(stderr).toContain(why);
+    expect(stderr).not.toContain('secret');
+    expect(code).toBe(64);
+  });
+});

@@ -1,0 +1,167 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigRepository } from '../support/config-repository.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { Watching } from '../support/watching.js';
+
+const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
+
+function flag(percent: number, name = 'pay'): string {
+  return `flag: ${name}
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: { "on": ${percent}, "off": rest } }
+`;
+}
+
+const QUICK = ['--interval', '300ms', '--debounce', '50ms', '--schedule', 'off'];
+
+describe('a daemon that things happen to', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+  let live: LiveWorkspace;
+  let daemon: Watching;
+  let folder: string;
+  let first: string;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
+    service = await startTestService();
+    live = await liveWorkspace(service);
+    writeFileSync(join(folder, 'key'), service.key);
+    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
+    first = repository.commit('Add pay');
+    const args = [...QUICK, '--timeout', '1s', '--url', service.origin, repository.directory];
+    daemon = new Watching(args, { FLAGHOIST_API_KEY_FILE: join(folder, 'key') });
+    await daemon.ran(first, 'applied');
+  });
+
+  afterEach(async () => {
+    await daemon.stop('SIGKILL');
+    await service.stop();
+    repository[Symbol.dispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function ramp(percent: number): string {
+    repository.write({ 'flags/pay.yaml': flag(percent) });
+    return repository.commit(`Ramp pay to ${percent} %`);
+  }
+
+  async function definition(name = 'pay'): Promise<{ killed: boolean; on: number | undefined }> {
+    const path = `/splits/ws/${live.id}/${name}/environments/${live.staging}`;
+    const { body } = await live.call('GET', path);
+    const { defaultRule, killed } = body as {
+      killed: boolean;
+      defaultRule: { treatment: string; size: number }[];
+    };
+    return { killed, on: defaultRule.find(({ treatment }) => treatment === 'on')?.size };
+  }
+
+  it('converges after the service was down, without anybody doing anything', async () => {
+    for (let times = 0; times < 8; times += 1) service.failNext({}, 'reset-before');
+    const second = ramp(20);
+
+    const failed = await daemon.ran(second, 'failed');
+    expect(failed.level).toBe('error');
+    const retried = await daemon.ran(second, 'applied');
+
+    expect(retried.triggers).toContain('retry');
+    expect((await definition()).on).toBe(20);
+  });
+
+  it('picks a key up that was rotated in its file', async () => {
+    const rotated = await service.createKey('rotated');
+    writeFileSync(join(folder, 'key'), 'fha_made_up_and_wrong');
+    const second = ramp(20);
+    await daemon.ran(second, 'failed');
+
+    writeFileSync(join(folder, 'key'), rotated);
+    daemon.signal('SIGHUP');
+
+    await daemon.ran(second, 'applied');
+    expect((await definition()).on).toBe(20);
+  });
+
+  it('waits for a checkout that was deleted, and goes on when it is back', async () => {
+    const second = ramp(20);
+    await daemon.ran(second, 'applied');
+    renameSync(repository.directory, `${repository.directory}-away`);
+    await daemon.line(({ msg }) => msg === 'source out of reach');
+
+    renameSync(`${repository.directory}-away`, repository.directory);
+    await daemon.line(({ msg }) => msg === 'source within reach again');
+    await daemon.ran(ramp(30), 'applied');
+
+    expect((await definition()).on).toBe(30);
+  });
+
+  it('makes few runs of 500 rapid commits, and ends at the last', async () => {
+    const runsBefore = daemon.runs.length;
+    repository.shell(`
+      for i in $(seq 1 499); do
+        git commit --quiet --allow-empty --message "Commit $i"
+      done`);
+    const last = ramp(50);
+    await daemon.line(({ msg, revision }) => msg.startsWith('run ended') && revision === last);
+
+    expect((await definition()).on).toBe(50);
+    expect(daemon.runs.length - runsBefore).toBeLessThan(50);
+  });
+
+  it('ends a run after its request under way when a commit adds a kill', async () => {
+    const names = Array.from({ length: 200 }, (_, i) => `flag-${i}`);
+    repository.write(
+      Object.fromEntries(names.map((name) => [`flags/${name}.yaml`, flag(1, name)])),
+    );
+    const many = repository.commit('Add many flags');
+    await daemon.until(() => service.requests.some(({ path }) => path.includes('/flag-1/')));
+    repository.write({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' });
+    const kill = repository.commit('Kill pay');
+
+    await daemon.ran(many, 'interrupted');
+    const killed = await daemon.line(({ msg }) => msg === 'kill');
+    expect(killed).toMatchObject({ object: 'flag/pay@staging', revision: kill });
+    expect((await definition()).killed).toBe(true);
+    const run = await daemon.ran(kill, 'applied');
+
+    expect(run.triggers).toContain('kill');
+    expect((await definition('flag-199')).on).toBe(1);
+  });
+
+  it('finishes the write under way when it is told to end', async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `flag-${i}`);
+    repository.write(
+      Object.fromEntries(names.map((name) => [`flags/${name}.yaml`, flag(1, name)])),
+    );
+    const many = repository.commit('Add many flags');
+    await daemon.until(() => service.requests.some(({ path }) => path.includes('/flag-1/')));
+
+    expect(await daemon.stop('SIGTERM')).toBe(143);
+
+    await daemon.line(({ msg, revision }) => msg === 'run ended' && revision === many);
+    expect(service.requests.filter(({ status }) => status === null)).toEqual([]);
+    expect(daemon.lines.at(-1)).toMatchObject({ msg: 'stopped' });
+  });
+
+  it('converges after the disk was full', async () => {
+    const limit = (bytes: string): void => {
+      execFileSync('prlimit', ['--pid', String(daemon.pid), `--fsize=${bytes}`]);
+    };
+    limit('0:unlimited');
+    const second = ramp(20);
+    await daemon.ran(second, 'failed');
+
+    limit('unlimited:unlimited');
+
+    await daemon.ran(second, 'applied');
+    expect((await definition()).on).toBe(20);
+  });
+});

@@ -1,0 +1,85 @@
+import { createDaemon, type WatchedSource } from '../../src/compose/watch.js';
+import { operatorSettings } from '../../src/config.js';
+import type { Daemon } from '../../src/daemon/daemon.js';
+import type { RunRecord, SourceView } from '../../src/daemon/view.js';
+import { createLog } from '../../src/log.js';
+import type { TestService } from './service.js';
+
+const PATIENCE_MS = 60_000;
+
+/** A daemon in this process, over a real directory and a real service; it looks only when it is told to. */
+export class InProcessDaemon {
+  readonly daemon: Daemon;
+  readonly runs: RunRecord[] = [];
+  readonly log: string[] = [];
+
+  constructor(
+    directory: string,
+    { origin, key }: Pick<TestService, 'origin' | 'key'>,
+    options: Partial<WatchedSource> = {},
+  ) {
+    const settings = operatorSettings({ FLAGHOIST_API_KEY: key });
+    const log = createLog({
+      level: 'debug',
+      format: 'json',
+      stream: { write: (line) => this.log.push(line) },
+    });
+    const source: WatchedSource = {
+      name: 'default',
+      place: { directory },
+      intervalMs: 3_600_000,
+      jitterMs: 0,
+      debounceMs: 10,
+      schedule: null,
+      words: {},
+      run: { url: origin, environment: [], lockTimeout: 0 },
+      settings,
+      ...options,
+    };
+    this.daemon = createDaemon([source], log);
+    this.daemon.onRun((_, run) => this.runs.push(run));
+  }
+
+  get view(): SourceView {
+    const [view] = this.daemon.sources();
+    if (!view) throw new Error('the daemon has no source');
+    return view;
+  }
+
+  /** Waits until it is true, looking after each change. */
+  async until(isTrue: () => boolean, what = 'it'): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const look = (): void => {
+        if (!isTrue()) return;
+        end();
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        end();
+        reject(new Error(`waited in vain for ${what}:\n${this.log.slice(-20).join('')}`));
+      }, PATIENCE_MS);
+      const stopListening = this.daemon.onChange(look);
+      const end = (): void => {
+        clearTimeout(timer);
+        stopListening();
+      };
+      look();
+    });
+  }
+
+  /** Starts one more run, and waits until it and all that follow are over. */
+  async run(): Promise<RunRecord> {
+    const before = this.runs.length;
+    this.daemon.trigger(null, 'request');
+    return this.rest(before + 1);
+  }
+
+  /** Waits until so many runs are over and nothing is under way. */
+  async rest(runs: number): Promise<RunRecord> {
+    const what = `rest after ${String(runs)} runs`;
+    await this.until(() => this.runs.length >= runs && this.view.phase === 'idle', what);
+    const last = this.runs.at(-1);
+    if (!last) throw new Error('there was no run');
+    return last;
+  }
+}

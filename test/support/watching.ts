@@ -1,0 +1,119 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const PATIENCE_MS = 60_000;
+
+/** One line of the daemon's log. */
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly source?: string;
+  readonly run?: string;
+  readonly revision?: string | null;
+  readonly result?: string;
+  readonly triggers?: readonly string[];
+  readonly summary?: string;
+  readonly [field: string]: unknown;
+}
+
+/** The built program, as it watches. */
+export class Watching {
+  readonly lines: LogLine[] = [];
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<number | null>;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>>, cwd?: string) {
+    this.#child = spawn(
+      process.execPath,
+      [MAIN, 'watch', '--log-format', 'json', '--verbose', ...args],
+      {
+        cwd,
+        env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', ...env },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      },
+    );
+    let rest = '';
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) this.#take(line);
+    });
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('close', (code) => {
+        resolve(code);
+        for (const listener of this.#listeners) listener();
+      });
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Ends of runs, oldest first. */
+  get runs(): LogLine[] {
+    return this.lines.filter(({ msg }) => msg.startsWith('run ended'));
+  }
+
+  /** Waits for the first such line, of those that came already too. */
+  async line(isWanted: (line: LogLine) => boolean, what = 'line'): Promise<LogLine> {
+    let found: LogLine | undefined;
+    await this.until(() => (found = this.lines.find(isWanted)) !== undefined, what);
+    return found ?? { level: '', msg: '' };
+  }
+
+  /** Waits until a run of this commit has ended so. */
+  async ran(revision: string, result: string): Promise<LogLine> {
+    const what = `run of ${revision.slice(0, 8)} that ended ${result}`;
+    return this.line(
+      (line) =>
+        line.msg.startsWith('run ended') && line.revision === revision && line.result === result,
+      what,
+    );
+  }
+
+  /** Looks again after each line and every moment. */
+  async until(isTrue: () => boolean | Promise<boolean>, what = 'it'): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (!(await isTrue())) {
+      if (performance.now() > deadline || this.#child.exitCode !== null) {
+        const log = this.lines.map((line) => JSON.stringify(line)).join('\n');
+        throw new Error(`waited in vain for ${what}:\n${log.slice(-8_000)}`);
+      }
+      await this.#moment();
+    }
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** @returns the exit code. */
+  async stop(name: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    if (this.#child.exitCode === null) this.#child.kill(name);
+    return this.#ended;
+  }
+
+  #take(line: string): void {
+    try {
+      this.lines.push(JSON.parse(line) as LogLine);
+    } catch {
+      this.lines.push({ level: 'error', msg: line });
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  async #moment(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        this.#listeners.delete(done);
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(done, 100);
+      this.#listeners.add(done);
+    });
+  }
+}
