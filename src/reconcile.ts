@@ -1,5 +1,5 @@
 import { applyPlan, type ApplyProgress } from './apply/apply.js';
-import { connectIn, findPlace } from './api/connect.js';
+import { findPlace } from './api/connect.js';
 import type { Time } from './api/time.js';
 import type { AdminWriter } from './api/writer.js';
 import { FlaghoistError, messageOf } from './errors.js';
@@ -24,6 +24,7 @@ import { checkNamesOnService } from './stages/policy.js';
 import { policyOf, refuseUnreviewed } from './stages/reviewing.js';
 import { inRounds } from './stages/rounds.js';
 import { type Applied, type Planned, type RunContext } from './stages/run.js';
+import { connectFor, isLookedAt, reachOf, unsettledIn } from './stages/touched.js';
 import { unknowns } from './stages/unknowns.js';
 import { verify } from './stages/verifying.js';
 import { weigh } from './stages/weighing.js';
@@ -62,23 +63,31 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const reader = await context.openReader(desired);
   const place = await findPlace(reader, desired.config.workspace);
   const kills = await killFirst(killOrders(desired), killContext, { reader, place, killing });
-  const at = await connectIn(reader, place);
-  checkNamesOnService(desired, at);
-  const home = await context.openState(at);
+  const home = await context.openState(place);
   const { state, head: applied, commit: remembered } = (await home?.read()) ?? NOTHING_REMEMBERED;
   await refuseOlderHead(context, applied);
   const head = revision.commit;
-  const resolved = { ...(await policyOf(context, desired, at, home === null)), held };
-  const known = { desired, state, checkout, head, applied, policy: resolved };
-  const policy = { ...resolved, restorable: await restorableKills(known) };
+  const resolved = { ...(await policyOf(context, desired, place, home === null)), held };
+  const { specs } = context.memory;
+  const known = { desired, state, checkout, head, applied, specs, policy: resolved };
+  const widest = { ...resolved, restorable: await restorableKills(known) };
+  const isDryRun = killing === null;
+  const reach = reachOf(context, { ...known, policy: widest, home, kills, isDryRun });
+  const { policy, observed } = reach;
+  const at = await connectFor(reader, place, reach, desired);
+  checkNamesOnService(desired, at, (kind, name) => isLookedAt(reach, kind, name));
+  const trustCounts = context.options.everyKey !== true;
+  const whole = observed === 'full';
   const seen = await look(reader, at, {
     ...known,
     policy,
+    trustCounts,
+    whole,
     progress: context.progress,
-    trustCounts: context.options.everyKey !== true,
   });
   const input = { ...seen, actual: beforeKills(seen.actual, kills) };
-  const changes = planChanges(input);
+  const changes = planChanges(input, observed);
+  context.memory.keep({ about: reach.about, desired, unsettled: unsettledIn(changes), at });
   const originName = context.originName();
   // Who has a state here was here before, wherever else.
   const elsewhere = home && remembered === null ? await context.appliedElsewhere(at) : [];
@@ -89,9 +98,9 @@ export async function plan(context: RunContext, killing: Killing | null = null):
       { origin: originName, workspaceId: at.workspace.id },
       policy.reviewed,
     ),
-    words: killsInTheirWords(await wordsFor(changes, input, checkout, head), changes, kills),
+    words: killsInTheirWords(await wordsFor(changes, input, checkout, head, specs), changes, kills),
     ...(await weigh(changes, input, context, { applied, elsewhere })),
-    unknowns: await unknowns(checkout, state, head),
+    unknowns: await unknowns(checkout, state, head, policy),
     appliedHead: applied,
     ...{ invalid, input, at, originName, reader, home, kills },
   };
@@ -118,7 +127,9 @@ export async function reconcile(
     return done;
   };
   const mayGoOn = (): boolean => options.reviewed === undefined && !options.signal.aborted;
-  return inRounds(planned, context, apply, mayGoOn);
+  const done = await inRounds(planned, context, apply, mayGoOn);
+  context.memory.settle(done.unsettled);
+  return done;
 }
 
 async function applyOnce(
@@ -144,13 +155,20 @@ async function applyOnce(
   const verified = await verify(done, outcomes, context, options).catch((error: unknown) => ({
     state: stateAfterVerify(done.input, new Set(planned.plan.unchanged), head),
     left: planned.plan.changes.map(({ id }) => id),
+    unsettled: unsettledIn(planned.plan),
     unverified: messageOf(error),
   }));
-  const { state, left, unverified } = verified;
+  const { state, left, unsettled, unverified } = verified;
   const message = applyMessageFor('Apply', { ...planned, words }, head, outcomes);
   const unremembered = await remember(home, state, { head, message });
   const converged = left.length === 0 && unverified === undefined;
-  const verdict = { state, left, converged, ...(unverified !== undefined && { unverified }) };
+  const verdict = {
+    state,
+    left,
+    unsettled,
+    converged,
+    ...(unverified !== undefined && { unverified }),
+  };
   return { ...planned, words, outcomes, ...verdict, ...unremembered };
 }
 

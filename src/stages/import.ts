@@ -121,6 +121,8 @@ async function scopeOf(
       ]),
     ),
     users: false,
+    whole: true,
+    flagsKnown: 0,
   };
 }
 

@@ -78,12 +78,22 @@ async function planAgain(
   const { desired } = before;
   const policy = verifyingPolicy(before.policy, only);
   const { progress } = context;
-  const input = await look(reader, at, { desired, state, policy, checkout, head, progress });
+  const { specs } = context.memory;
+  const input = await look(reader, at, {
+    desired,
+    state,
+    policy,
+    checkout,
+    head,
+    progress,
+    specs,
+    whole: false,
+  });
   const changes = planChanges(input, 'touched');
   if (changes.changes.length === 0) return null;
   const weighed = await weigh(changes, input, context, { applied });
   if (weighed.guardFindings.length > 0) return null;
-  const words = await wordsFor(changes, input, checkout, head);
+  const words = await wordsFor(changes, input, checkout, head, specs);
   return { ...done, ...weighed, plan: changes, input, words };
 }
 
@@ -92,10 +102,18 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
   const outcomes = new Map(first.outcomes);
   for (const [id, outcome] of second.outcomes) if (outcomes.has(id)) outcomes.set(id, outcome);
   const left = [...first.left.filter((id) => !overtaken.has(keyOf(id))), ...second.left];
+  const settled = [...first.unsettled].filter((key) => !overtaken.has(key));
+  const unsettled = new Set([...settled, ...second.unsettled]);
   const { state, unverified, unremembered } = second;
   return {
     ...first,
-    ...{ outcomes, state, left, converged: left.length === 0 && unverified === undefined },
+    ...{
+      outcomes,
+      state,
+      left,
+      unsettled,
+      converged: left.length === 0 && unverified === undefined,
+    },
     ...(unverified !== undefined && { unverified }),
     ...(unremembered !== undefined && { unremembered }),
   };

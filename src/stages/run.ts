@@ -14,16 +14,19 @@ import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { KillResults } from './kill-lane.js';
 import type { RunOptions } from './policy.js';
+import type { RunMemory } from './run-memory.js';
 import type { Source } from './source.js';
 
 /** What a run works with; a plan needs nothing that can write. */
 export interface RunContext {
   readonly source: Source;
   readonly options: RunOptions;
+  /** Of the runs over the same directory in this process, if the caller kept it; else one that knows nothing. */
+  readonly memory: RunMemory;
   /** Called once the specs are known to be valid: they say where the service is. */
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
   /** Null: there is no home for a state, and the run is stateless. */
-  readonly openState: (at: Connection) => Promise<StateHome | null>;
+  readonly openState: (place: Place) => Promise<StateHome | null>;
   /** The same to read from alone: it waits for no other run. */
   readonly peekState: (place: Place) => Promise<StateHome | null>;
   /** States of this directory with another workspace than this one; of try-outs on other services none. */
@@ -65,6 +68,8 @@ export interface Applied extends Planned {
   readonly state: State;
   /** What a second look found left to do, without what waits for an approval. */
   readonly left: readonly ObjectId[];
+  /** `KIND/NAME` of what was not found equal, or is not known to be. */
+  readonly unsettled: ReadonlySet<string>;
   /** Whether that was taken, and found nothing. */
   readonly converged: boolean;
   /** Why the second look could not be taken, or what it could not see. */

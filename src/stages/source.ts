@@ -2,6 +2,7 @@ import { FlaghoistError } from '../errors.js';
 import { openCheckout, type Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/commit-tree.js';
 import { directoryTree } from '../git/directory-tree.js';
+import type { GitMemory } from '../git/git-memory.js';
 import { localChanges } from '../git/local-changes.js';
 import type { Revision } from '../model/run.js';
 import type { SpecTree } from '../model/tree.js';
@@ -23,9 +24,9 @@ export interface Source extends AsyncDisposable {
  */
 export async function openSource(
   directory: string,
-  { workingTree }: { workingTree: boolean },
+  { workingTree, memory }: { workingTree: boolean; memory?: GitMemory },
 ): Promise<Source> {
-  const checkout = await openCheckout(directory);
+  const checkout = await openCheckout(directory, memory);
   if (!checkout.repository)
     return fromDirectory(checkout, { commit: null, dirty: false }, [NO_HISTORY]);
   const changes = await localChanges(checkout);

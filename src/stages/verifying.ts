@@ -9,6 +9,7 @@ import { planChanges, touchedKeys } from '../plan/plan.js';
 import { verifyingPolicy } from '../plan/policy.js';
 import { look } from './look.js';
 import type { Planned, RunContext } from './run.js';
+import { unsettledIn } from './touched.js';
 
 /** Between one look and the next at what was written and cannot be seen yet: about 15 s in all. */
 const PAUSES_MS = [250, 750, 2_000, 4_000, 8_000];
@@ -17,6 +18,8 @@ export interface Verified {
   /** What is left to do, without what waits for a person on the service. */
   readonly left: readonly ObjectId[];
   readonly state: State;
+  /** `KIND/NAME` of what was not found equal, or is not known to be. */
+  readonly unsettled: ReadonlySet<string>;
   /** Why this says less than it should. */
   readonly unverified?: string;
 }
@@ -32,21 +35,34 @@ export interface Verified {
 export async function verify(
   { plan: done, input, reader, at }: Planned,
   outcomes: Outcomes,
-  { source, progress }: RunContext,
+  { source, progress, memory }: RunContext,
   { signal, time = realTime }: { readonly signal: AbortSignal; readonly time?: Time },
 ): Promise<Verified> {
   const { checkout, revision } = source;
   const head = revision.commit;
   const untouched = stateAfterVerify(input, new Set(done.unchanged), head);
-  if (done.changes.length === 0) return { left: [], state: untouched };
+  const withheld = unsettledIn({ ...done, changes: [] });
+  if (done.changes.length === 0) return { left: [], state: untouched, unsettled: withheld };
+  const unsettled = new Set<string>();
   progress?.phase('verify');
   let state = stateAfterAnswers({ ...input, state: untouched }, done.changes, outcomes, head);
   const lookAt = async (keys: ReadonlySet<string>): Promise<readonly Change[]> => {
     const policy = verifyingPolicy(input.policy, keys);
-    const known = { desired: input.desired, state, policy, checkout, head, progress };
+    const known = {
+      desired: input.desired,
+      state,
+      policy,
+      checkout,
+      head,
+      progress,
+      specs: memory.specs,
+      whole: false,
+    };
     const again = await look(reader, at, known);
     const left = planChanges(again, 'touched');
     state = stateAfterVerify(again, new Set(left.unchanged), head);
+    for (const key of keys) unsettled.delete(key);
+    for (const key of unsettledIn(left)) unsettled.add(key);
     return left.changes;
   };
   const original = new Map(done.changes.map((change) => [change.id, change]));
@@ -59,11 +75,12 @@ export async function verify(
     const others = left.filter(({ ref }) => !unseen.has(`${ref.kind}/${ref.name}`));
     left = [...others, ...(await lookAt(unseen))];
   }
+  for (const key of withheld) unsettled.add(key);
   const open = left.map(({ id }) => id).filter((id) => !awaitsApproval(outcomes, id));
   const unseen = left.filter(isUnseen).map(({ id }) => id);
-  if (unseen.length === 0) return { left: open, state };
+  if (unseen.length === 0) return { left: open, state, unsettled };
   const unverified = `${unseen.join(', ')}: written, and the service still shows what was there before`;
-  return { left: open, state, unverified };
+  return { left: open, state, unsettled, unverified };
 }
 
 /** @returns false: the run was interrupted. */
