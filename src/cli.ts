@@ -5,6 +5,7 @@ import type { ImportFlags } from './commands/import.js';
 import type {
   KillFlags,
   ReconcileFlags,
+  ReviewFlags,
   StateFlags,
   Terminal,
   ValidateFlags,
@@ -50,6 +51,7 @@ function createProgram(terminal: Terminal, done: (code: ExitCode) => void): Comm
     .exitOverride();
   addValidate(program, terminal, done);
   addReconcile(program, terminal, done);
+  addReview(program, terminal, done);
   addImport(program, terminal, done);
   addDrift(program, terminal, done);
   addState(program, terminal, done);
@@ -95,10 +97,40 @@ function addReconcile(program: Command, terminal: Terminal, done: (code: ExitCod
     .option('--allow-dirty', 'apply the working tree instead of HEAD')
     .option('--title <text>', 'title of every write, instead of the commits’')
     .option('--comment <text>', 'comment of every write, instead of the commits’');
-  commonOptions(serviceOptions(lockOption(command))).action(
+  commonOptions(serviceOptions(lockOption(command)), PLAN_FORMATS).action(
     async (directories: string[], flags: ReconcileFlags) => {
       const { runReconcile } = await import('./commands/reconcile.js');
       done(await runReconcile(directories, flags, terminal));
+    },
+  );
+}
+
+function addReview(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  const command = program
+    .command('review')
+    .description('what a merge would do, told to the pull request; writes nothing to the service')
+    .argument('[directory...]', 'config repositories', ['.'])
+    .option('--since <revision>', 'the target branch (default: as the CI job says)')
+    .option('--target <name>', 'name of the target branch, for people')
+    .option('--offline', 'without the service: compare with the specs of the target branch')
+    .addOption(
+      new Option('--forge <name>', 'whom to tell (default: as the CI job says)').choices([
+        'github',
+        'gitlab',
+        'none',
+      ]),
+    )
+    .option('--forge-url <url>', 'of the API of the forge')
+    .option('--repository <name>', 'owner/name, or the id of a project')
+    .option('--pull-request <number>', 'which pull request or merge request', positive)
+    .option('--commit <sha>', 'the commit that gets the statuses')
+    .option('--plan-url <url>', 'where a reader finds the full plan')
+    .option('--sarif <file>', 'write findings as SARIF')
+    .option('--junit <file>', 'write findings as JUnit XML');
+  commonOptions(serviceOptions(command), ['markdown']).action(
+    async (directories: string[], flags: ReviewFlags) => {
+      const { runReview } = await import('./commands/review.js');
+      done(await runReview(directories, flags, terminal));
     },
   );
 }
@@ -236,9 +268,13 @@ function serviceOptions(command: Command): Command {
   return timeoutOption(command);
 }
 
-function commonOptions(command: Command): Command {
+const FORMATS = ['text', 'json'];
+/** Of what prints a plan. */
+const PLAN_FORMATS = [...FORMATS, 'markdown'];
+
+function commonOptions(command: Command, formats: readonly string[] = FORMATS): Command {
   return command
-    .addOption(new Option('--format <format>', 'of the result').choices(['text', 'json']))
+    .addOption(new Option('--format <format>', 'of the result').choices(formats))
     .option('--output <file>', 'write the result to a file')
     .option('--show-keys', 'name keys of segments and targets, not only their number')
     .option('--no-color', 'plain text')

@@ -38,6 +38,24 @@ export interface GitCredentials {
   readonly knownHostsFile?: string | undefined;
 }
 
+/**
+ * The token for the forge of a review: `FLAGHOIST_FORGE_TOKEN`, or the file that `FLAGHOIST_FORGE_TOKEN_FILE` names.
+ *
+ * @throws FlaghoistError `USAGE`: the file cannot be read.
+ */
+export function forgeToken(environment: Environment): string | undefined {
+  const given = nonEmpty(environment['FLAGHOIST_FORGE_TOKEN']?.trim());
+  const file = nonEmpty(environment['FLAGHOIST_FORGE_TOKEN_FILE']);
+  if (given !== undefined || file === undefined) return given;
+  try {
+    return nonEmpty(readFileSync(file, 'utf8').trim());
+  } catch (cause) {
+    throw new FlaghoistError('USAGE', `cannot read the token of the forge from "${file}"`, {
+      cause,
+    });
+  }
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export function operatorSettings(environment: Environment): OperatorSettings {

@@ -52,6 +52,8 @@ const EXIT_OF_CODE = {
   OUTPUT: EXIT.failed,
   /** Git could not do what was asked. */
   GIT: EXIT.failed,
+  /** The forge of a review did not take what it was told. */
+  FORGE: EXIT.failed,
   /** The state ref holds something that this version cannot read. */
   STATE_UNREADABLE: EXIT.failed,
   /** SIGINT or SIGTERM came. */

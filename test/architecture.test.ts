@@ -26,6 +26,7 @@ const ROOMS: Record<string, readonly string[]> = {
   plan: ['model', 'kinds', 'api/wire.ts'],
   apply: ['plan', 'api', 'model', 'kinds', 'api/wire.ts', 'errors.ts'],
   report: ['plan', 'model', 'kinds', 'errors.ts'],
+  forge: ['errors.ts'],
   'config.ts': ['errors.ts', 'model', 'api/wire.ts'],
   stages: ['report', 'plan', 'specs', 'git', 'api', 'model', 'kinds', 'api/wire.ts', 'errors.ts'],
   'reconcile.ts': [
@@ -75,6 +76,8 @@ const ROOMS: Record<string, readonly string[]> = {
   ],
   'arguments.ts': [],
   commands: [
+    'forge',
+    'version.ts',
     'arguments.ts',
     'daemon',
     'compose',
@@ -104,10 +107,13 @@ const ROOMS: Record<string, readonly string[]> = {
     'errors.ts',
   ],
   'main.ts': ['cli.ts', 'report', 'errors.ts'],
+  health: [],
 };
 
 /** Which file or folder a library comes in by. */
 const DOORS: Record<string, readonly string[]> = {
+  '@gitbeaker/rest': ['forge/gitlab.ts'],
+  '@octokit/rest': ['forge/github.ts'],
   ajv: ['specs', 'service'],
   'ajv-formats': ['specs', 'service'],
   canonicalize: ['kinds/json.ts'],

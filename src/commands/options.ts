@@ -1,7 +1,7 @@
 import type { OperationsFlags } from '../compose/operations.js';
 /** Options that several commands share, as commander hands them over. Absent: not given. */
 export interface CommonFlags {
-  readonly format?: 'text' | 'json';
+  readonly format?: 'text' | 'json' | 'markdown';
   readonly output?: string;
   readonly showKeys?: boolean;
   /** Commander's form of `--no-color`. */
@@ -40,6 +40,20 @@ export interface ReconcileFlags extends CommonFlags, ServiceFlags {
   readonly comment?: string;
   /** Milliseconds. */
   readonly lockTimeout: number;
+}
+
+export interface ReviewFlags extends CommonFlags, ServiceFlags {
+  readonly since?: string;
+  readonly target?: string;
+  readonly offline?: boolean;
+  readonly forge?: 'github' | 'gitlab' | 'none';
+  readonly forgeUrl?: string;
+  readonly repository?: string;
+  readonly pullRequest?: number;
+  readonly commit?: string;
+  readonly planUrl?: string;
+  readonly sarif?: string;
+  readonly junit?: string;
 }
 
 export interface StateFlags extends CommonFlags, ServiceFlags {

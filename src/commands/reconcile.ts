@@ -3,6 +3,8 @@ import { operatorSettings } from '../config.js';
 import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
 import { pendingWithheld } from '../plan/plan.js';
 import { diagnosticsText } from '../report/diagnostics-text.js';
+import { failureMarkdown } from '../report/markdown/failure-markdown.js';
+import { planMarkdown } from '../report/markdown/plan-markdown.js';
 import { planDocument, type PlanDocument } from '../report/plan-json.js';
 import { planText } from '../report/plan-text.js';
 import type { ReviewedPlan } from '../report/reviewed-plan.js';
@@ -88,7 +90,7 @@ async function runDirectory(
     }
   } catch (error) {
     if (!(error instanceof FlaghoistError)) throw error;
-    return refused(directory, error, { screen, terminal });
+    return refused(directory, error, { flags, screen, terminal });
   }
 }
 
@@ -149,7 +151,10 @@ function reported(
     screen.note(`warning: ${message}`);
   });
   const showKeys = flags.showKeys === true;
-  const text = planText(report, { color: screen.color, width: screen.width, showKeys });
+  const text =
+    flags.format === 'markdown'
+      ? planMarkdown(report)
+      : planText(report, { color: screen.color, width: screen.width, showKeys });
   const unverified = 'unverified' in result ? `Not verified: ${result.unverified}\n` : '';
   const unremembered = 'unremembered' in result ? `Not remembered: ${result.unremembered}\n` : '';
   if (unremembered !== '') terminal.stderr.write(`flaghoist: ${unremembered}`);
@@ -177,7 +182,7 @@ function detailed(
 function refused(
   directory: string,
   error: FlaghoistError,
-  { screen, terminal }: Pick<Reporting, 'screen' | 'terminal'>,
+  { flags, screen, terminal }: Pick<Reporting, 'flags' | 'screen' | 'terminal'>,
 ): DirectoryResult {
   terminal.stderr.write(errorText(error));
   const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : undefined;
@@ -186,7 +191,7 @@ function refused(
   return {
     directory,
     exitCode: terminal.signal.aborted ? exitCodeOfSignal(terminal.signal) : error.exitCode,
-    text: found,
+    text: flags.format === 'markdown' ? failureMarkdown(error.message, diagnostics) : found,
     document: {
       formatVersion: 1,
       error: { code: error.code, message: error.message },

@@ -24,15 +24,19 @@ const UNSEEN = new RegExp(
  * out (`<U+202E>`), so that two texts that differ look different. Cleaning twice changes nothing more.
  */
 export function clean(text: string): string {
-  return text.replace(SPACE, ' ').replace(UNSEEN, (whole, unseen?: string) => {
-    return unseen === undefined ? whole : spelled(unseen);
-  });
+  return text
+    .replace(SPACE, ' ')
+    .replace(UNSEEN, (whole, unseen?: string) => (unseen === undefined ? whole : spelled(unseen)))
+    .replaceAll(WORKFLOW_COMMAND, `#${spelled('#')}[`);
 }
 
 function spelled(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
+
+/** GitHub's runner executes what follows, wherever in a line of a job's output it stands. */
+const WORKFLOW_COMMAND = '##[';
 
 const PLAIN_WORD = /^[\p{L}\p{M}\p{N}_.@:+/%*#&=-]+$/u;
 

@@ -1,8 +1,10 @@
 import type { FlagImpact, Impact, KeyCount, Move, Range, Risk } from '../model/impact.js';
+import type { ObjectId } from '../model/object-id.js';
 import type { Change } from '../model/plan.js';
 import { quoted } from './clean.js';
 import type { FieldLine } from './field-line.js';
 import { glue, span } from './layout.js';
+import type { PlanReport } from './plan-report.js';
 import { itemWords, plural } from './value-words.js';
 
 /** Flags, moves of one flag, and names of keys that are shown; the rest is counted. */
@@ -22,22 +24,33 @@ export function impactLines(change: Change, impact: Impact, showKeys: boolean): 
   ];
 }
 
-/** What a person calls each risk; empty where a field line says it as loudly. */
+/** Empty where a field line says it as loudly. */
 function riskWords(risks: readonly Risk[], environment: string | null): string {
+  return risks
+    .filter((risk) => risk !== 'kills')
+    .map((risk) => riskWord(risk, environment))
+    .join('; ');
+}
+
+/** What a person calls a risk. */
+export function riskWord(risk: Risk, environment: string | null): string {
   const words: Readonly<Record<Risk, string>> = {
     'all-of-production': `100 % of ${quoted(environment ?? '')}`,
-    kills: '',
+    kills: 'kills: everybody gets the default treatment',
     'moves-between-variants': 'moves users between variants',
     'default-changed-while-killed': 'default changed while killed: everybody gets it at once',
     'serves-nobody': 'serves nobody',
   };
-  return risks
-    .map((risk) => words[risk])
-    .filter((word) => word !== '')
-    .join('; ');
+  return words[risk];
 }
 
-function reachWords({ ref }: Change, { flags }: Impact, showKeys: boolean): string {
+/** Undefined: the change reaches nobody by itself. */
+export function impactOf(report: PlanReport, id: ObjectId): Impact | undefined {
+  return report.impacts?.get(id);
+}
+
+/** Whom a change reaches, by which treatments; one line, however many there are. */
+export function reachWords({ ref }: Change, { flags }: Impact, showKeys: boolean): string {
   if (flags.length === 0)
     return ref.kind === 'flag' ? 'nobody' : 'nobody, by the flags that are known here';
   const shown = flags.slice(0, SHOWN_FLAGS).map((each) => {

@@ -42,10 +42,16 @@ export function renderLines(lines: readonly Line[], layout: Layout): string {
   return lines
     .flatMap((line) => rows(line, layout.width))
     .map((row) => {
-      const text = merged(row.words).map(paint).join('');
+      const text = merged(unlikeCommand(row.words)).map(paint).join('');
       return text === '' ? '\n' : `${' '.repeat(row.indent)}${text}\n`;
     })
     .join('');
+}
+
+/** A row that begins with `::` is a command to the runner of a workflow, spaces before it or not. */
+function unlikeCommand(words: readonly Word[]): readonly Word[] {
+  const start = words.map((word) => word.map(({ text }) => text).join('')).join(' ');
+  return start.trimStart().startsWith('::') ? [[span('·')], ...words] : words;
 }
 
 type Word = readonly Span[];

@@ -29,7 +29,7 @@ function bodyLines(report: PlanReport, showKeys: boolean): Line[] {
   if (plan.changes.length + plan.withheld.length + findings.length === 0) return [];
   return [
     paragraph(placeWords(report), 'faint'),
-    ...groups(report).flatMap(([title, changes]) =>
+    ...changesByPlace(report).flatMap(([title, changes]) =>
       section(
         title,
         changes.flatMap((change) => changeLines(change, report, showKeys)),
@@ -51,7 +51,7 @@ function section(title: string, lines: readonly Line[]): Line[] {
 }
 
 /** Workspace level first, then the environments in their order; within one the plan's order. */
-function groups(report: PlanReport): [string, Change[]][] {
+export function changesByPlace(report: PlanReport): [string, Change[]][] {
   const order = [null, ...report.environments];
   const byPlace = new Map<string | null, Change[]>(order.map((place) => [place, []]));
   for (const change of report.plan.changes) {

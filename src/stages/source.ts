@@ -1,5 +1,5 @@
 import { FlaghoistError } from '../errors.js';
-import { openCheckout, type Checkout } from '../git/checkout.js';
+import { openCheckout, resolveRevision, type Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/commit-tree.js';
 import { directoryTree } from '../git/directory-tree.js';
 import type { GitMemory } from '../git/git-memory.js';
@@ -20,13 +20,22 @@ export interface Source extends AsyncDisposable {
  * Opens a config directory: as its commit has it, or, where `workingTree` allows that and files differ from HEAD, as
  * it lies on disk. A directory without git is read as it is.
  *
+ * @param at a revision that is read as if it were HEAD.
  * @throws FlaghoistError `SPECS_INVALID`: git knows the directory, but no commit has it yet.
  */
 export async function openSource(
   directory: string,
-  { workingTree, memory }: { workingTree: boolean; memory?: GitMemory },
+  {
+    workingTree,
+    at,
+    memory,
+  }: { workingTree: boolean; at?: string | undefined; memory?: GitMemory },
 ): Promise<Source> {
   const checkout = await openCheckout(directory, memory);
+  if (at !== undefined) {
+    const head = await resolveRevision(checkout, at);
+    return fromCommit({ ...checkout, head }, head, []);
+  }
   if (!checkout.repository)
     return fromDirectory(checkout, { commit: null, dirty: false }, [NO_HISTORY]);
   const changes = await localChanges(checkout);

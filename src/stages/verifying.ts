@@ -63,7 +63,9 @@ export async function verify(
     state = stateAfterVerify(again, new Set(left.unchanged), head);
     for (const key of keys) unsettled.delete(key);
     for (const key of unsettledIn(left)) unsettled.add(key);
-    return left.changes;
+    // What failed and may not be written any more is left to do as well.
+    const stuck = left.withheld.filter(({ id }) => outcomes.get(id)?.status === 'failed');
+    return [...left.changes, ...stuck];
   };
   const original = new Map(done.changes.map((change) => [change.id, change]));
   const isUnseen = (change: Change): boolean =>

@@ -15,6 +15,8 @@ export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Kills the program, as a crash would, once this has happened. */
   readonly killAfter?: () => Promise<void>;
+  /** Sends SIGTERM once this has happened. */
+  readonly terminateAfter?: () => Promise<void>;
 }
 
 /** Runs the built program to its end. */
@@ -70,6 +72,7 @@ function start(
     stderr += text;
   });
   void options.killAfter?.().then(() => child.kill('SIGKILL'));
+  void options.terminateAfter?.().then(() => child.kill('SIGTERM'));
   const ended = new Promise<CliResult>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {

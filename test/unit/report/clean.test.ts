@@ -1,5 +1,6 @@
+import { renderLines, span } from '../../../src/report/layout.js';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clean, quoted } from '../../../src/report/clean.js';
 
 /** Of every kind, those that terminals act on made likely. */
@@ -42,4 +43,17 @@ it('leaves printable text as it is', () => {
       },
     ),
   );
+});
+
+describe('a command to the runner of a workflow', () => {
+  it('is spelled apart where it counts anywhere in a line', () => {
+    expect(clean('##[add-mask]secret')).toBe('#<U+0023>[add-mask]secret');
+    expect(clean(clean('###[x]'))).toBe(clean('###[x]'));
+  });
+
+  it('never begins a row, wrapped or not', () => {
+    const line = { indent: 2, spans: [span('title '), span('::error::x', 'faint')] };
+
+    expect(renderLines([line], { color: false, width: 8 })).toBe('  title\n      · ::error::x\n');
+  });
 });

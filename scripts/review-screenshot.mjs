@@ -1,0 +1,111 @@
+// Renders the comment of a review of specs-example, as a forge shows it, into docs/images. Needs `npm run build`, git and
+// Chromium: node scripts/review-screenshot.mjs [/usr/bin/chromium]
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import MarkdownIt from 'markdown-it';
+import { chromium } from 'playwright-core';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const IMAGES = join(ROOT, 'docs', 'images');
+const WIDTH = 900;
+
+const CSS = `
+  body { margin: 0; padding: 16px 24px; font: 14px/1.5 -apple-system, "Segoe UI", "DejaVu Sans", sans-serif; color: #1f2328; }
+  h3 { font-size: 18px; margin: 8px 0 12px; } h4 { margin: 16px 0 8px; }
+  table { border-collapse: collapse; } th, td { border: 1px solid #d1d9e0; padding: 5px 11px; text-align: left; }
+  code { font: 12px "DejaVu Sans Mono", monospace; background: #eff1f3; padding: 2px 4px; border-radius: 4px; }
+  pre { background: #f6f8fa; padding: 12px; border-radius: 6px; overflow: hidden; } pre code { background: none; padding: 0; }
+  sub { font-size: 11px; color: #59636e; }
+`;
+
+const folder = mkdtempSync(join(tmpdir(), 'flaghoist-screenshot-'));
+try {
+  const markdown = reviewOf(folder);
+  // Most machines that run this have no font with emoji.
+  const plain = markdown.replaceAll('⚠️', '⚠').replaceAll('✅', '✔');
+  const html = new MarkdownIt({ html: true }).render(plain);
+  mkdirSync(IMAGES, { recursive: true });
+  const browser = await chromium.launch({
+    executablePath: process.argv[2] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  });
+  try {
+    const page = await browser.newPage({ viewport: { width: WIDTH, height: 100 } });
+    await shoot(page, html, 'review-comment.png');
+    await shoot(
+      page,
+      html.replaceAll('<details>', '<details open>'),
+      'review-comment-unfolded.png',
+    );
+  } finally {
+    await browser.close();
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function shoot(page, html, name) {
+  await page.setContent(`<!doctype html><meta charset="utf-8"><style>${CSS}</style>${html}`);
+  await page.screenshot({ path: join(IMAGES, name), fullPage: true });
+}
+
+/** A pull request that ramps one flag, kills another one and adds keys to a segment. */
+function reviewOf(directory) {
+  cpSync(join(ROOT, 'specs-example'), directory, { recursive: true });
+  git('init', '--quiet', '--initial-branch=main');
+  commit('Begin');
+  edit('flags/checkout/new-checkout.yaml', /"on": 10\b/, '"on": 25');
+  edit('segments/beta-testers.production.keys', /$/, 'user-2001\nuser-2002\nuser-2003\n');
+  commit('Ramp the new checkout to a quarter');
+  edit(
+    'flags/catalog/search-ranking.yaml',
+    /^ {2}production:$/m,
+    '  production:\n    killed: true',
+  );
+  commit('Kill the new ranking, INC-4711');
+  const args = [
+    'review',
+    '--offline',
+    '--forge',
+    'none',
+    '--since',
+    'HEAD~2',
+    '--target',
+    'main',
+    '.',
+  ];
+  return execFileSync(process.execPath, [join(ROOT, 'dist', 'main.js'), ...args], {
+    cwd: directory,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+function edit(file, pattern, replacement) {
+  const path = join(folder, file);
+  const text = readFileSync(path, 'utf8');
+  const changed = text.replace(pattern, replacement);
+  if (changed === text) throw new Error(`${file} holds nothing like ${String(pattern)}`);
+  writeFileSync(path, changed);
+}
+
+function commit(message) {
+  git('add', '--all');
+  git(
+    '-c',
+    'user.name=Ana',
+    '-c',
+    'user.email=ana@example.com',
+    'commit',
+    '--quiet',
+    '-m',
+    message,
+  );
+}
+
+function git(...args) {
+  execFileSync('git', args, { cwd: folder, stdio: 'inherit' });
+}

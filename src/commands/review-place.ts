@@ -1,0 +1,99 @@
+import { open } from 'node:fs/promises';
+import { forgeToken } from '../config.js';
+import { FlaghoistError } from '../errors.js';
+import { ciContext, type CiContext } from '../forge/ci.js';
+import type { Forge, ForgePlace } from '../forge/forge.js';
+import { openForge } from '../forge/open-forge.js';
+import { packageVersion } from '../version.js';
+import type { ReviewFlags, Terminal } from './options.js';
+
+/** What is reviewed, and who is told. */
+export interface ReviewPlace {
+  /** Null: nobody but the terminal. */
+  readonly forge: Forge | null;
+  /** The revision that the plan starts from, as long as HEAD is not `merge`. */
+  readonly base: string | undefined;
+  readonly merge: string | undefined;
+  readonly target: string | undefined;
+  readonly runUrl: string | undefined;
+  readonly summaryFile: string | undefined;
+  readonly isFork: boolean;
+}
+
+const DEFAULT_API = { github: 'https://api.github.com', gitlab: 'https://gitlab.com/api/v4' };
+
+/**
+ * From the command line, and where that says nothing from the environment of the CI job; never from the repository.
+ *
+ * @throws FlaghoistError `USAGE`: a forge was asked for and it is not known which pull request, or with which token.
+ */
+export async function reviewPlace(
+  flags: ReviewFlags,
+  { environment }: Pick<Terminal, 'environment'>,
+): Promise<ReviewPlace> {
+  const ci = ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
+  const place = forgePlace(flags, ci);
+  const token = forgeToken(environment) ?? ci?.token;
+  const forge = place && (await openAsked(place, token, flags));
+  return {
+    forge,
+    base: flags.since ?? ci?.base,
+    merge: flags.since === undefined ? ci?.merge : undefined,
+    target: flags.target ?? ci?.target,
+    runUrl: flags.planUrl ?? ci?.runUrl,
+    summaryFile: ci?.summaryFile,
+    isFork: ci?.isFork ?? false,
+  };
+}
+
+async function openAsked(
+  place: ForgePlace,
+  token: string | undefined,
+  { forge: asked }: ReviewFlags,
+): Promise<Forge | null> {
+  if (token !== undefined) return openForge(place, { token, version: packageVersion() });
+  if (asked === undefined) return null;
+  throw new FlaghoistError(
+    'USAGE',
+    `cannot tell ${place.kind} of the review: there is no token (set FLAGHOIST_FORGE_TOKEN or FLAGHOIST_FORGE_TOKEN_FILE)`,
+  );
+}
+
+function forgePlace(flags: ReviewFlags, ci: CiContext | null): ForgePlace | null {
+  const kind = flags.forge ?? ci?.kind;
+  if (kind === undefined || kind === 'none') return null;
+  const known = ci?.kind === kind ? ci : null;
+  const apiUrl = flags.forgeUrl ?? known?.apiUrl ?? DEFAULT_API[kind];
+  const repository = flags.repository ?? known?.repository;
+  const pullRequest = flags.pullRequest ?? known?.pullRequest;
+  const commit = flags.commit ?? known?.commit;
+  const runUrl = flags.planUrl ?? known?.runUrl;
+  if (repository !== undefined && pullRequest !== undefined && commit !== undefined) {
+    return { kind, apiUrl, repository, pullRequest, commit, runUrl };
+  }
+  // A job that runs for no pull request has nobody to tell.
+  if (flags.forge === undefined) return null;
+  throw new FlaghoistError(
+    'USAGE',
+    `cannot tell ${kind} of the review: it is not known of which pull request (set --repository, --pull-request and --commit)`,
+  );
+}
+
+/** An event of the forge is some hundred kilobytes. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+async function readEvent(path: string | undefined): Promise<unknown> {
+  if (path === undefined || path === '') return undefined;
+  try {
+    const file = await open(path);
+    try {
+      if ((await file.stat()).size > MOST_BYTES) return undefined;
+      return JSON.parse(await file.readFile('utf8')) as unknown;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    // What it would have said can be said by options, and is asked for where it is missing.
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+import type { FlaghoistError } from '../errors.js';
+
+/** The pull request that a review is about, as its forge shows it. Every method may be called again. */
+export interface Forge {
+  readonly name: string;
+  /**
+   * The first comment with `marker` in it that our own account wrote: anybody may write a marker, and theirs count for
+   * nothing. Null: there is none.
+   *
+   * @throws FlaghoistError `FORGE`; likewise below.
+   */
+  findComment(marker: string): Promise<ForgeComment | null>;
+  postComment(body: string): Promise<void>;
+  updateComment(id: number, body: string): Promise<void>;
+  /** Of the commit under review; a status of the same context replaces the last one. */
+  setStatus(status: CommitStatus): Promise<void>;
+  /** Notes on lines of files. A forge that knows none does nothing. */
+  annotate(annotations: readonly Annotation[], summary: string): Promise<void>;
+}
+
+export interface ForgeComment {
+  readonly id: number;
+  readonly body: string;
+}
+
+export interface CommitStatus {
+  /** What the status is of: `flaghoist/production`. */
+  readonly context: string;
+  readonly state: 'pending' | 'success' | 'failure' | 'error';
+  /** One sentence; cut to what the forge takes. */
+  readonly description: string;
+}
+
+export interface Annotation {
+  /** From the top of the repository. */
+  readonly file: string;
+  readonly line: number;
+  readonly level: 'notice' | 'warning' | 'failure';
+  readonly title: string;
+  readonly message: string;
+}
+
+/** Where the forge is and what is reviewed there. */
+export interface ForgePlace {
+  readonly kind: 'github' | 'gitlab';
+  /** Of its API, such as `https://api.github.com` or `https://gitlab.com/api/v4`. */
+  readonly apiUrl: string;
+  /** `owner/name`, or a project's id. */
+  readonly repository: string;
+  /** Number of the pull request. */
+  readonly pullRequest: number;
+  /** The commit that gets the statuses. */
+  readonly commit: string;
+  /** Where a reader finds the run; absent: nowhere. */
+  readonly runUrl?: string | undefined;
+}
+
+export interface ForgeOptions {
+  readonly place: ForgePlace;
+  readonly token: string;
+  readonly version: string;
+  /** Milliseconds until a silent forge is given up. */
+  readonly timeoutMs: number;
+  readonly wait: (waitMs: number) => Promise<void>;
+  readonly now: () => number;
+}
+
+/** An answer of a forge that is no success, or none; `status` null: there was no answer. */
+export interface ForgeRefusal {
+  readonly error: FlaghoistError;
+  readonly status: number | null;
+  /** How long the forge asks to wait; null: it does not. */
+  readonly waitMs: number | null;
+}

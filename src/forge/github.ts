@@ -1,0 +1,193 @@
+import { Octokit } from '@octokit/rest';
+import { FlaghoistError, messageOf } from '../errors.js';
+import type { Annotation, CommitStatus, Forge, ForgeOptions, ForgeRefusal } from './forge.js';
+import { limited } from './limits.js';
+import { patiently } from './patience.js';
+
+const PAGE = 100;
+/** What GitHub takes, by its documentation. */
+const MOST_DESCRIPTION = 140;
+const MOST_ANNOTATIONS = 50;
+const MOST_TITLE = 255;
+const MOST_MESSAGE = 60_000;
+const CHECK = 'flaghoist';
+
+/** A pull request on GitHub, or on a server of the same make. */
+export function openGithub(options: ForgeOptions): Forge {
+  const { place } = options;
+  const [owner = '', repo = ''] = place.repository.split('/');
+  const at = { owner, repo };
+  const pull = { ...at, issue_number: place.pullRequest };
+  const octokit = client(options);
+  return {
+    name: 'GitHub',
+    findComment: async (marker) => {
+      const isOurs = await ownComments(octokit);
+      const pages = octokit.paginate.iterator(octokit.rest.issues.listComments, {
+        ...pull,
+        per_page: PAGE,
+      });
+      for await (const { data } of pages) {
+        const found = data.find(
+          ({ body, user }) => body?.includes(marker) === true && isOurs(user),
+        );
+        if (found) return { id: found.id, body: found.body ?? '' };
+      }
+      return null;
+    },
+    postComment: async (body) => {
+      await octokit.rest.issues.createComment({ ...pull, body });
+    },
+    updateComment: async (id, body) => {
+      await octokit.rest.issues.updateComment({ ...at, comment_id: id, body });
+    },
+    setStatus: async ({ context, state, description }: CommitStatus) => {
+      await octokit.rest.repos.createCommitStatus({
+        ...at,
+        sha: place.commit,
+        context,
+        state,
+        description: limited(description, MOST_DESCRIPTION),
+        ...(place.runUrl !== undefined && { target_url: place.runUrl }),
+      });
+    },
+    annotate: async (annotations, summary) => {
+      await annotate(octokit, { ...at, commit: place.commit }, annotations, summary);
+    },
+  };
+}
+
+interface Author {
+  readonly login: string;
+  readonly type: string;
+}
+
+/**
+ * Which comments are our own. The token of a workflow is not told who it is, but it is a bot, which no person can write
+ * as.
+ */
+async function ownComments(octokit: Octokit): Promise<(author: Author | null) => boolean> {
+  try {
+    const { data } = await octokit.rest.users.getAuthenticated();
+    return (author) => author?.login === data.login;
+  } catch (error) {
+    if (!(error instanceof GithubError) || error.status !== 403) throw error;
+    return (author) => author?.type === 'Bot';
+  }
+}
+
+/** A check run takes few annotations at a time; more are added to the same run. */
+async function annotate(
+  octokit: Octokit,
+  { owner, repo, commit }: { owner: string; repo: string; commit: string },
+  annotations: readonly Annotation[],
+  summary: string,
+): Promise<void> {
+  const parts: Annotation[][] = [];
+  for (let from = 0; from < annotations.length; from += MOST_ANNOTATIONS) {
+    parts.push(annotations.slice(from, from + MOST_ANNOTATIONS));
+  }
+  const [first, ...more] = parts;
+  if (!first) return;
+  const outputOf = (part: readonly Annotation[]) => ({
+    title: 'What a merge changes',
+    summary: limited(summary, MOST_MESSAGE),
+    annotations: part.map(annotationBody),
+  });
+  const { data } = await octokit.rest.checks.create({
+    ...{ owner, repo, head_sha: commit, name: CHECK },
+    // The statuses judge; these are notes.
+    ...{ status: 'completed', conclusion: 'neutral' },
+    output: outputOf(first),
+  });
+  for (const part of more) {
+    await octokit.rest.checks.update({
+      ...{ owner, repo, check_run_id: data.id },
+      output: outputOf(part),
+    });
+  }
+}
+
+function annotationBody({ file, line, level, title, message }: Annotation) {
+  return {
+    path: file,
+    start_line: line,
+    end_line: line,
+    annotation_level: level,
+    title: limited(title, MOST_TITLE),
+    message: limited(message, MOST_MESSAGE),
+  };
+}
+
+class GithubError extends FlaghoistError {
+  readonly status: number | null;
+
+  constructor(message: string, status: number | null, cause: unknown) {
+    super('FORGE', message, { cause });
+    this.status = status;
+  }
+}
+
+function client({ place, token, version, timeoutMs, wait, now }: ForgeOptions): Octokit {
+  const silent = (): void => undefined;
+  const octokit = new Octokit({
+    auth: token,
+    baseUrl: place.apiUrl,
+    userAgent: `flaghoist/${version}`,
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+  });
+  octokit.hook.wrap('request', async (request, options) => {
+    // A token goes to one origin and follows nobody elsewhere.
+    const send = async () =>
+      request({
+        ...options,
+        request: {
+          ...options.request,
+          redirect: 'error',
+          signal: AbortSignal.timeout(timeoutMs),
+        },
+      });
+    const isStatus = options.url.includes('/statuses/');
+    const repeatable = options.method !== 'POST' || isStatus;
+    return patiently(send, (error) => refusalOf(error, now), { wait, repeatable });
+  });
+  return octokit;
+}
+
+interface Answered {
+  readonly status?: unknown;
+  readonly response?: { readonly headers?: Readonly<Record<string, string | number | undefined>> };
+}
+
+function refusalOf(error: unknown, now: () => number): ForgeRefusal {
+  const { status, response } = (error ?? {}) as Answered;
+  // The library gives what never was answered a status of its own.
+  const answered = typeof status === 'number' && response !== undefined ? status : null;
+  const what = answered === null ? 'no answer' : `status ${String(answered)}`;
+  const message = `cannot tell GitHub of the review: ${what}, ${messageOf(error)}${wayOut(answered)}`;
+  return {
+    error: new GithubError(message, answered, error),
+    status: answered,
+    waitMs: waitAsked(answered, response?.headers ?? {}, now),
+  };
+}
+
+function wayOut(status: number | null): string {
+  if (status === 401) return ' (check GITHUB_TOKEN)';
+  return status === 403 || status === 404
+    ? ' (the token needs to write pull requests, statuses and checks)'
+    : '';
+}
+
+/** GitHub says 403 or 429 of both its rate limits. */
+function waitAsked(
+  status: number | null,
+  headers: Readonly<Record<string, string | number | undefined>>,
+  now: () => number,
+): number | null {
+  if (status !== 403 && status !== 429) return null;
+  const after = Number(headers['retry-after']);
+  if (Number.isFinite(after)) return after * 1_000;
+  if (String(headers['x-ratelimit-remaining']) !== '0') return status === 429 ? 1_000 : null;
+  return Math.max(0, Number(headers['x-ratelimit-reset']) * 1_000 - now());
+}

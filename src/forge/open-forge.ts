@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FlaghoistError } from '../errors.js';
+import type { Forge, ForgeOptions, ForgePlace } from './forge.js';
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * The forge of a review. Its library is loaded only here.
+ *
+ * @throws FlaghoistError `USAGE`: the address is none that a token may be sent to.
+ */
+export async function openForge(
+  place: ForgePlace,
+  { token, version }: Pick<ForgeOptions, 'token' | 'version'>,
+): Promise<Forge> {
+  refuseUnsafe(place.apiUrl);
+  const options: ForgeOptions = {
+    ...{ place, token, version },
+    timeoutMs: TIMEOUT_MS,
+    wait: async (waitMs) => sleep(waitMs),
+    now: Date.now,
+  };
+  if (place.kind === 'github') return (await import('./github.js')).openGithub(options);
+  return (await import('./gitlab.js')).openGitlab(options);
+}
+
+function refuseUnsafe(apiUrl: string): void {
+  const url = URL.canParse(apiUrl) ? new URL(apiUrl) : null;
+  const isLocal = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal)) return;
+  throw new FlaghoistError(
+    'USAGE',
+    'cannot use the address of the forge: its token is sent over https only (set --forge-url)',
+  );
+}

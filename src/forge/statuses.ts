@@ -1,0 +1,39 @@
+import { messageOf } from '../errors.js';
+import type { CommitStatus, Forge } from './forge.js';
+
+export type Judgement = Pick<CommitStatus, 'state' | 'description'>;
+
+/** The commit statuses of one review: opened together, and closed on every path. */
+export class Statuses {
+  readonly #forge: Forge;
+  readonly #contexts: readonly string[];
+
+  constructor(forge: Forge, contexts: readonly string[]) {
+    this.#forge = forge;
+    this.#contexts = contexts;
+  }
+
+  /** @throws FlaghoistError `FORGE` */
+  async open(description: string): Promise<void> {
+    for (const context of this.#contexts) {
+      await this.#forge.setStatus({ context, state: 'pending', description });
+    }
+  }
+
+  /**
+   * Sets every status, also where one of them fails.
+   *
+   * @param judge of one context.
+   * @throws Error the first failure.
+   */
+  async close(judge: (context: string) => Judgement): Promise<void> {
+    const failed: unknown[] = [];
+    for (const context of this.#contexts) {
+      await this.#forge.setStatus({ context, ...judge(context) }).catch((error: unknown) => {
+        failed.push(error);
+      });
+    }
+    if (failed.length > 0)
+      throw failed[0] instanceof Error ? failed[0] : new Error(messageOf(failed[0]));
+  }
+}

@@ -1,0 +1,334 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { flaghoist, type CliResult } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { startTestForge, type TestForge } from '../support/forge.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+function flag(name: string, percent: number | string): string {
+  return `flag: ${name}
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: { "on": ${String(percent)}, "off": rest } }
+  production: { defaultRule: { "on": ${String(percent)}, "off": rest } }
+`;
+}
+
+const CONFIG =
+  'workspace: Default\nenvironments:\n  staging: {}\n  production: { protected: false }\n';
+interface ReviewOptions {
+  readonly isFork?: boolean;
+  readonly env?: Record<string, string>;
+  readonly terminateAfter?: () => Promise<void>;
+}
+
+/** Looks again and again until something has happened. */
+async function until(happened: () => boolean): Promise<void> {
+  while (!happened()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+const CONTEXTS = ['flaghoist', 'flaghoist/staging', 'flaghoist/production'];
+
+describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
+  let repository: ConfigRepository;
+  let service: TestService;
+  let forge: TestForge;
+  let folder: string;
+  let base: string;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'flaghoist-review-test-'));
+    repository = new ConfigRepository();
+    service = await startTestService();
+    forge = await startTestForge(kind);
+    repository.write({
+      'flaghoist.yaml': CONFIG,
+      'flags/alpha.yaml': flag('alpha', 10),
+      'flags/beta.yaml': flag('beta', 10),
+    });
+    base = repository.commit('Add two flags');
+    const env = { FLAGHOIST_API_KEY: service.key };
+    const args = ['reconcile', '--url', service.origin, repository.directory];
+    expect(await flaghoist(args, { env })).toMatchObject({ code: 0 });
+    repository.git('checkout', '--quiet', '-b', 'ramp');
+    ramp(25);
+    service.requests.length = 0;
+  });
+
+  afterEach(async () => {
+    await forge.close();
+    await service.stop();
+    repository[Symbol.dispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  function ramp(percent: number | string): void {
+    repository.write({ 'flags/alpha.yaml': flag('alpha', percent) });
+    repository.commit(`Ramp alpha to ${String(percent)} % @octocat ::error::x`);
+  }
+
+  function head(): string {
+    return repository.git('rev-parse', 'HEAD');
+  }
+
+  /** What the forge's runner says to a job. */
+  function jobEnvironment(isFork: boolean): Record<string, string> {
+    if (kind === 'gitlab') {
+      return {
+        GITLAB_CI: 'true',
+        CI_API_V4_URL: forge.url,
+        CI_PROJECT_ID: '42',
+        CI_MERGE_REQUEST_IID: '7',
+        CI_MERGE_REQUEST_PROJECT_ID: '42',
+        CI_MERGE_REQUEST_SOURCE_PROJECT_ID: isFork ? '43' : '42',
+        CI_COMMIT_SHA: head(),
+        CI_MERGE_REQUEST_DIFF_BASE_SHA: base,
+        CI_MERGE_REQUEST_TARGET_BRANCH_NAME: 'main',
+        CI_JOB_URL: 'https://gitlab.example/job/1',
+        GITLAB_TOKEN: forge.token,
+      };
+    }
+    const event = join(folder, 'event.json');
+    const pull = {
+      number: 7,
+      head: { sha: head(), repo: { id: isFork ? 2 : 1 } },
+      base: { sha: base, repo: { id: 1 } },
+    };
+    writeFileSync(event, JSON.stringify({ pull_request: pull }));
+    return {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_API_URL: forge.url,
+      GITHUB_REPOSITORY: 'acme/flags',
+      GITHUB_EVENT_PATH: event,
+      GITHUB_BASE_REF: 'main',
+      GITHUB_STEP_SUMMARY: join(folder, 'summary.md'),
+      GITHUB_TOKEN: forge.token,
+    };
+  }
+
+  async function review(
+    args: readonly string[] = [],
+    { isFork = false, env = {}, ...options }: ReviewOptions = {},
+  ): Promise<CliResult> {
+    const key = { FLAGHOIST_URL: service.origin, FLAGHOIST_API_KEY: service.key };
+    return flaghoist(['review', ...args, repository.directory], {
+      ...options,
+      env: { ...jobEnvironment(isFork), ...(isFork ? {} : key), ...env },
+    });
+  }
+
+  function lastStatuses(): string[] {
+    return CONTEXTS.map((context) => {
+      const last = forge.statuses.findLast((each) => each.context === context);
+      return `${context} ${last?.state ?? 'none'}: ${last?.description ?? ''}`;
+    });
+  }
+
+  function commentWrites(): string[] {
+    return forge.requests.filter((each) => /^(POST|PATCH|PUT) .*(comments|notes)/.test(each));
+  }
+
+  it('posts one comment, edits it when the plan is another, and leaves it alone when it is the same', async () => {
+    const first = await review();
+
+    expect(first, first.stderr).toMatchObject({ code: 0 });
+    expect(forge.comments).toHaveLength(1);
+    expect(forge.comments[0]?.body).toContain(
+      'updates 2 in <code>staging</code>, <code>production</code>',
+    );
+    expect(forge.comments[0]?.body).not.toMatch(/@octocat(?![^`]*```)|^\s*::/m);
+    expect(lastStatuses()).toEqual([
+      `flaghoist success: 0 to create, 2 to update, 0 to delete`,
+      `flaghoist/staging success: 0 to create, 1 to update, 0 to delete`,
+      `flaghoist/production success: 0 to create, 1 to update, 0 to delete`,
+    ]);
+
+    ramp(50);
+    expect(await review()).toMatchObject({ code: 0 });
+    expect(forge.comments).toHaveLength(1);
+    expect(forge.comments[0]?.body).toContain('10 → 50 %');
+    expect(commentWrites()).toHaveLength(2);
+
+    repository.write({ 'README.md': 'more' });
+    repository.commit('Say more');
+    expect((await review()).stderr).toContain('comment unchanged');
+    expect(commentWrites()).toHaveLength(2);
+    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('finds its comment behind a hundred others, and believes no stranger who writes its marker', async () => {
+    await review();
+    const [ours] = forge.comments.splice(0);
+    forge.comments.push({ id: 1, body: ours?.body ?? '', author: 'mallory' });
+    for (let id = 2; id < 240; id += 1) forge.comments.push({ id, body: 'hm', author: 'ana' });
+
+    await review();
+
+    expect(forge.comments).toHaveLength(240);
+    await review();
+    expect(forge.comments).toHaveLength(240);
+  });
+
+  it('waits where the forge says that there were too many requests', async () => {
+    forge.limitNext(2);
+
+    expect(await review()).toMatchObject({ code: 0 });
+    expect(forge.comments).toHaveLength(1);
+  });
+
+  it('closes its statuses, and says what is wrong, when the specs are invalid', async () => {
+    ramp('many');
+
+    const run = await review([
+      '--sarif',
+      join(folder, 'x.sarif'),
+      '--junit',
+      join(folder, 'x.xml'),
+    ]);
+
+    expect(run.code).toBe(3);
+    expect(forge.comments[0]?.body).toContain('The specs are invalid');
+    expect(
+      lastStatuses().every((each) => each.includes(kind === 'github' ? ' failure:' : ' failed:')),
+    ).toBe(true);
+    const found = JSON.parse(readFileSync(join(folder, 'x.sarif'), 'utf8')) as {
+      runs: { results: { level: string; locations: unknown[] }[] }[];
+    };
+    expect(found.runs[0]?.results[0]).toMatchObject({
+      level: 'error',
+      locations: [{ physicalLocation: { artifactLocation: { uri: 'flags/alpha.yaml' } } }],
+    });
+    expect(readFileSync(join(folder, 'x.xml'), 'utf8')).toContain('<failure ');
+  });
+
+  it('closes its statuses when the service cannot be read', async () => {
+    const run = await review([], { env: { FLAGHOIST_API_KEY: 'fha_wrong' } });
+
+    expect(run.code).toBe(6);
+    expect(lastStatuses().filter((each) => /pending|running|success/.test(each))).toEqual([]);
+    expect(forge.comments[0]?.body).toContain('No plan');
+    expect(JSON.stringify([forge.comments, run])).not.toContain('fha_wrong');
+  });
+
+  it('closes its statuses, and fails, when the comment is refused', async () => {
+    forge.refuseComments();
+
+    const run = await review();
+
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain('cannot tell');
+    expect(lastStatuses().filter((each) => /pending|running/.test(each))).toEqual([]);
+  });
+
+  it('closes its statuses when it is interrupted while the service is silent', async () => {
+    service.failNext({ path: /splits|definitions/ }, 'hang');
+    const terminateAfter = async (): Promise<void> => {
+      await until(() => service.faultsLeft() === 0);
+    };
+
+    const run = await review([], { terminateAfter });
+
+    expect(run, run.stderr).toMatchObject({ code: 143 });
+    expect(lastStatuses().filter((each) => /pending|running|success/.test(each))).toEqual([]);
+    expect(forge.comments).toEqual([]);
+  });
+
+  it('sends the key nowhere that the pull request names', async () => {
+    repository.write({ 'flaghoist.yaml': `${CONFIG}service: { url: "https://evil.example" }\n` });
+    repository.commit('Point elsewhere');
+
+    const run = await review([], { env: { FLAGHOIST_URL: '' } });
+
+    expect(run.code).toBe(6);
+    expect(run.stderr).toContain('https://evil.example');
+    expect(service.requests).toEqual([]);
+  });
+
+  it('reports offline for a fork, whose token may write nothing', async () => {
+    forge.forbidWrites();
+
+    // Also where the command line says what the CI job would.
+    const run = await review(['--since', 'main'], { isFork: true });
+
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect(run.stdout).toContain('updates 2 in <code>staging</code>, <code>production</code>');
+    expect(run.stdout).toContain('Made offline');
+    expect(run.stdout).toContain('15 % off → on');
+    expect(forge.comments).toEqual([]);
+    expect(service.requests).toEqual([]);
+    expect(repository.git('for-each-ref', 'refs/flaghoist')).toContain('refs/flaghoist');
+  });
+
+  it('needs the key where nothing says that it is a fork', async () => {
+    const run = await review([], { env: { FLAGHOIST_API_KEY: '' } });
+
+    expect(run.code).toBe(6);
+    expect(run.stderr).toContain('no Admin API key');
+  });
+
+  it('plans the merge where the job runs on one, and not what others merged meanwhile', async () => {
+    repository.git('checkout', '--quiet', 'main');
+    repository.write({ 'flags/beta.yaml': flag('beta', 90) });
+    const target = repository.commit('Ramp beta meanwhile');
+    repository.git('checkout', '--quiet', '--detach');
+    repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge', 'ramp');
+    const merge: Record<string, string> =
+      kind === 'github'
+        ? { GITHUB_REF: 'refs/pull/7/merge', GITHUB_SHA: head() }
+        : { CI_MERGE_REQUEST_TARGET_BRANCH_SHA: target };
+
+    const run = await review([], { env: merge });
+
+    expect(run, run.stderr).toMatchObject({ code: 0 });
+    expect(run.stdout).toContain('updates 2 in');
+    expect(run.stdout).toContain('Already different before this pull request: 2 changes');
+  });
+});
+
+describe('a review on github', () => {
+  it('writes the summary of the job and notes on the lines', async () => {
+    // Held by the first test of the table on both forges; notes are GitHub's own.
+    using repository = new ConfigRepository();
+    const forge = await startTestForge('github');
+    try {
+      repository.write({ 'conf/flaghoist.yaml': CONFIG });
+      const base = repository.commit('Begin');
+      const files = Array.from({ length: 30 }, (_, index) => `f-${String(index)}`);
+      repository.write(
+        Object.fromEntries(files.map((name) => [`conf/flags/${name}.yaml`, flag(name, 100)])),
+      );
+      const commit = repository.commit('Add thirty flags');
+      const summary = join(repository.directory, '.git', 'summary.md');
+      const env = {
+        GITHUB_ACTIONS: 'true',
+        GITHUB_STEP_SUMMARY: summary,
+        FLAGHOIST_FORGE_TOKEN: forge.token,
+      };
+      const args = ['review', '--offline', '--forge', 'github', '--forge-url', forge.url];
+      const which = ['--repository', 'acme/flags', '--pull-request', '7', '--commit', commit];
+
+      const run = await flaghoist(
+        [...args, ...which, '--since', base, join(repository.directory, 'conf')],
+        { env },
+      );
+
+      expect(run, run.stderr).toMatchObject({ code: 0 });
+      expect(readFileSync(summary, 'utf8')).toContain('Merging this creates 90');
+      expect(forge.annotations).toHaveLength(90);
+      expect(forge.annotations[0]?.path).toMatch(/^conf\/flags\/f-\d+\.yaml$/);
+      expect(forge.requests.filter((each) => each.includes('check-runs'))).toHaveLength(2);
+      expect(forge.statuses.at(-1)).toMatchObject({
+        context: 'flaghoist/production (conf)',
+        state: 'success',
+        description:
+          '30 to create, 0 to update, 0 to delete; made offline, the service was not asked',
+      });
+    } finally {
+      await forge.close();
+    }
+  });
+});

@@ -1,0 +1,289 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A stand-in for the API of a forge, over real HTTP: it keeps what it is told, and refuses what the real one refuses. */
+export interface TestForge {
+  /** Of the API. */
+  readonly url: string;
+  readonly token: string;
+  readonly comments: TestComment[];
+  /** In the order in which they came. */
+  readonly statuses: TestStatus[];
+  /** Annotations of all check runs. */
+  readonly annotations: TestAnnotation[];
+  /** `METHOD path status`, without query. */
+  readonly requests: string[];
+  /** So many further requests are answered that there were too many. */
+  limitNext(count: number): void;
+  /** From now on the token may read alone, as that of a fork. */
+  forbidWrites(): void;
+  /** From now on comments are refused. */
+  refuseComments(): void;
+  close(): Promise<void>;
+}
+
+export interface TestComment {
+  readonly id: number;
+  body: string;
+  readonly author: string;
+}
+
+export interface TestStatus {
+  readonly sha: string;
+  readonly context: string;
+  readonly state: string;
+  readonly description: string;
+}
+
+export interface TestAnnotation {
+  readonly path: string;
+  readonly start_line: number;
+  readonly annotation_level: string;
+  readonly message: string;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Route = (asked: Asked, match: RegExpExecArray) => Answer;
+
+interface Kept {
+  readonly comments: TestComment[];
+  readonly statuses: TestStatus[];
+  readonly annotations: TestAnnotation[];
+  commentsRefused: boolean;
+}
+
+const TOKEN = 'forge-token-of-a-test';
+/** What GitHub shows of who writes with the token of a workflow. */
+export const OUR_ACCOUNT = 'github-actions[bot]';
+
+export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestForge> {
+  const kept: Kept = { comments: [], statuses: [], annotations: [], commentsRefused: false };
+  const requests: string[] = [];
+  const routes = kind === 'github' ? githubRoutes(kept) : gitlabRoutes(kept);
+  const policy = { limited: 0, readOnly: false };
+  const server = createServer((request, response) => {
+    void askedOf(request).then((asked) => {
+      const answer = policed(asked, policy) ?? routed(routes, asked);
+      requests.push(`${asked.method} ${asked.path} ${String(answer.status)}`);
+      reply(response, answer);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${String(port)}`;
+  return {
+    ...{ url: kind === 'github' ? origin : `${origin}/api/v4`, token: TOKEN, requests },
+    ...kept,
+    limitNext: (count) => {
+      policy.limited = count;
+    },
+    forbidWrites: () => {
+      policy.readOnly = true;
+    },
+    refuseComments: () => {
+      kept.commentsRefused = true;
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function policed(asked: Asked, policy: { limited: number; readOnly: boolean }): Answer | null {
+  const given = asked.headers.authorization ?? asked.headers['private-token'] ?? '';
+  if (!String(given).endsWith(TOKEN)) return refusal(401, 'Bad credentials');
+  if (policy.limited > 0) {
+    policy.limited -= 1;
+    return {
+      ...refusal(429, 'You have exceeded a secondary rate limit'),
+      headers: { 'retry-after': '0' },
+    };
+  }
+  if (policy.readOnly && asked.method !== 'GET') {
+    return refusal(403, 'Resource not accessible by integration');
+  }
+  return null;
+}
+
+const MOST_COMMENT = { github: 65_536, gitlab: 1_000_000 };
+const MOST_DESCRIPTION = { github: 140, gitlab: 255 };
+const MOST_ANNOTATIONS = 50;
+
+function githubRoutes(kept: Kept): [string, RegExp, Route][] {
+  const repo = '/repos/acme/flags';
+  return [
+    // The token of a workflow is not told who it is.
+    ['GET', /^\/user$/, () => refusal(403, 'Resource not accessible by integration')],
+    [
+      'GET',
+      new RegExp(`^${repo}/issues/7/comments$`),
+      (asked) => page(asked, kept.comments.map(githubComment)),
+    ],
+    ['POST', new RegExp(`^${repo}/issues/7/comments$`), ({ body }) => post(kept, body, 'github')],
+    [
+      'PATCH',
+      new RegExp(`^${repo}/issues/comments/(\\d+)$`),
+      ({ body }, [, id]) => edit(kept, Number(id), body, 'github'),
+    ],
+    [
+      'POST',
+      new RegExp(`^${repo}/statuses/([0-9a-f]{40})$`),
+      ({ body }, [, sha = '']) =>
+        status(kept, sha, { ...body, states: 'error failure pending success' }),
+    ],
+    ['POST', new RegExp(`^${repo}/check-runs$`), ({ body }) => checkRun(kept, body, 201)],
+    ['PATCH', new RegExp(`^${repo}/check-runs/1$`), ({ body }) => checkRun(kept, body, 200)],
+  ];
+}
+
+function gitlabRoutes(kept: Kept): [string, RegExp, Route][] {
+  const notes = '/api/v4/projects/42/merge_requests/7/notes';
+  return [
+    ['GET', /^\/api\/v4\/user$/, () => ({ status: 200, body: { id: 1, username: OUR_ACCOUNT } })],
+    ['GET', new RegExp(`^${notes}$`), (asked) => page(asked, kept.comments.map(gitlabNote))],
+    ['POST', new RegExp(`^${notes}$`), ({ body }) => post(kept, body, 'gitlab')],
+    [
+      'PUT',
+      new RegExp(`^${notes}/(\\d+)$`),
+      ({ body }, [, id]) => edit(kept, Number(id), body, 'gitlab'),
+    ],
+    [
+      'POST',
+      /^\/api\/v4\/projects\/42\/statuses\/([0-9a-f]{40})$/,
+      ({ body }, [, sha = '']) => {
+        const { name, state } = body;
+        const last = kept.statuses.findLast((each) => each.sha === sha && each.context === name);
+        if (last?.state === state && state === 'running') {
+          return refusal(400, 'Cannot transition status via :run from :running');
+        }
+        return status(kept, sha, {
+          ...body,
+          context: name,
+          states: 'running success failed',
+          limit: 'gitlab',
+        });
+      },
+    ],
+  ];
+}
+
+function githubComment({ id, body, author }: TestComment): object {
+  return { id, body, user: { login: author, type: author.endsWith('[bot]') ? 'Bot' : 'User' } };
+}
+
+function gitlabNote({ id, body, author }: TestComment): object {
+  return { id, body, author: { id: author === OUR_ACCOUNT ? 1 : 99, username: author } };
+}
+
+function post(kept: Kept, { body }: Asked['body'], kind: 'github' | 'gitlab'): Answer {
+  const wrong = commentProblem(kept, body, kind);
+  if (wrong) return wrong;
+  const comment = { id: 1_000 + kept.comments.length, body: String(body), author: OUR_ACCOUNT };
+  kept.comments.push(comment);
+  return { status: 201, body: kind === 'github' ? githubComment(comment) : gitlabNote(comment) };
+}
+
+function edit(kept: Kept, id: number, { body }: Asked['body'], kind: 'github' | 'gitlab'): Answer {
+  const comment = kept.comments.find((each) => each.id === id);
+  if (!comment) return refusal(404, 'Not Found');
+  const wrong = commentProblem(kept, body, kind);
+  if (wrong) return wrong;
+  comment.body = String(body);
+  return { status: 200, body: kind === 'github' ? githubComment(comment) : gitlabNote(comment) };
+}
+
+function commentProblem(kept: Kept, body: unknown, kind: 'github' | 'gitlab'): Answer | null {
+  const most = MOST_COMMENT[kind];
+  if (typeof body !== 'string' || body === '') return refusal(422, 'Body cannot be blank');
+  if (body.length > most)
+    return refusal(422, `Body is too long (maximum is ${String(most)} characters)`);
+  return kept.commentsRefused ? refusal(422, 'Validation Failed') : null;
+}
+
+function status(kept: Kept, sha: string, body: Asked['body']): Answer {
+  const { context, state, description, states, limit } = body;
+  const most = MOST_DESCRIPTION[limit === 'gitlab' ? 'gitlab' : 'github'];
+  if (typeof context !== 'string' || typeof state !== 'string')
+    return refusal(422, 'Validation Failed');
+  if (!String(states).split(' ').includes(state))
+    return refusal(422, 'State is not included in the list');
+  if (typeof description !== 'string' || description.length > most) {
+    return refusal(422, `Description is too long (maximum is ${String(most)} characters)`);
+  }
+  kept.statuses.push({ sha, context, state, description });
+  return { status: 201, body: {} };
+}
+
+function checkRun(kept: Kept, body: Asked['body'], code: number): Answer {
+  const { annotations = [] } = body['output'] as { annotations?: TestAnnotation[] };
+  if (annotations.length > MOST_ANNOTATIONS) return refusal(422, 'No more than 50 annotations');
+  if (annotations.some(({ path, start_line: line }) => path === '' || line < 1)) {
+    return refusal(422, 'Invalid annotation');
+  }
+  kept.annotations.push(...annotations);
+  return { status: code, body: { id: 1 } };
+}
+
+/** Both forges give at most 100 at once, and say where the next ones are. */
+function page({ query, path, headers }: Asked, all: readonly object[]): Answer {
+  const size = Math.min(100, Number(query.get('per_page') ?? '30'));
+  const number = Number(query.get('page') ?? '1');
+  const pages = Math.max(1, Math.ceil(all.length / size));
+  const next = new URLSearchParams(query);
+  next.set('page', String(number + 1));
+  const link = `<http://${headers.host ?? ''}${path}?${String(next)}>; rel="next"`;
+  const links: Record<string, string> = {
+    'x-page': String(number),
+    'x-per-page': String(size),
+    'x-total': String(all.length),
+    'x-total-pages': String(pages),
+    'x-next-page': number < pages ? String(number + 1) : '',
+    ...(number < pages && { link }),
+  };
+  return { status: 200, body: all.slice((number - 1) * size, number * size), headers: links };
+}
+
+function refusal(status: number, message: string): Answer {
+  return { status, body: { message } };
+}
+
+function routed(routes: readonly [string, RegExp, Route][], asked: Asked): Answer {
+  for (const [method, pattern, route] of routes) {
+    const match = pattern.exec(asked.path);
+    if (match && method === asked.method) return route(asked, match);
+  }
+  return refusal(404, 'Not Found');
+}
+
+async function askedOf(request: IncomingMessage): Promise<Asked> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  const url = new URL(request.url ?? '/', 'http://forge');
+  return {
+    method: request.method ?? 'GET',
+    path: url.pathname,
+    query: url.searchParams,
+    headers: request.headers,
+    body: text === '' ? {} : (JSON.parse(text) as Asked['body']),
+  };
+}
+
+function reply(response: ServerResponse, { status: code, body, headers }: Answer): void {
+  response.writeHead(code, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}

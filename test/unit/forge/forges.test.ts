@@ -1,0 +1,70 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openGithub } from '../../../src/forge/github.js';
+import { openGitlab } from '../../../src/forge/gitlab.js';
+import type { Forge, ForgeOptions } from '../../../src/forge/forge.js';
+import { startTestForge, type TestForge } from '../../support/forge.js';
+
+const LONG = '🙂'.repeat(400);
+
+describe.each(['github', 'gitlab'] as const)('%s', (kind) => {
+  let server: TestForge;
+  let forge: Forge;
+  let waits: number[];
+
+  beforeEach(async () => {
+    server = await startTestForge(kind);
+    waits = [];
+    const options: ForgeOptions = {
+      place: {
+        kind,
+        apiUrl: server.url,
+        repository: kind === 'github' ? 'acme/flags' : '42',
+        pullRequest: 7,
+        commit: 'a'.repeat(40),
+      },
+      token: server.token,
+      version: '0.0.0',
+      timeoutMs: 20_000,
+      wait: async (waitMs) => {
+        waits.push(waitMs);
+        return Promise.resolve();
+      },
+      now: () => 0,
+    };
+    forge = kind === 'github' ? openGithub(options) : openGitlab(options);
+  });
+
+  afterEach(async () => server.close());
+
+  it('cuts the description of a status to what is taken, and never through a character', async () => {
+    await forge.setStatus({ context: 'flaghoist', state: 'success', description: LONG });
+
+    const [status] = server.statuses;
+    expect(status?.description.length).toBeLessThanOrEqual(kind === 'github' ? 140 : 255);
+    expect(status?.description).not.toMatch(/\p{Cs}/u);
+  });
+
+  it('sets the same pending status twice without failing', async () => {
+    const pending = { context: 'flaghoist', state: 'pending', description: 'planning' } as const;
+    await forge.setStatus(pending);
+
+    await expect(forge.setStatus(pending)).resolves.toBeUndefined();
+  });
+
+  it('says what the forge refused', async () => {
+    await expect(forge.postComment('x'.repeat(1_000_001))).rejects.toMatchObject({
+      code: 'FORGE',
+      status: 422,
+    });
+    expect(waits).toEqual([]);
+    server.forbidWrites();
+    await expect(forge.postComment('x')).rejects.toMatchObject({ status: 403 });
+  });
+
+  it('gives up on a forge that has too many requests for ever', async () => {
+    server.limitNext(1_000);
+
+    await expect(forge.findComment('x')).rejects.toMatchObject({ code: 'FORGE' });
+    expect(waits).toHaveLength(3);
+  });
+});

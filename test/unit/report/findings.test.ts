@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { diagnosticFindings, planFindings } from '../../../src/report/findings.js';
+import { junit } from '../../../src/report/junit.js';
+import { sarif } from '../../../src/report/sarif.js';
+import { aChange, aReport } from '../../support/plan-builder.js';
+
+const ID = 'flag/new-checkout@production';
+
+it('tells of each change on its line, louder where it has a risk', () => {
+  const report = aReport(
+    { changes: [aChange(ID, 'update'), aChange('flag/b@staging', 'create')] },
+    { impacts: new Map([[ID, { flags: [], risks: ['serves-nobody'] }]]) },
+  );
+
+  expect(planFindings(report)).toMatchObject([
+    {
+      level: 'warning',
+      rule: 'serves-nobody',
+      message: `${ID}: update; serves nobody; reaches nobody`,
+    },
+    { level: 'note', rule: 'change', place: { file: 'flags/b.yaml', line: 1 } },
+  ]);
+});
+
+it('writes what others wrote as text, in SARIF and in XML', () => {
+  const hostile = ']]><x a="1">&amp; \u0000\u001b[31m \ud800 é😀';
+  const findings = diagnosticFindings([
+    {
+      severity: 'error',
+      code: 'x',
+      location: { file: `flags/${hostile}.yaml`, line: 2, column: 3 },
+      message: hostile,
+    },
+  ]);
+
+  const xml = junit(findings);
+  const document = JSON.parse(sarif(findings, '1.0.0')) as { runs: [{ results: object[] }] };
+
+  expect(xml).toContain('failures="1"');
+  expect(xml).toContain(']]&gt;&lt;x a=&quot;1&quot;&gt;&amp;amp;');
+  expect(xml).not.toMatch(/[\u0000-\u0008\u001b]/);
+  expect(xml.match(/<testcase /g)).toHaveLength(1);
+  expect(xml).not.toMatch(/\p{Cs}/u);
+  expect(document.runs[0].results).toHaveLength(1);
+});
