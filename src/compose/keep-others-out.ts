@@ -2,12 +2,13 @@ import type { Place } from '../api/connect.js';
 import type { StateHome } from '../git/state-home.js';
 import type { Fence } from '../model/fence.js';
 import type { Closers } from './closers.js';
+import { lockState, type LockWait } from './lock-state.js';
 
 export interface KeepOutOptions {
   readonly place: Place;
   /** What the state calls the service. */
   readonly origin: string;
-  readonly wait: { readonly timeoutMs: number; readonly signal: AbortSignal };
+  readonly wait: LockWait;
   /** Absent: there are no replicas. */
   readonly fence: Fence | undefined;
   readonly closers: Closers;
@@ -25,7 +26,7 @@ export async function keepOthersOut(
   { place, origin, wait, fence, closers }: KeepOutOptions,
 ): Promise<StateHome | null> {
   if (fence) closers.add(await fence.enter(`workspace ${place.workspace.id} of ${origin}`, wait));
-  if (home) closers.add(await home.lock(wait.timeoutMs, wait.signal, fence));
+  if (home) closers.add(await lockState(home, wait, fence));
   return home && fence ? fencedState(home, fence) : home;
 }
 

@@ -2,6 +2,7 @@ import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
 import type { GitMemory } from '../git/git-memory.js';
+import type { Progress } from '../model/progress.js';
 import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
 import { RunMemory } from '../stages/run-memory.js';
@@ -60,6 +61,8 @@ export interface Surroundings {
   readonly limiters?: Limiters | undefined;
   /** Absent: nobody else runs in this run's place. */
   readonly fence?: Fence | undefined;
+  /** Absent: waits that are long become notes, and nothing else is told. */
+  readonly progress?: Progress | undefined;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -87,7 +90,7 @@ export async function openRun(
   flags: RunFlags,
   surroundings: Surroundings,
 ): Promise<Run> {
-  const { settings, signal, note, open, limiters, traffic, fence } = surroundings;
+  const { settings, signal, note, open, limiters, traffic, fence, progress } = surroundings;
   const { memory = new RunMemory() } = surroundings;
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
@@ -116,17 +119,18 @@ export async function openRun(
       opened.pushState = desired.config.pushState ?? flags.pushState ?? false;
       const access = {
         ...accessOptions(flags, checkout.directory),
-        ...{ settings, signal, note, limiters, traffic, beforeWrite: fence?.check },
+        ...{ settings, signal, note, limiters, traffic, progress, beforeWrite: fence?.check },
       };
       opened.service = await openService(desired, access, closers);
       return opened.service.reader;
     },
     originName: () => service().name,
+    progress,
     peekState: async (place) => state.peek(place),
     appliedElsewhere: async (place) => state.elsewhere(place),
     openState: async (place) => {
       const home = await state.open(place);
-      const wait = { timeoutMs: flags.lockTimeout, signal };
+      const wait = { timeoutMs: flags.lockTimeout, signal, note };
       // A plan reads what is there; only a run that writes keeps others out.
       return isDryRun
         ? home
