@@ -107,6 +107,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'errors.ts',
   ],
   'main.ts': ['cli.ts', 'report', 'errors.ts'],
+  health: [],
 };
 
 /** Which file or folder a library comes in by. */
@@ -125,7 +126,8 @@ const DOORS: Record<string, readonly string[]> = {
   libsql: ['sqlite.ts'],
   'node-cron': ['daemon/schedule.ts'],
   'p-map': ['api/observe.ts'],
-  pg: ['service/store'],
+  pg: ['service/store', 'daemon/replicas/database.ts'],
+  'pg-boss': ['daemon/replicas/queue.ts'],
   picocolors: ['report'],
   pino: ['log.ts'],
   'simple-git': ['git/git.ts'],

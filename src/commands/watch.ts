@@ -1,4 +1,5 @@
 import { openOperations } from '../compose/operations.js';
+import { databaseOf, openReplicas, secretsInUrl } from '../compose/replicas.js';
 import { createDaemon, type WatchedSource } from '../compose/watch.js';
 import { operatorSettings } from '../config.js';
 import { Metrics } from '../daemon/metrics/metrics.js';
@@ -16,9 +17,11 @@ export async function runWatch(
 ): Promise<ExitCode> {
   const settings = operatorSettings(terminal.environment);
   const sources = await watchedSources(directory, flags, settings);
-  const log = watchLog(flags, terminal, sources);
+  const database = databaseOf(flags, settings);
+  const log = watchLog(flags, terminal, { sources, database });
   const metrics = new Metrics();
-  const daemon = createDaemon(sources, log, metrics.traffic);
+  const replicas = await openReplicas(database, flags.lease, log);
+  const daemon = createDaemon(sources, log, { traffic: metrics.traffic, replicas });
   const operations = await openOperations(daemon, flags, { metrics, log });
   const { url } = operations;
   log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
@@ -26,9 +29,11 @@ export async function runWatch(
     daemon.trigger(null, 'signal');
   });
   daemon.start();
+  replicas?.start();
   await aborted(terminal.signal);
   log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
   await daemon.stop(terminal.signal.reason);
+  await replicas?.close();
   await operations.close();
   log.info({}, 'stopped');
   return exitCodeOfSignal(terminal.signal);
@@ -37,15 +42,17 @@ export async function runWatch(
 function watchLog(
   { quiet, verbose, logFormat, color }: WatchFlags,
   { stderr }: Terminal,
-  sources: readonly WatchedSource[],
+  { sources, database }: { sources: readonly WatchedSource[]; database: string | undefined },
 ): Log {
   return createLog({
     level: verbose === true ? 'debug' : quiet === true ? 'warn' : 'info',
     format: logFormat ?? (stderr.isTTY ? 'pretty' : 'json'),
     stream: stderr,
     colour: color && stderr.isTTY,
-    secrets: () =>
-      sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
+    secrets: () => [
+      ...sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
+      ...(database === undefined ? [] : secretsInUrl(database)),
+    ],
   });
 }
 

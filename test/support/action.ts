@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ended, type CliOptions, type CliResult } from './cli.js';
+import { start, type CliOptions, type CliResult } from './cli.js';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const MANIFEST = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
@@ -46,14 +46,14 @@ export async function startTestRunner(): Promise<TestRunner> {
     temporary,
     action: async (inputs, options) => {
       writeFileSync(outputFile, '');
-      const result = await ended([process.execPath, join(PROJECT, 'action/index.js')], '', {
+      const result = await start([process.execPath, join(PROJECT, 'action/index.js')], '', {
         ...options,
         env: {
           ...{ npm_config_userconfig: settings, RUNNER_TEMP: temporary, GITHUB_OUTPUT: outputFile },
           ...options.env,
           ...inputVariables(inputs),
         },
-      });
+      }).ended;
       return { ...result, outputs: readFileSync(outputFile, 'utf8') };
     },
     [Symbol.asyncDispose]: async () => {
