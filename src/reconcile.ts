@@ -1,5 +1,5 @@
 import { applyPlan, type ApplyProgress } from './apply/apply.js';
-import { connectIn, findPlace } from './api/connect.js';
+import { findPlace } from './api/connect.js';
 import type { AdminWriter } from './api/writer.js';
 import { FlaghoistError, messageOf } from './errors.js';
 import type { StateHome } from './git/state-home.js';
@@ -28,6 +28,7 @@ import { look } from './stages/look.js';
 import { checkNamesOnService } from './stages/policy.js';
 import { policyOf, refuseUnreviewed } from './stages/reviewing.js';
 import { type Applied, type Planned, type RunContext } from './stages/run.js';
+import { connectFor, isLookedAt, reachOf, unsettledIn } from './stages/touched.js';
 import { unknowns } from './stages/unknowns.js';
 import { overridden, wordsFor } from './stages/words.js';
 
@@ -61,22 +62,25 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const reader = await context.openReader(desired);
   const place = await findPlace(reader, desired.config.workspace);
   const kills = await killFirst(killOrders(desired), killContext, { reader, place, killing });
-  const at = await connectIn(reader, place);
-  checkNamesOnService(desired, at);
-  const home = await context.openState(at);
+  const home = await context.openState(place);
   const { state, head: applied, commit: remembered } = (await home?.read()) ?? NOTHING_REMEMBERED;
   await refuseOlderHead(context, applied);
   const head = revision.commit;
-  const resolved = { ...(await policyOf(context, desired, at, home === null)), held };
-  const known = { desired, state, checkout, head, applied, policy: resolved };
-  const policy = { ...resolved, restorable: await restorableKills(known) };
-  const seen = await look(reader, at, {
-    ...known,
-    policy,
-    trustCounts: context.options.everyKey !== true,
-  });
+  const resolved = { ...(await policyOf(context, desired, place, home === null)), held };
+  const { specs } = context.memory;
+  const known = { desired, state, checkout, head, applied, specs, policy: resolved };
+  const widest = { ...resolved, restorable: await restorableKills(known) };
+  const isDryRun = killing === null;
+  const reach = reachOf(context, { ...known, policy: widest, home, kills, isDryRun });
+  const { policy, observed } = reach;
+  const at = await connectFor(reader, place, reach, desired);
+  checkNamesOnService(desired, at, (kind, name) => isLookedAt(reach, kind, name));
+  const trustCounts = context.options.everyKey !== true;
+  const whole = observed === 'full';
+  const seen = await look(reader, at, { ...known, policy, trustCounts, whole });
   const input = { ...seen, actual: beforeKills(seen.actual, kills) };
-  const changes = planChanges(input);
+  const changes = planChanges(input, observed);
+  context.memory.keep({ about: reach.about, desired, unsettled: unsettledIn(changes), at });
   const originName = context.originName();
   const impacts = planImpact(changes, input);
   const guarding = await guardingConfig(checkout, desired.config, { head, applied });
@@ -94,10 +98,10 @@ export async function plan(context: RunContext, killing: Killing | null = null):
       { origin: originName, workspaceId: at.workspace.id },
       policy.reviewed,
     ),
-    words: killsInTheirWords(await wordsFor(changes, input, checkout, head), changes, kills),
+    words: killsInTheirWords(await wordsFor(changes, input, checkout, head, specs), changes, kills),
     impacts,
     ...(await withAllowances(findings, input, { checkout, head, applied, since })),
-    unknowns: await unknowns(checkout, state, head),
+    unknowns: await unknowns(checkout, state, head, policy),
     appliedHead: applied,
     ...{ invalid, input, at, originName, reader, home, kills },
   };
@@ -133,10 +137,12 @@ export async function reconcile(
   const done = { ...planned, input: { ...input, state: begun } };
   const verified = await verify(done, outcomes, context).catch((error: unknown) => ({
     state: stateAfterVerify(done.input, new Set(planned.plan.unchanged), head),
+    unsettled: unsettledIn(planned.plan),
     converged: false,
     unverified: messageOf(error),
   }));
-  const { state, ...verdict } = verified;
+  const { state, unsettled, ...verdict } = verified;
+  context.memory.settle(unsettled);
   const message = applyMessageFor('Apply', { ...planned, words }, head, outcomes);
   const unremembered = await remember(home, state, { head, message });
   return { ...planned, words, outcomes, ...verdict, ...unremembered };
@@ -161,19 +167,22 @@ async function remember(
 async function verify(
   { plan: done, input, reader, at }: Planned,
   outcomes: Outcomes,
-  { source }: RunContext,
-): Promise<{ converged: boolean; state: State; unverified?: string }> {
+  { source, memory }: RunContext,
+): Promise<{ converged: boolean; state: State; unsettled: Set<string>; unverified?: string }> {
   const { checkout, revision } = source;
   const head = revision.commit;
   const untouched = stateAfterVerify(input, new Set(done.unchanged), head);
-  if (done.changes.length === 0) return { converged: true, state: untouched };
+  const withheld = unsettledIn({ ...done, changes: [] });
+  if (done.changes.length === 0) return { converged: true, state: untouched, unsettled: withheld };
   const state = stateAfterAnswers({ ...input, state: untouched }, done.changes, outcomes, head);
   const policy = verifyingPolicy(input.policy, touchedKeys(done));
-  const again = await look(reader, at, { desired: input.desired, state, policy, checkout, head });
+  const known = { desired: input.desired, state, policy, checkout, head };
+  const again = await look(reader, at, { ...known, specs: memory.specs, whole: false });
   const left = planChanges(again, 'touched');
   return {
     converged: left.changes.every(({ id }) => awaitsApproval(outcomes, id)),
     state: stateAfterVerify(again, new Set(left.unchanged), head),
+    unsettled: new Set([...withheld, ...unsettledIn(left)]),
   };
 }
 

@@ -7,8 +7,10 @@ import type { Connection } from './connect.js';
 import type { AdminReader } from './reader.js';
 import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './wire.js';
 
-/** Up to so many definitions of one environment are asked for one by one, though the service lists them. */
+/** Up to so many flags or definitions of one environment are asked for one by one, though the service lists them. */
 const FEW = 5;
+/** Objects that a page of a list holds at most. */
+const PER_PAGE = 50;
 const CONCURRENCY = 8;
 
 /**
@@ -22,7 +24,7 @@ const CONCURRENCY = 8;
 export async function observe(reader: AdminReader, at: Connection, scope: Scope): Promise<Actual> {
   const [flags, segments] = await Promise.all([
     observeFlags(reader, at, scope),
-    observeSegments(reader, at, scope.segments),
+    observeSegments(reader, at, scope),
   ]);
   return {
     workspace: at.workspace,
@@ -34,6 +36,7 @@ export async function observe(reader: AdminReader, at: Connection, scope: Scope)
     segments: segments.segments,
     allFlags: flags.all,
     allSegments: segments.all,
+    showsFlags: flags.shown,
   };
 }
 
@@ -44,24 +47,38 @@ function typesOf(objects: readonly (WireFlag | WireDefinition | WireSegment)[]):
   return objects.map(({ trafficType: { name, id } }) => [name, id]);
 }
 
+/** Flags at workspace level. */
+interface SeenFlags {
+  readonly byName: ReadonlyMap<string, WireFlag>;
+  /** What is not among them is not there; otherwise there may be no way to see it. */
+  readonly isProof: (name: string) => boolean;
+  /** In the service's order, where they were listed. */
+  readonly all: readonly string[] | null;
+}
+
 async function observeFlags(
   reader: AdminReader,
   at: Connection,
-  { flags: wanted, users }: Scope,
+  scope: Scope,
 ): Promise<{
   flags: ReadonlyMap<string, ActualFlag>;
   all: readonly string[] | null;
+  shown: boolean;
   types: TrafficTypeIds;
 }> {
-  const listed = await reader.listFlags(at.workspace.id);
-  const byName = listed && new Map(listed.map((flag) => [flag.name, flag]));
-  const scope = users && byName ? withStrangers(wanted, byName, at.environments) : wanted;
+  const isList = scope.whole || scope.users || isWorthListing(scope.flags.size, scope);
+  const seen = isList
+    ? await listedFlags(reader, at)
+    : await singleFlags(reader, at, [...scope.flags.keys()]);
+  const { byName, all } = seen;
+  const wanted =
+    scope.users && all ? withStrangers(scope.flags, byName, at.environments) : scope.flags;
   const definitions = await pMap(
     at.environments,
-    async (environment) => observeDefinitions(reader, at, environment, scope),
+    async (environment) => observeDefinitions(reader, at, environment, { ...scope, flags: wanted }),
     { concurrency: 1 },
   );
-  const flags = [...scope]
+  const flags = [...wanted]
     .sort(([a], [b]) => byCodeUnits(a, b))
     .map(([name, { environments }]): [string, ActualFlag] => {
       const found = at.environments.flatMap(({ name: environment }, index) =>
@@ -69,14 +86,41 @@ async function observeFlags(
           ? [[environment, definitions[index]?.get(name) ?? null] as const]
           : [],
       );
-      return [name, actualFlag(byName?.get(name), new Map(found), byName !== null)];
+      return [name, actualFlag(byName.get(name), new Map(found), seen.isProof(name))];
     });
-  const seen = [...(listed ?? []), ...definitions.flatMap((each) => [...each.values()])];
+  const objects = [...byName.values(), ...definitions.flatMap((each) => [...each.values()])];
+  const shown = all !== null || byName.size > 0;
+  return { flags: new Map(flags), all, shown, types: typesOf(objects) };
+}
+
+/** Whether so many objects are asked for that pages of all are fewer requests than one for each. */
+function isWorthListing(wanted: number, { flagsKnown }: Scope): boolean {
+  return wanted > Math.max(FEW, flagsKnown / PER_PAGE);
+}
+
+async function listedFlags(reader: AdminReader, at: Connection): Promise<SeenFlags> {
+  const listed = await reader.listFlags(at.workspace.id);
   return {
-    flags: new Map(flags),
+    byName: new Map(listed?.map((flag) => [flag.name, flag])),
+    isProof: () => listed !== null,
     all: listed?.map(({ name }) => name) ?? null,
-    types: typesOf(seen),
   };
+}
+
+async function singleFlags(
+  reader: AdminReader,
+  at: Connection,
+  names: readonly string[],
+): Promise<SeenFlags> {
+  const answers = await pMap(names, async (name) => reader.getFlag(at.workspace.id, name), {
+    concurrency: CONCURRENCY,
+  });
+  const found = names.flatMap((name, index) => {
+    const flag = answers[index];
+    return flag ? [[name, flag] as const] : [];
+  });
+  const absent = new Set(names.filter((_, index) => answers[index] === undefined));
+  return { byName: new Map(found), isProof: (name) => absent.has(name), all: null };
 }
 
 /** Every flag of the workspace in every environment: any of them may use what is about to go. */
@@ -112,12 +156,15 @@ async function observeDefinitions(
   reader: AdminReader,
   at: Connection,
   environment: WireEnvironment,
-  flags: ReadonlyMap<string, FlagScope>,
+  scope: Scope,
 ): Promise<ReadonlyMap<string, WireDefinition>> {
-  const wanted = [...flags].filter(([, { environments }]) => environments.has(environment.name));
+  const wanted = [...scope.flags].filter(([, { environments }]) =>
+    environments.has(environment.name),
+  );
   if (wanted.length === 0) return new Map();
-  const listed =
-    wanted.length > FEW ? await reader.listDefinitions(at.workspace.id, environment.id) : null;
+  const listed = isWorthListing(wanted.length, scope)
+    ? await reader.listDefinitions(at.workspace.id, environment.id)
+    : null;
   const found = new Map(listed?.map((definition) => [definition.name, definition]));
   // A list that does not show an object of ours is no proof that it is gone.
   const doubtful = wanted.filter(
@@ -138,12 +185,13 @@ async function observeDefinitions(
 async function observeSegments(
   reader: AdminReader,
   at: Connection,
-  scope: ReadonlyMap<string, SegmentScope>,
+  { segments: scope, whole }: Scope,
 ): Promise<{
   segments: ReadonlyMap<string, ActualSegment>;
-  all: readonly string[];
+  all: readonly string[] | null;
   types: TrafficTypeIds;
 }> {
+  if (scope.size === 0 && !whole) return { segments: new Map(), all: null, types: [] };
   const listed = await reader.listSegments(at.workspace.id);
   const byName = new Map(listed.map((segment) => [segment.name, segment]));
   const wanted = [...scope].sort(([a], [b]) => byCodeUnits(a, b));

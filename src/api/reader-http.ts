@@ -42,6 +42,7 @@ export class HttpAdminReader implements AdminReader {
   readonly #client: GetOnly;
   /** Whether an optional list is there; unknown until it was asked for. */
   readonly #lists = new Map<OptionalList, 'there' | 'missing'>();
+  #showsFlags = false;
   /** Workspace id → environments, for workspaces that answered. */
   readonly #answered = new Map<string, readonly WireEnvironment[]>();
 
@@ -137,6 +138,23 @@ export class HttpAdminReader implements AdminReader {
     );
   }
 
+  async getFlag(workspaceId: string, flag: string): Promise<WireFlag | null | undefined> {
+    const request = {
+      path: ['splits', 'ws', workspaceId, flag],
+      what: `read flag ${JSON.stringify(flag)}`,
+    };
+    if (this.#lists.get('flags') === 'missing') return null;
+    const accepts = this.#showsFlags ? isAbsence : isNoEndpoint;
+    const answer = await this.#client.get({ ...request, accepts });
+    if (isNoEndpoint(answer.status)) return this.#showsFlags ? undefined : null;
+    const found = this.#checked(request, answer, shapes.flag);
+    if (found.name !== flag) {
+      throw this.#unreadable(request, `it answered flag ${JSON.stringify(found.name)}`);
+    }
+    this.#showsFlags = true;
+    return found;
+  }
+
   async listDefinitions(
     workspaceId: string,
     environmentId: string,
@@ -149,7 +167,7 @@ export class HttpAdminReader implements AdminReader {
         path: ['splits', 'ws', workspaceId, 'environments', environmentId],
         what: 'read definitions',
       },
-      inEnvironment(shapes.definition, environmentId),
+      shapes.inEnvironment(shapes.definition, environmentId),
     );
   }
 
@@ -165,7 +183,7 @@ export class HttpAdminReader implements AdminReader {
         path: ['segments', 'ws', workspaceId, 'environments', environmentId],
         what: 'read active segments',
       },
-      inEnvironment(shapes.segmentInEnvironment, environmentId),
+      shapes.inEnvironment(shapes.segmentInEnvironment, environmentId),
     );
   }
 
@@ -181,7 +199,7 @@ export class HttpAdminReader implements AdminReader {
     };
     const answer = await this.#client.get({ ...request, accepts: isAbsence });
     if (answer.status === 404) return undefined;
-    const check = inEnvironment(shapes.definition, environmentId);
+    const check = shapes.inEnvironment(shapes.definition, environmentId);
     const definition = this.#checked(request, answer, check);
     // Another flag's definition, taken for this one's, would be overwritten.
     if (definition.name === flag || definition.id === flag) return definition;
@@ -309,21 +327,5 @@ function keysRequest(environmentId: string, segment: string): ReadRequest {
   return {
     path: ['segments', environmentId, segment, 'keys'],
     what: `read the keys of segment ${JSON.stringify(segment)}`,
-  };
-}
-
-/** What is said to be of another environment is not believed: it would be compared with the wrong spec. */
-function inEnvironment<T extends { environment: { id: string } }>(
-  check: shapes.Check<T>,
-  environmentId: string,
-): shapes.Check<T> {
-  return (value, path) => {
-    const object = check(value, path);
-    if (object.environment.id === environmentId) return object;
-    throw new shapes.ShapeError(
-      `${path === '' ? '' : `${path}.`}environment.id`,
-      `the ${JSON.stringify(environmentId)} that was asked for`,
-      object.environment.id,
-    );
   };
 }

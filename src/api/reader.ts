@@ -40,6 +40,8 @@ export interface AdminReader {
 
   listTrafficTypes(workspaceId: string): Promise<readonly WireTrafficType[] | null>;
   listFlags(workspaceId: string): Promise<readonly WireFlag[] | null>;
+  /** One flag by itself. `null` also where the service has no flag of this name and was not yet seen to show any. */
+  getFlag(workspaceId: string, flag: string): Promise<WireFlag | null | undefined>;
   listDefinitions(
     workspaceId: string,
     environmentId: string,

@@ -170,3 +170,19 @@ function nameOf(value: unknown): string {
     typeof value as 'string' | 'object' | 'boolean'
   ];
 }
+
+/** What is said to be of another environment is not believed: it would be compared with the wrong spec. */
+export function inEnvironment<T extends { environment: { id: string } }>(
+  check: Check<T>,
+  environmentId: string,
+): Check<T> {
+  return (value, path) => {
+    const object = check(value, path);
+    if (object.environment.id === environmentId) return object;
+    throw new ShapeError(
+      `${path === '' ? '' : `${path}.`}environment.id`,
+      `the ${JSON.stringify(environmentId)} that was asked for`,
+      object.environment.id,
+    );
+  };
+}

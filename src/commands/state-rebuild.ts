@@ -66,6 +66,8 @@ async function rebuild({ context }: Run): Promise<Rebuilt> {
     policy: resolvePolicy(desired.config, at, options, false),
     checkout: source.checkout,
     head,
+    whole: true,
+    specs: context.memory.specs,
   });
   const plan = planChanges(input);
   const isInSync = plan.changes.length + plan.withheld.length === 0;

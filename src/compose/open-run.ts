@@ -1,8 +1,10 @@
 import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
+import type { GitMemory } from '../git/git-memory.js';
 import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
+import { RunMemory } from '../stages/run-memory.js';
 import { openSource, type Source } from '../stages/source.js';
 import { Closers } from './closers.js';
 import type { Limiters } from './limiters.js';
@@ -27,6 +29,8 @@ export interface RunFlags {
   readonly committedOnly?: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
+  /** Only what was touched is looked at, where `memory` knows enough of the rest. */
+  readonly touched?: boolean;
   /** Invalid objects, and what names them, stay as they are, and the rest is applied. */
   readonly holdInvalid?: boolean;
   readonly since?: string;
@@ -45,9 +49,11 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** A line for people. */
   readonly note: (text: string) => void;
+  /** Of earlier runs over the same directory; a run by itself has none. */
+  readonly memory?: RunMemory;
   readonly traffic?: Traffic | undefined;
   /** Opens what the run reads; default: the directory. */
-  readonly open?: (() => Promise<Source>) | undefined;
+  readonly open?: ((memory: GitMemory) => Promise<Source>) | undefined;
   /** Shared by the runs of one process. */
   readonly limiters?: Limiters | undefined;
 }
@@ -75,12 +81,13 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note, open, limiters, traffic }: Surroundings,
+  { settings, signal, note, open, limiters, traffic, memory = new RunMemory() }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
   const workingTree = flags.committedOnly !== true && (isDryRun || flags.allowDirty === true);
-  const source = await (open?.() ?? openSource(directory, { workingTree }));
+  const source = await (open?.(memory.git) ??
+    openSource(directory, { workingTree, memory: memory.git }));
   closers.add(async () => source[Symbol.asyncDispose]());
   const opened: { service?: ServiceAccess; pushState?: boolean } = {};
   const service = (): ServiceAccess => {
@@ -97,6 +104,7 @@ export async function openRun(
   });
   const context: RunContext = {
     source,
+    memory,
     options: runOptions(flags),
     openReader: async (desired) => {
       opened.pushState = desired.config.pushState ?? flags.pushState ?? false;
@@ -110,8 +118,8 @@ export async function openRun(
     originName: () => service().name,
     peekState: async (place) => state.peek(place),
     appliedElsewhere: async (place) => state.elsewhere(place),
-    openState: async (at) => {
-      const home = await state.open(at);
+    openState: async (place) => {
+      const home = await state.open(place);
       // A plan reads what is there; only a run that writes keeps others out.
       if (home && !isDryRun) closers.add(await home.lock(flags.lockTimeout, signal));
       return home;
@@ -136,6 +144,7 @@ function runOptions(flags: RunFlags): RunOptions {
     identities: flags.identities === true,
     allowOlder: flags.allowOlder === true,
     everyKey: flags.everyKey === true,
+    touched: flags.touched === true,
     holdInvalid: flags.holdInvalid === true,
     since: flags.since,
     suspend: flags.suspend === true,

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Connection, Place } from '../api/connect.js';
+import type { Place } from '../api/connect.js';
 import { isLoopback } from '../api/origin.js';
 import type { Checkout } from '../git/checkout.js';
 import { openStateHome, type StateHome } from '../git/state-home.js';
@@ -10,7 +10,7 @@ export interface StateAccess {
   /** To read from; it waits for no other run. Null: there is no home. */
   peek(place: Place): Promise<StateHome | null>;
   /** The same, shared over `origin` where the config says so. */
-  open(at: Connection): Promise<StateHome | null>;
+  open(place: Place): Promise<StateHome | null>;
   /** The states of the same directory that belong to another workspace; of try-outs on other services none. */
   elsewhere(place: Place): Promise<StateElsewhere[]>;
 }

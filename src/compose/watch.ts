@@ -11,6 +11,7 @@ import { RemoteUpstream } from '../daemon/upstream/remote.js';
 import type { Upstream } from '../daemon/upstream/upstream.js';
 import { remoteAccess } from '../git/remote-access.js';
 import type { Log } from '../log.js';
+import { RunMemory } from '../stages/run-memory.js';
 import { packageVersion } from '../version.js';
 import { Limiters } from './limiters.js';
 import { openRun, type RunFlags } from './open-run.js';
@@ -32,7 +33,7 @@ export interface WatchedSource extends Pick<
   readonly place: WatchedPlace;
   readonly run: Omit<
     RunFlags,
-    'dryRun' | 'suspend' | 'everyKey' | 'holdInvalid' | 'only' | 'since'
+    'dryRun' | 'suspend' | 'everyKey' | 'touched' | 'holdInvalid' | 'only' | 'since'
   >;
   /** The operator's settings, where this source has its own. */
   readonly settings: OperatorSettings;
@@ -69,15 +70,20 @@ function runsOf(
   const note = (text: string): void => {
     log.info({ source: name, note: text }, 'note');
   };
-  return async ({ open, everyKey, suspend, allowOlder, dryRun, signal }) =>
+  const memory = new RunMemory();
+  return async ({ open, look, everyKey, suspend, allowOlder, dryRun, signal }) =>
     openRun(
       directory,
       {
         ...run,
         ...{ everyKey, suspend, allowOlder, dryRun, only: [], holdInvalid: true },
+        touched: look === 'touched',
         ...(pushState !== undefined && { pushState }),
       },
-      { settings, signal, note, open, limiters, traffic },
+      {
+        ...{ settings, signal, note, open, limiters, traffic },
+        ...(look !== 'apart' && { memory }),
+      },
     );
 }
 

@@ -11,6 +11,7 @@ import { summaryLine } from '../report/summary-line.js';
 import type { KillResult } from '../stages/kill-lane.js';
 import { exitCodeOf, exitCodeOfSignal, reportOf } from '../stages/reporting.js';
 import { InvalidSpecsError, type Applied, type Planned, type RunContext } from '../stages/run.js';
+import type { GitMemory } from '../git/git-memory.js';
 import type { Source } from '../stages/source.js';
 import type { RunResult } from './view.js';
 
@@ -24,7 +25,14 @@ export interface OpenedRun extends AsyncDisposable {
 
 /** What one run is to do, as far as it differs from run to run. */
 export interface RunOrder {
-  readonly open: () => Promise<Source>;
+  /** @param memory of what git said in earlier runs; absent: of none. */
+  readonly open: (memory?: GitMemory) => Promise<Source>;
+  /**
+   * - `touched`: only at what changed since the runs before, as far as these know; drift elsewhere is not seen
+   * - `full`: at everything
+   * - `apart`: at everything, and the runs to come learn nothing of it
+   */
+  readonly look: 'touched' | 'full' | 'apart';
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey: boolean;
   readonly suspend: boolean;

@@ -1,5 +1,6 @@
 import type { Time } from '../api/time.js';
 import { EXIT, messageOf } from '../errors.js';
+import type { GitMemory } from '../git/git-memory.js';
 import type { Log } from '../log.js';
 import type { Words } from '../model/run.js';
 import { clean } from '../report/clean.js';
@@ -38,6 +39,9 @@ export interface LoopSurroundings {
   readonly onChange: () => void;
   readonly onRun: (source: SourceView, run: RunRecord) => void;
 }
+
+/** The clock, and people who want to know. */
+const LOOKS_AT_ALL: ReadonlySet<Trigger> = new Set(['schedule', 'request', 'signal']);
 
 /** Triggers that come from a look, and bring its news with them. */
 const NEWS: readonly Trigger[] = ['commit', 'files', 'kill'];
@@ -221,7 +225,8 @@ export class SourceLoop {
     const { openRun, upstream, words, allowOlder } = this.#options;
     const log = this.#log.child({ run: id, revision: commit });
     const order: RunOrder = {
-      open: async () => this.#open(commit, seen),
+      open: async (memory) => this.#open(commit, seen, memory),
+      look: triggers.some((trigger) => LOOKS_AT_ALL.has(trigger)) ? 'full' : 'touched',
       everyKey: triggers.includes('schedule'),
       suspend: this.#holds.suspended !== null,
       // Who pins a commit means it.
@@ -238,7 +243,11 @@ export class SourceLoop {
     };
     const end = await runCycle(openRun, order, events);
     const local = await this.#planLocalChanges(seen, async () =>
-      runCycle(openRun, { ...order, open: async () => upstream.open(null), dryRun: true }, events),
+      runCycle(
+        openRun,
+        { ...order, open: async () => upstream.open(null), look: 'apart', dryRun: true },
+        events,
+      ),
     );
     if (local === null) return end;
     log.warn({ summary: clean(local.summary) }, 'local changes are planned, not applied');
@@ -250,8 +259,12 @@ export class SourceLoop {
   }
 
   /** What stays at an older commit has the kills of the newest one all the same. */
-  async #open(commit: string | null, { commit: newest }: Seen): Promise<Source> {
-    const source = await this.#options.upstream.open(commit);
+  async #open(
+    commit: string | null,
+    { commit: newest }: Seen,
+    memory: GitMemory | undefined,
+  ): Promise<Source> {
+    const source = await this.#options.upstream.open(commit, memory);
     const isNewest = commit === null || newest === null || newest.commit === commit;
     return isNewest ? source : withKillsOf(source, newest.commit);
   }

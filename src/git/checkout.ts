@@ -2,6 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { FlaghoistError } from '../errors.js';
 import type { RemoteAccess } from './environment.js';
+import { GitMemory } from './git-memory.js';
 import { exitCodeOf, gitError, openGit, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
 import { ObjectReader } from './objects.js';
@@ -29,6 +30,7 @@ export interface Repository {
   readonly prefix: string;
   readonly git: Git;
   readonly objects: ObjectReader;
+  readonly memory: GitMemory;
   /** How its origin is spoken to, where that is not what its own config and the operator's environment say. */
   readonly remote?: RemoteAccess;
 }
@@ -39,9 +41,13 @@ export interface Repository {
  * Git refuses a repository that belongs to somebody else. One such is opened all the same: that of whoever owns the
  * directory which was given, because naming the directory is trust in its owner (a container, a mounted volume).
  *
+ * @param memory of earlier runs over the same directory.
  * @throws FlaghoistError `GIT` the directory cannot be read, or it has a `.git` that git cannot open.
  */
-export async function openCheckout(directory: string): Promise<Checkout> {
+export async function openCheckout(
+  directory: string,
+  memory: GitMemory = new GitMemory(),
+): Promise<Checkout> {
   const real = await realDirectory(directory);
   const root = await findRoot(real);
   if (root === null || !(await gitRuns(root))) return withoutRepository(real);
@@ -54,7 +60,8 @@ export async function openCheckout(directory: string): Promise<Checkout> {
   const [gitDir = '', shallow] = answer.trimEnd().split('\n');
   const objects = new ObjectReader(git);
   const inside = relative(root, real).split(sep).join('/');
-  const repository = { root, gitDir, prefix: inside === '' ? '' : `${inside}/`, git, objects };
+  const prefix = inside === '' ? '' : `${inside}/`;
+  const repository = { root, gitDir, prefix, git, objects, memory };
   return {
     directory: real,
     repository,
@@ -89,11 +96,14 @@ export async function isAncestor(
   const { repository } = checkout;
   if (a === b) return true;
   if (repository === null) return 'unknown';
+  const { memory } = repository;
+  if (memory.isKnownAncestor(a, b)) return true;
   try {
     await repository.git.run(
       ['merge-base', '--is-ancestor', '--end-of-options', `${a}^{commit}`, `${b}^{commit}`],
       `compare commits ${a} and ${b}`,
     );
+    memory.keepAncestor(a, b);
     return true;
   } catch (error) {
     const exitCode = exitCodeOf(error);

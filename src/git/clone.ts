@@ -2,6 +2,7 @@ import { FlaghoistError } from '../errors.js';
 import { openBare } from './bare-repository.js';
 import type { Checkout, Repository } from './checkout.js';
 import type { RemoteAccess } from './environment.js';
+import { GitMemory } from './git-memory.js';
 import type { Git } from './git.js';
 import { runWithInput } from './git-stream.js';
 import { ObjectReader } from './objects.js';
@@ -69,8 +70,9 @@ export class Clone {
    * The clone as a checkout of one of its commits. To be closed.
    *
    * @param head full hash.
+   * @param memory of earlier runs over it.
    */
-  async checkout(head: string): Promise<Checkout> {
+  async checkout(head: string, memory: GitMemory = new GitMemory()): Promise<Checkout> {
     const git = await this.#open();
     const objects = new ObjectReader(git);
     const repository: Repository = {
@@ -80,6 +82,7 @@ export class Clone {
       git,
       objects,
       remote: this.#options.remote,
+      memory,
     };
     return {
       directory: git.directory,

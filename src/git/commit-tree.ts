@@ -1,7 +1,7 @@
 import { FlaghoistError } from '../errors.js';
 import { byCodeUnits } from '../kinds/json.js';
 import { isSpecPath, type SpecTree, type TreeEntry } from '../model/tree.js';
-import type { Checkout } from './checkout.js';
+import type { Checkout, Repository } from './checkout.js';
 
 type Type = TreeEntry['type'];
 
@@ -19,13 +19,19 @@ export async function commitTree(checkout: Checkout, commit: string): Promise<Sp
   if (repository === null) {
     throw new Error(`bug: commit ${commit} asked of a directory without a repository`);
   }
-  const { git, prefix, objects } = repository;
+  const { objects, memory } = repository;
+  const entries = memory.treeAt(commit) ?? (await listTree(repository, commit));
+  memory.keepTree(commit, entries);
+  return new CommitTree(entries, async (blobId) => objects.read(blobId));
+}
+
+async function listTree({ git, prefix }: Repository, commit: string): Promise<TreeEntry[]> {
   const listing = await git.run(
     ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit, ...atPrefix(prefix)],
     `list the files of commit ${commit}`,
   );
   const entries = listing.split('\0').flatMap((line) => parseEntry(line, prefix));
-  return new CommitTree(entries, async (blobId) => objects.read(blobId));
+  return entries.sort((a, b) => byCodeUnits(a.path, b.path));
 }
 
 class CommitTree implements SpecTree {
@@ -34,7 +40,7 @@ class CommitTree implements SpecTree {
   readonly #readBlob: (blobId: string) => Promise<Buffer | null>;
 
   constructor(entries: readonly TreeEntry[], readBlob: (blobId: string) => Promise<Buffer | null>) {
-    this.#entries = entries.toSorted((a, b) => byCodeUnits(a.path, b.path));
+    this.#entries = entries;
     this.#byPath = new Map(entries.map((entry) => [entry.path, entry]));
     this.#readBlob = readBlob;
   }

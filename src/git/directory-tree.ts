@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { lstat, open, readdir, realpath } from 'node:fs/promises';
+import { constants, lstatSync, type BigIntStats } from 'node:fs';
+import { open, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { byCodeUnits } from '../kinds/json.js';
 import { isSpecPath, type SpecTree, type TreeEntry } from '../model/tree.js';
@@ -68,8 +68,15 @@ async function entriesBelow(root: string, folder: string): Promise<TreeEntry[]> 
       if (isSpecPath(`${path}/`)) found.push(...(await entriesBelow(root, `${path}/`)));
     } else if (isSpecPath(path) && (entry.isFile() || entry.isSymbolicLink())) {
       const type = entry.isFile() ? 'file' : 'symlink';
-      found.push({ path, type, sizeBytes: (await lstat(join(root, path))).size });
+      // One call after the other takes a tenth of what as many promises do.
+      const stats = lstatSync(join(root, path), { bigint: true });
+      found.push({ path, type, sizeBytes: Number(stats.size), stamp: stampOf(stats) });
     }
   }
   return found;
+}
+
+/** Another one whenever the file is another, or was written or moved; but for changes within one tick of the clock. */
+function stampOf({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, mode, size, mtimeNs, ctimeNs].join(' ');
 }

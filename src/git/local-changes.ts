@@ -30,7 +30,7 @@ export async function localChanges(checkout: Checkout): Promise<string[]> {
     const now = onDisk.get(entry.path);
     if (now === undefined) missing.push(entry.path);
     // One file after the other: ten thousand open at once are too many.
-    else if (!(await sameContent(entry, now, disk, directory))) changed.push(entry.path);
+    else if (!(await sameContent(entry, now, disk, checkout))) changed.push(entry.path);
   }
   const added = [...onDisk.keys()].filter((path) => !known.has(path));
   const all = [
@@ -45,17 +45,38 @@ async function sameContent(
   committed: TreeEntry,
   now: TreeEntry,
   disk: SpecTree,
-  directory: string,
+  { directory, repository }: Checkout,
 ): Promise<boolean> {
   if (committed.type !== now.type) return false;
+  const known = repository?.memory.disk.get(now.path);
+  if (known !== undefined && known.stamp === now.stamp && known.blobId === committed.blobId)
+    return true;
+  const startedMs = Date.now();
   const content =
     now.type === 'symlink'
       ? Buffer.from(await readlink(join(directory, now.path)))
       : await disk.read(now.path);
-  if (blobId(content, committed.blobId) === committed.blobId) return true;
+  if (blobId(content, committed.blobId) === committed.blobId) {
+    keep(repository, now, committed.blobId, startedMs);
+    return true;
+  }
   if (!content.includes('\r\n')) return false;
   const withLineFeeds = Buffer.from(content.toString('latin1').replaceAll('\r\n', '\n'), 'latin1');
   return blobId(withLineFeeds, committed.blobId) === committed.blobId;
+}
+
+/** A file that was written just before it was read may be written again without another stamp. */
+const SETTLED_MS = 2_000;
+
+function keep(
+  repository: Repository | null,
+  { path, stamp }: TreeEntry,
+  blobId: string | undefined,
+  readAtMs: number,
+): void {
+  if (repository === null || stamp === undefined || blobId === undefined) return;
+  const changedMs = Number(BigInt(stamp.slice(stamp.lastIndexOf(' ') + 1)) / 1_000_000n);
+  if (readAtMs - changedMs > SETTLED_MS) repository.memory.disk.set(path, { stamp, blobId });
 }
 
 /** Git's name of a content, by the hash function that the other name shows the repository to use. */

@@ -22,14 +22,21 @@ export interface RunRecord {
   readonly environments?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Path → content of every file of the state's tree, sorted by path. */
-export function stateFiles(state: State, run: RunRecord): ReadonlyMap<string, string> {
-  const files = [...state.values()].map((entry): [string, string] => [
-    `objects/${entry.kind}/${encodeName(entry.name)}.json`,
-    prettyJson({ formatVersion: FORMAT_VERSION, ...entry }),
-  ]);
-  files.push([RUN_FILE, prettyJson({ formatVersion: FORMAT_VERSION, ...run })]);
-  return new Map(files.sort(([a], [b]) => byCodeUnits(a, b)));
+/** What a file of the state's tree holds: an entry, or the run's record as text. */
+export type StateContent = StateEntry | string;
+
+/** Path → what stands there, for every file of the state's tree. */
+export function stateFiles(state: State, run: RunRecord): ReadonlyMap<string, StateContent> {
+  const files = new Map<string, StateContent>();
+  for (const entry of state.values()) {
+    files.set(`objects/${entry.kind}/${encodeName(entry.name)}.json`, entry);
+  }
+  return files.set(RUN_FILE, prettyJson({ formatVersion: FORMAT_VERSION, ...run }));
+}
+
+export function contentText(content: StateContent): string {
+  if (typeof content === 'string') return content;
+  return prettyJson({ formatVersion: FORMAT_VERSION, ...content });
 }
 
 /** @throws FlaghoistError `STATE_UNREADABLE`: whoever pushed the ref may have written anything. */
@@ -89,6 +96,7 @@ export function unreadable(path: string, why: string, cause?: unknown): Flaghois
  * percent-encoded, and so is a dot at the front.
  */
 export function encodeName(name: string): string {
+  if (/^[\w-][\w.-]*$/.test(name)) return name;
   return Array.from(Buffer.from(name), (byte, index) => {
     const character = String.fromCharCode(byte);
     const isPlain = index === 0 ? /[\w-]/.test(character) : /[\w.-]/.test(character);

@@ -1,5 +1,6 @@
 import type { State } from '../model/state.js';
 import type { Checkout } from './checkout.js';
+import type { GitMemory } from './git-memory.js';
 import { lockFile, type Release } from './state-lock.js';
 import { readApplies, type LoggedApply } from './state-log.js';
 import {
@@ -57,7 +58,8 @@ export interface StateHomeOptions {
 export async function openStateHome(options: StateHomeOptions): Promise<StateHome | null> {
   const { checkout, stateDir, workspaceId, origin, directory, environments } = options;
   const repository = await stateRepository(checkout, stateDir);
-  return repository && homeAt(repository, { workspaceId, origin, directory, environments });
+  const place = { workspaceId, origin, directory, environments };
+  return repository && homeAt(repository, place, checkout.repository?.memory);
 }
 
 /** A state that was found without asking the service. */
@@ -93,13 +95,14 @@ export async function findStates({
   return { found, others: names.length - found.length };
 }
 
-function homeAt(repository: StateRepository, place: StatePlace): StateHome {
+function homeAt(repository: StateRepository, place: StatePlace, memory?: GitMemory): StateHome {
   const { workspaceId, origin, directory } = place;
   const name = stateRefName(workspaceId, origin, directory);
   const lockName = `${stateHash(`${workspaceId}\n${origin}`, directory)}.lock`;
   const { gitDir } = repository;
   let opened: Promise<StateRef> | null = null;
-  const open = async (): Promise<StateRef> => new StateRef(await repository.open(), name, place);
+  const open = async (): Promise<StateRef> =>
+    new StateRef(await repository.open(), name, place, memory);
   const ref = async (): Promise<StateRef> => (opened ??= open());
   return {
     ref: name,

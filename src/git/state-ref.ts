@@ -1,16 +1,19 @@
 import { FlaghoistError } from '../errors.js';
-import { sha256 } from '../kinds/json.js';
+import { sameJson, sha256 } from '../kinds/json.js';
 import type { State, StateEntry } from '../model/state.js';
+import { GitMemory } from './git-memory.js';
 import { exitCodeOf, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
 import { ObjectReader } from './objects.js';
 import {
+  contentText,
   encodeName,
   parseEntryFile,
   parseRunFile,
   RUN_FILE,
   stateFiles,
   unreadable,
+  type StateContent,
 } from './state-file.js';
 
 /** The ref may have been pushed by anyone who can push: more than this is no state of ours. */
@@ -47,8 +50,7 @@ export interface StateMeta {
 
 interface Tip {
   readonly commit: string | null;
-  /** Path → content. */
-  readonly files: ReadonlyMap<string, string>;
+  readonly files: ReadonlyMap<string, StateContent>;
 }
 
 const NOTHING: Tip = { commit: null, files: new Map() };
@@ -84,13 +86,20 @@ export class StateRef {
   readonly name: string;
   readonly #git: Git;
   readonly #place: StatePlace | null;
+  readonly #memory: GitMemory;
   #tip: Tip | null = null;
 
   /** @param place of what is written; a ref that is only read needs none. */
-  constructor(git: Git, name: string, place: StatePlace | null = null) {
+  constructor(
+    git: Git,
+    name: string,
+    place: StatePlace | null = null,
+    memory: GitMemory = new GitMemory(),
+  ) {
     this.#git = git;
     this.name = name;
     this.#place = place;
+    this.#memory = memory;
   }
 
   /** Whose state the ref says it holds; null: it does not say. */
@@ -115,10 +124,8 @@ export class StateRef {
     const entries: [string, StateEntry][] = [];
     let head: string | null = null;
     for (const [path, content] of tip.files) {
-      if (path === RUN_FILE) head = parseRunFile(content).head;
-      if (!path.startsWith('objects/')) continue;
-      const entry = parseEntryFile(path, content);
-      entries.push([`${entry.kind}/${entry.name}`, entry]);
+      if (typeof content !== 'string') entries.push([`${content.kind}/${content.name}`, content]);
+      else if (path === RUN_FILE) head = parseRunFile(content).head;
     }
     this.#tip = tip;
     return { state: new Map(entries), head, commit: tip.commit };
@@ -197,16 +204,27 @@ export class StateRef {
     const objects = new ObjectReader(this.#git);
     try {
       const contents = await Promise.all(
-        entries.map(async ({ path, blobId }): Promise<[string, string]> => {
-          const content = await objects.read(blobId);
-          if (content === null) throw unreadable(path, 'is not in this repository');
-          return [path, content.toString('utf8')];
+        entries.map(async (line): Promise<[string, StateContent]> => {
+          return [line.path, await this.#content(line, objects)];
         }),
       );
       return { commit, files: new Map(contents) };
     } finally {
       await objects.close();
     }
+  }
+
+  async #content({ path, blobId }: Line, objects: ObjectReader): Promise<StateContent> {
+    const { stateEntries } = this.#memory;
+    const known = stateEntries.get(path);
+    if (known?.blobId === blobId) return known.entry;
+    const content = await objects.read(blobId);
+    if (content === null) throw unreadable(path, 'is not in this repository');
+    const text = content.toString('utf8');
+    if (!path.startsWith('objects/')) return text;
+    const entry = parseEntryFile(path, text);
+    stateEntries.set(path, { blobId, entry });
+    return entry;
   }
 }
 
@@ -238,16 +256,16 @@ function checkSizes(lines: readonly Line[], ref: string): void {
  * compares what it replaces. Null where nothing differs.
  */
 function commitStream(
-  tip: { readonly commit: string | null; readonly files: ReadonlyMap<string, string> | null },
-  files: ReadonlyMap<string, string>,
+  tip: { readonly commit: string | null; readonly files: Tip['files'] | null },
+  files: Tip['files'],
   message: string,
 ): string | null {
   const lines: string[] = [];
   // Where it is not known what stands there, nothing of it may stay.
   if (tip.files === null) lines.push('deleteall');
   for (const [path, content] of files) {
-    if (tip.files?.get(path) === content) continue;
-    lines.push(`M 100644 inline ${path}`, data(content));
+    if (sameJson(tip.files?.get(path), content)) continue;
+    lines.push(`M 100644 inline ${path}`, data(contentText(content)));
   }
   for (const path of tip.files?.keys() ?? []) {
     if (!files.has(path)) lines.push(`D ${quoted(path)}`);

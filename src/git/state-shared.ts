@@ -47,8 +47,9 @@ export class SharedStateHome implements StateHome {
     this.#home = home;
     this.#origin = origin;
     this.#checkout = checkout;
-    this.#local = new StateRef(origin.git, home.ref, place);
-    this.#fetched = new StateRef(origin.git, fetchedName(home.ref));
+    const memory = checkout.repository?.memory;
+    this.#local = new StateRef(origin.git, home.ref, place, memory);
+    this.#fetched = new StateRef(origin.git, fetchedName(home.ref), null, memory);
     this.#isOlder = async (a, b) => a !== b && (await isAncestor(checkout, a, b)) === true;
   }
 

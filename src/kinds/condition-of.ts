@@ -2,7 +2,7 @@ import type { ConditionSpec } from '../generated/flag.schema.d.ts';
 import { COMPARISONS, matcherOf, type ComparisonWord } from './condition.js';
 import type { Matcher } from './flag.js';
 import { sameJson, type Json } from './json.js';
-import { canonicalMatcher, dependencyOf, segmentOf } from './matcher.js';
+import { dependencyOf, segmentOf } from './matcher.js';
 
 const WORD_OF_TYPE: ReadonlyMap<string, ComparisonWord> = new Map(
   Object.entries(COMPARISONS).map(([word, { type }]) => [type, word as ComparisonWord]),
@@ -23,7 +23,7 @@ export function conditionOf(matcher: Matcher): ConditionSpec {
 /** A matcher may have members that the words have no place for; only turning back tells. */
 function standsFor(condition: ConditionSpec, matcher: Matcher): boolean {
   const turned = matcherOf(condition);
-  return turned.ok && sameJson(canonicalMatcher(turned.value), matcher);
+  return turned.ok && sameJson(turned.value, matcher);
 }
 
 function wordedCondition(matcher: Matcher): ConditionSpec | undefined {

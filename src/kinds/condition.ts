@@ -1,6 +1,7 @@
 import type { ConditionSpec } from '../generated/flag.schema.d.ts';
 import type { Matcher } from './flag.js';
 import { sortedSet, type Json } from './json.js';
+import { canonicalMatcher } from './matcher.js';
 import { dateMs } from './spec-date.js';
 import { invalid, valid, type Checked, type SpecFault } from './spec-fault.js';
 
@@ -43,7 +44,7 @@ const SUBJECTS = ['segment', 'flag', 'matcher', ...COMPARISON_WORDS] as const;
 
 type Subject = (typeof SUBJECTS)[number];
 
-/** The matcher that a condition stands for, or what is wrong with the condition. */
+/** The matcher that a condition stands for, in canonical form, or what is wrong with the condition. */
 export function matcherOf(condition: ConditionSpec): Checked<Matcher> {
   const subjects = SUBJECTS.filter((subject) => condition[subject] !== undefined);
   const [subject, second] = subjects;
@@ -95,7 +96,8 @@ function bareMatcher(condition: ConditionSpec, subject: Subject): Checked<Matche
     const treatments = sortedSet(condition.treatments ?? []);
     return valid({ type: 'IN_SPLIT', depends: { splitName: flag, treatments } });
   }
-  if (matcher !== undefined) return valid(rawMatcher(matcher));
+  // What the words cannot say: every matcher that the service knows, or will know.
+  if (matcher !== undefined) return valid(canonicalMatcher(matcher as Matcher));
   if (!isComparison(subject)) throw new Error(`bug: no matcher for "${subject}"`);
   const operand = operandOf(condition, subject);
   if (!operand.ok) return operand;
@@ -104,28 +106,6 @@ function bareMatcher(condition: ConditionSpec, subject: Subject): Checked<Matche
     ...(attribute !== undefined && { attribute }),
     ...operand.value,
   });
-}
-
-/**
- * A raw matcher passes through untouched but for what the canonical form drops everywhere: nulls, `negate: false`, and
- * the order of the two sets that the service is known to have.
- */
-function rawMatcher(matcher: NonNullable<ConditionSpec['matcher']>): Matcher {
-  const entries = Object.entries(matcher as Readonly<Record<string, Json>>)
-    .filter(([name, value]) => value !== null && !(name === 'negate' && value === false))
-    .map(([name, value]) => [name, name === 'depends' ? sortedDepends(value) : value] as const)
-    .map(([name, value]) => [name, name === 'strings' ? sortedTexts(value) : value] as const);
-  return Object.fromEntries(entries) as Matcher;
-}
-
-function sortedDepends(value: Json): Json {
-  if (typeof value !== 'object' || value === null || !('treatments' in value)) return value;
-  return { ...value, treatments: sortedTexts(value['treatments'] ?? null) };
-}
-
-function sortedTexts(value: Json): Json {
-  const isTexts = Array.isArray(value) && value.every((each) => typeof each === 'string');
-  return isTexts ? sortedSet(value) : value;
 }
 
 type OperandFields = Readonly<Record<string, Json>>;

@@ -23,6 +23,8 @@ export interface Actual {
   /** Names of all flags and segments of the workspace; null where the service cannot list them or was not asked. */
   readonly allFlags: readonly string[] | null;
   readonly allSegments: readonly string[] | null;
+  /** The service has a way to show a flag by itself, and was seen to. */
+  readonly showsFlags: boolean;
 }
 
 export interface ActualFlag {

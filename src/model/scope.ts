@@ -9,6 +9,10 @@ export interface Scope {
    * still use it.
    */
   readonly users: boolean;
+  /** All that is ours is looked at; otherwise a part of it, of which lists would say more than is asked. */
+  readonly whole: boolean;
+  /** Flags that are known to be there, at least: so long are lists of them. */
+  readonly flagsKnown: number;
 }
 
 export interface FlagScope {

@@ -21,6 +21,8 @@ export interface TreeEntry {
   readonly sizeBytes: number;
   /** Git's name of the content: equal ids are equal bytes. Absent where the file lies on disk. */
   readonly blobId?: string;
+  /** Of a file on disk: what its file system says of it; as long as that is the same, so is the content. */
+  readonly stamp?: string;
 }
 
 const SPEC_FOLDERS = ['flags/', 'segments/', 'identities/', 'kills/', 'tests/'];

@@ -1,8 +1,8 @@
-import { canonicalJson } from '../kinds/json.js';
+import { sameJson } from '../kinds/json.js';
 import type { Base } from '../model/state.js';
 
 /** A base with this spec. The commit stays as long as the spec does: it is where this spec came from. */
 export function baseOf<T>(spec: T, before: Base<T> | undefined, head: string | null): Base<T> {
-  const same = before?.spec !== undefined && canonicalJson(before.spec) === canonicalJson(spec);
+  const same = before?.spec !== undefined && sameJson(before.spec, spec);
   return { spec, commit: same ? (before.commit ?? head) : head };
 }

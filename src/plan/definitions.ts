@@ -54,14 +54,10 @@ function planUpdate(
   subject: DraftSubject,
   input: PlanInput,
 ): Drafted {
-  const { flag, definition, environment, actual } = of;
+  const { flag, definition, environment } = of;
   const id = objectId(subject.ref);
-  const restore = plannedRestore(
-    of,
-    actual.definitions.get(environment.name)?.killed ?? false,
-    input,
-  );
-  const differences = definitionDifferences(of, input).filter((each) => each.path !== '/killed');
+  const restore = plannedRestore(of, live.killed, input);
+  const differences = definitionDifferences(of, live, input);
   const fields = [...restore.changes, ...differences, ...baselineToFollow(of, live, differences)];
   const parted = partFields(subject, fields, environmentRules(input.policy, environment));
   const withheldFields = [...parted.withheld, ...restore.withheld(subject)];
@@ -160,18 +156,20 @@ function danglingTreatment(definition: WireDefinition): string | undefined {
   return named.find((name) => !names.has(name));
 }
 
-function definitionDifferences(of: DefinitionSubject, { policy }: PlanInput): FieldChange[] {
-  const { definition, actual, entry, environment } = of;
-  const live = actual.definitions.get(environment.name);
-  if (!live) return [];
+/** All but the kill, which has rules of its own. */
+function definitionDifferences(
+  { definition, entry, environment }: DefinitionSubject,
+  live: WireDefinition,
+  { policy }: PlanInput,
+): FieldChange[] {
   const names = live.treatments.map((treatment) => treatment.name);
-  const base = entry?.environments[environment.id]?.spec;
+  const base = entry?.environments[environment.id];
   return threeWay({
-    base: base && definitionFields(base, names),
+    base: base?.spec && definitionFields(base.spec, names),
     desired: definitionFields(canonicalDefinition(definition.fields), names),
     actual: definitionFields(definitionFromWire(live), names),
-    withoutBase: withoutBase(policy, entry?.environments[environment.id]),
-  });
+    withoutBase: withoutBase(policy, base),
+  }).filter(({ path }) => path !== '/killed');
 }
 
 /**

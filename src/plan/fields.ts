@@ -1,5 +1,5 @@
 import type { Definition, FlagFields, Treatment } from '../kinds/flag.js';
-import { canonicalJson, type Json } from '../kinds/json.js';
+import { sameJson, type Json } from '../kinds/json.js';
 
 /** A canonical form cut into the parts that are compared by themselves: JSON Pointer → value. */
 export type Fields = ReadonlyMap<string, Json>;
@@ -47,7 +47,7 @@ export function treatmentOfTargetPath(path: string): string {
 /** Whether `actual` is what `wanted` asks for, where `wanted` says anything at all. */
 export function satisfies(path: string, actual: Json | undefined, wanted: Json): boolean {
   if (actual === undefined) return isTargetPath(path) && isEmptyList(wanted);
-  return canonicalJson(projected(path, actual, wanted)) === canonicalJson(wanted);
+  return sameJson(projected(path, actual, wanted), wanted);
 }
 
 function isEmptyList(value: Json): boolean {

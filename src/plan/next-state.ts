@@ -105,7 +105,7 @@ export function stateAfterAnswers(
 ): State {
   const { desired, state, actual } = input;
   const next = new Map(identitiesAfterAnswers(input, state, changes, outcomes, head));
-  if (actual.allFlags !== null) return next;
+  if (actual.showsFlags) return next;
   for (const { id, ref, action } of changes) {
     if (ref.kind !== 'flag' || ref.environment !== null) continue;
     if (outcomes.get(id)?.status !== 'applied') continue;

@@ -91,9 +91,7 @@ function nodesOf(
   for (const draft of sorted) {
     connect(draft, { ends, environments, liveUses: liveUses.get(draft) ?? [] });
   }
-  return [...ends.values()].flatMap(({ first, last }) =>
-    first === last ? [first] : [first, last],
-  );
+  return [...new Set([...ends.values()].flatMap(({ first, last }) => [first, last]))];
 }
 
 function endsOf(draft: Draft, isSplit: boolean): Ends {
@@ -141,14 +139,12 @@ interface Surroundings {
 
 /** Only changes of this plan are needs: what does not change is there already, or was never there. */
 function connect(draft: Draft, { ends, environments, liveUses }: Surroundings): void {
-  const { id, ref } = draft.change;
-  const own = ends.get(id);
+  const own = ends.get(draft.change.id);
   if (!own) return;
   for (const earlier of [...draft.after, ...earlierEnvironments(draft, environments)]) {
     const other = ends.get(earlier);
-    if (other && other !== own) own.first.needs.add(other.last);
+    if (other) own.first.needs.add(other.last);
   }
-  if (ref.environment === null) return;
   for (const { id: usedId, treatments } of draft.uses) {
     const used = ends.get(usedId);
     if (!used || used === own || !mustPrecede(used, treatments)) continue;

@@ -22,7 +22,7 @@ import { planSegment } from './segments.js';
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
   const drafted = onlyReviewed(draftAll(input), input.policy.reviewed);
-  const needed = withoutUnmetNeeds(drafted, input);
+  const needed = withoutUnmetNeeds(drafted);
   const unused = withoutUsed(needed.drafts, input);
   const withheld = [...needed.withheld, ...unused.withheld];
   const environments = input.policy.environments.map((each) => each.name);
@@ -71,14 +71,11 @@ function draftAll(input: PlanInput): Drafted[] {
 }
 
 /** A change that needs something which is withheld is withheld with it: half of it would be refused, or worse. */
-function withoutUnmetNeeds(
-  drafted: readonly Drafted[],
-  input: PlanInput,
-): { drafts: Draft[]; withheld: Withheld[] } {
+function withoutUnmetNeeds(drafted: readonly Drafted[]): { drafts: Draft[]; withheld: Withheld[] } {
   const withheld = drafted.flatMap((each) => each.withheld);
-  const missing = new Map<ObjectId, string>();
+  const missing = new Set<ObjectId>();
   for (const each of withheld) {
-    if (isMissing(each, input)) missing.set(each.id, each.why);
+    if (isMissing(each)) missing.add(each.id);
   }
   let drafts = drafted.flatMap((each) => each.draft ?? []);
   for (;;) {
@@ -89,7 +86,7 @@ function withoutUnmetNeeds(
       const need = needsOf(blockedDraft).find((id) => missing.has(id)) ?? '';
       const wayOut = `it needs ${need}, which is withheld`;
       withheld.push({ ...change, dependsOn: [], why: 'needs-withheld', wayOut });
-      missing.set(change.id, 'needs-withheld');
+      missing.add(change.id);
     }
     drafts = drafts.filter((draft) => !blocked.includes(draft));
   }
@@ -100,16 +97,8 @@ function needsOf({ after, uses }: Draft): ObjectId[] {
 }
 
 /** Whether what is withheld is something that others cannot do without. */
-function isMissing(change: Withheld, input: PlanInput): boolean {
-  if (change.action === 'create' || change.action === 'activate') return true;
-  return change.why === 'immutable' && change.fields.some((field) => field.path === '/trafficType')
-    ? isBlocked(change, input)
-    : false;
-}
-
-function isBlocked({ ref }: Withheld, { desired }: PlanInput): boolean {
-  const declared = ref.kind === 'segment' ? desired.segments : desired.flags;
-  return declared.has(ref.name);
+function isMissing({ action }: Withheld): boolean {
+  return action === 'create' || action === 'activate';
 }
 
 /**

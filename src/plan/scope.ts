@@ -17,6 +17,8 @@ export interface ScopeOptions {
   readonly allEnvironments: readonly string[];
   /** Whether the number of a segment's keys is enough where neither git nor that number has changed. */
   readonly trustCounts: boolean;
+  /** See `Scope`. */
+  readonly whole: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export function scopeOf(
   desired: Desired,
   state: State,
   policy: PlanPolicy,
-  { allEnvironments, trustCounts }: ScopeOptions,
+  { allEnvironments, trustCounts, whole }: ScopeOptions,
 ): Scope {
   const wanted = (kind: string, name: string): boolean => isWanted(policy, kind, name);
   const flags = new Map<string, FlagScope>();
@@ -53,7 +55,10 @@ export function scopeOf(
   }
   const removed = addRemoved({ flags, segments }, state, policy, allEnvironments, wanted);
   addKills(flags, desired, policy);
-  return { flags, segments, users: removed };
+  // Without a removal that may be made nobody asks who uses what.
+  const users = removed && policy.prune && !policy.suspended;
+  const kept = [...state.values()].filter(({ kind }) => kind === 'flag').length;
+  return { flags, segments, users, whole, flagsKnown: Math.max(kept, flags.size) };
 }
 
 /** Definitions that are only looked at because git kills them, or takes that back: of any flag of the workspace. */

@@ -1,4 +1,4 @@
-import { canonicalJson, byCodeUnits, type Json } from '../kinds/json.js';
+import { byCodeUnits, sameJson, type Json } from '../kinds/json.js';
 import { keyDifference, keyList } from '../kinds/key-list.js';
 import type { FieldChange, Reason } from '../model/plan.js';
 import { isTargetPath, satisfies, type Fields } from './fields.js';
@@ -57,7 +57,7 @@ function reasonOf(path: string, states: ThreeStates, wanted: Json): Reason {
   if (states.base === undefined) return states.withoutBase;
   const base = states.base.get(path);
   if (base === undefined) return 'commit';
-  const gitChanged = canonicalJson(base) !== canonicalJson(wanted);
+  const gitChanged = !sameJson(base, wanted);
   const liveChanged = !satisfies(path, states.actual.get(path), base);
   if (gitChanged && liveChanged) return 'conflict';
   return gitChanged ? 'commit' : 'drift';

@@ -2,7 +2,7 @@ import type { DesiredSegment } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import { CONFIG_PATH } from './load-files.js';
 import { namesUsedBy } from './references.js';
-import type { ResolvedFlag } from './resolve-flags.js';
+import type { ResolvedFlag } from './resolved-flag.js';
 import { fileNameOf, type SpecSet } from './spec-set.js';
 
 /** The specs of one tree as far as they could be resolved. */

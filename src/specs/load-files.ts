@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree, TreeEntry } from '../model/tree.js';
-import { parseFile, SpecFile, type FileKind, type ParseCache } from './parse-file.js';
+import { parseFile, SpecFile, type FileKind } from './parse-file.js';
 import { fileDiagnostic } from './source-text.js';
+import type { SpecMemory } from './spec-memory.js';
 
 export const CONFIG_PATH = 'flaghoist.yaml';
 
@@ -19,10 +20,7 @@ export interface LoadedFiles {
 }
 
 /** Reads and parses every file that flaghoist knows what to do with. */
-export async function loadFiles(
-  tree: SpecTree,
-  cache: ParseCache = new Map(),
-): Promise<LoadedFiles> {
+export async function loadFiles(tree: SpecTree, memory?: SpecMemory): Promise<LoadedFiles> {
   const entries = tree.list();
   const diagnostics = entries.flatMap(pathDiagnostics);
   const wanted = entries.flatMap((entry) => {
@@ -39,28 +37,36 @@ export async function loadFiles(
     const batch = wanted.slice(at, at + FILES_AT_ONCE);
     // In batches: thousands of files opened at once would run out of descriptors.
     const loaded = await Promise.all(
-      batch.map(async ({ entry, kind }) => loadFile(tree, entry, { kind, cache })),
+      batch.map(async ({ entry, kind }) => loadFile(tree, entry, kind, memory)),
     );
     for (const [i, file] of loaded.entries()) {
       const kind = batch[i]?.kind ?? 'config';
-      files.set(kind, [...(files.get(kind) ?? []), file]);
+      const ofKind = files.get(kind) ?? [];
+      files.set(kind, ofKind);
+      ofKind.push(file);
       diagnostics.push(...file.diagnostics());
     }
   }
-  return { files, diagnostics, entries: new Map(entries.map((entry) => [entry.path, entry])) };
+  const byPath = new Map(entries.map((entry) => [entry.path, entry]));
+  memory?.endReading(byPath);
+  return { files, diagnostics, entries: byPath };
 }
 
-/** One file of the tree, parsed or taken from the cache. */
+/** One file of the tree, parsed or remembered. */
 export async function loadFile(
   tree: SpecTree,
-  entry: TreeEntry,
-  { kind, cache }: { kind: FileKind; cache: ParseCache },
+  { path, blobId }: TreeEntry,
+  kind: FileKind,
+  memory?: SpecMemory,
 ): Promise<SpecFile> {
-  const id = entry.blobId === undefined ? undefined : `${kind}:${entry.blobId}`;
-  const known = id === undefined ? undefined : cache.get(id);
-  const parsed = known ?? parseFile(kind, await tree.read(entry.path));
-  if (id !== undefined && known === undefined) cache.set(id, parsed);
-  return new SpecFile(entry.path, parsed);
+  if (memory === undefined || blobId === undefined) {
+    return new SpecFile(path, parseFile(kind, await tree.read(path)));
+  }
+  const id = `${kind}:${blobId}`;
+  const known = memory.parsed(id);
+  const parsed = known ?? parseFile(kind, await tree.read(path));
+  if (known === undefined) memory.remember(id, parsed);
+  return memory.fileAt(path, parsed);
 }
 
 /** What a path holds; undefined for files that are not ours to read. */

@@ -25,14 +25,9 @@ export interface ParsedFile {
   readonly value: unknown;
   /** Whether the value is what its schema says. */
   readonly valid: boolean;
-  readonly places: ReadonlyMap<string, Place>;
+  /** Where the value at a JSON Pointer stands; undefined where there is none. */
+  placeAt(pointer: string): Place | undefined;
   readonly problems: readonly Problem[];
-}
-
-/** Parsed files by kind and blob id. A plain `Map` will do. */
-export interface ParseCache {
-  get(id: string): ParsedFile | undefined;
-  set(id: string, file: ParsedFile): unknown;
 }
 
 /** How each begins; taken for a list of keys, its lines would become keys. */
@@ -70,20 +65,54 @@ function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
     source,
     value,
     valid: problems.length + departures.length === 0,
-    places,
+    placeAt: finder(kind, source, places),
     problems: [...leaks, ...problems, ...departures],
   };
 }
+
+/** Levels of a file whose places every reading asks for: of a flag those of its environments and their treatments. */
+const NEAR_LEVELS = 3;
+
+/**
+ * Finds places. Those of all values of ten thousand files are most of what these would weigh; the deep ones are asked
+ * for where something is wrong, and are found by parsing the file once more.
+ */
+function finder(
+  kind: SchemaName,
+  source: SourceText,
+  places: ReadonlyMap<string, Place>,
+): ParsedFile['placeAt'] {
+  const near = new Map([...places].filter(([pointer]) => levelOf(pointer) <= NEAR_LEVELS));
+  let all: ReadonlyMap<string, Place> | undefined;
+  return (pointer) => {
+    if (levelOf(pointer) <= NEAR_LEVELS) return near.get(pointer);
+    all ??= placesIn(kind, source);
+    return all.get(pointer);
+  };
+}
+
+function placesIn(kind: SchemaName, { text }: SourceText): ReadonlyMap<string, Place> {
+  const yaml = parseYaml(text);
+  return yaml.ok ? typedValue(yaml.document, kind).places : new Map();
+}
+
+function levelOf(pointer: string): number {
+  let level = 0;
+  for (let at = pointer.indexOf('/'); at !== -1; at = pointer.indexOf('/', at + 1)) level += 1;
+  return level;
+}
+
+const NOWHERE = (): undefined => undefined;
 
 function listed(
   source: SourceText,
   { keys, problems }: { keys: unknown; problems: readonly Problem[] },
 ): ParsedFile {
-  return { source, value: keys, valid: problems.length === 0, places: new Map(), problems };
+  return { source, value: keys, valid: problems.length === 0, placeAt: NOWHERE, problems };
 }
 
 function unreadable(source: SourceText, problems: readonly Problem[]): ParsedFile {
-  return { source, value: undefined, valid: false, places: new Map(), problems };
+  return { source, value: undefined, valid: false, placeAt: NOWHERE, problems };
 }
 
 function problemAt(code: DiagnosticCode, span: Span, message: string): Problem {
@@ -124,11 +153,11 @@ export class SpecFile {
 
   /** Keys of a mapping in the order of the file; empty where there is no mapping. */
   keys(...path: readonly (string | number)[]): readonly string[] {
-    return this.parsed.places.get(pointerOf(path))?.keys ?? [];
+    return this.parsed.placeAt(pointerOf(path))?.keys ?? [];
   }
 
   #span(path: readonly (string | number)[], at: 'key' | 'value'): Span {
-    const place = this.parsed.places.get(pointerOf(path));
+    const place = this.parsed.placeAt(pointerOf(path));
     if (place === undefined) return { from: 0, to: 1 };
     return at === 'key' ? (place.key ?? place.value) : place.value;
   }

@@ -5,6 +5,7 @@ import type { SpecTree } from '../model/tree.js';
 import { CONFIG_PATH, loadFile } from './load-files.js';
 import type { SpecFile } from './parse-file.js';
 import { fileDiagnostic } from './source-text.js';
+import type { SpecMemory } from './spec-memory.js';
 import { pointerOf } from './typed-value.js';
 
 export type ConfigResult =
@@ -12,10 +13,10 @@ export type ConfigResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /** flaghoist.yaml by itself. */
-export async function readConfig(tree: SpecTree): Promise<ConfigResult> {
+export async function readConfig(tree: SpecTree, memory?: SpecMemory): Promise<ConfigResult> {
   const entry = tree.list().find(({ path, type }) => path === CONFIG_PATH && type === 'file');
   if (entry === undefined) return { ok: false, diagnostics: [configMissing()] };
-  const file = await loadFile(tree, entry, { kind: 'config', cache: new Map() });
+  const file = await loadFile(tree, entry, 'config', memory);
   if (!isValid(file)) return { ok: false, diagnostics: file.diagnostics() };
   return { ok: true, config: configOf(file, file.parsed.value), warnings: [] };
 }

@@ -10,14 +10,15 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/tree.js';
 import { ALL_IDENTITIES, heldObjects } from './hold-invalid.js';
 import { CONFIG_PATH, loadFiles } from './load-files.js';
-import type { ParseCache } from './parse-file.js';
 import { configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics } from './references.js';
-import { desiredFlag, resolveFlags, type ResolvedFlag } from './resolve-flags.js';
+import { desiredFlag, resolveFlags } from './resolve-flags.js';
 import { sortedMap } from './sorted-map.js';
 import { resolveIdentities } from './resolve-identities.js';
 import { orderedKills, resolveKills } from './resolve-kills.js';
 import { resolveSegments } from './resolve-segments.js';
+import type { ResolvedFlag } from './resolved-flag.js';
+import { SpecMemory } from './spec-memory.js';
 import { fileNameOf, specSet, type SpecSet } from './spec-set.js';
 import { specTestDiagnostics } from './spec-tests.js';
 
@@ -46,16 +47,31 @@ export interface Rest {
   readonly held: ReadonlySet<string>;
 }
 
-/** Reads everything offline: what should be, or all that is wrong. */
+/**
+ * Reads everything offline: what should be, or all that is wrong.
+ *
+ * @param memory of earlier readings of the same directory; the result is the same without.
+ */
 export async function readSpecs(
   tree: SpecTree,
-  { cache }: { cache?: ParseCache } = {},
+  memory: SpecMemory = new SpecMemory(),
 ): Promise<SpecsResult> {
-  const loaded = await loadFiles(tree, cache);
+  const known = memory.readings.get(tree.list());
+  // Nothing else is ever put there.
+  if (known !== undefined) return known as SpecsResult;
+  const result = await readAll(tree, memory);
+  const isOfGit = tree.list().every(({ blobId }) => blobId !== undefined);
+  if (isOfGit) memory.readings.set(tree.list(), result);
+  return result;
+}
+
+async function readAll(tree: SpecTree, memory: SpecMemory): Promise<SpecsResult> {
+  const loaded = await loadFiles(tree, memory);
   const configFile = loaded.files.get('config')?.[0];
-  const readable = configFile === undefined ? undefined : readableConfig(configFile);
+  const readable =
+    configFile && memory.configs.get(configFile, [], () => readableConfig(configFile));
   const config = configFile?.valid === true ? readable : undefined;
-  const { specs, diagnostics: twice } = specSet(loaded, config);
+  const { specs, diagnostics: twice } = specSet(loaded, config, memory);
   const flags = resolveFlags(specs);
   const segments = resolveSegments(specs);
   const identities = resolveIdentities(specs);
@@ -114,7 +130,12 @@ function desiredOf(
 ): Desired {
   return {
     config,
-    flags: sortedMap(flags.map((flag) => [flag.name, desiredFlag(flag)])),
+    flags: sortedMap(
+      flags.map((flag) => [
+        flag.name,
+        specs.memory.desiredFlags.get(flag, [], () => desiredFlag(flag)),
+      ]),
+    ),
     segments,
     identities,
     kills: sortedKills(kills),

@@ -2,22 +2,9 @@ import type { ConditionSpec } from '../generated/flag.schema.d.ts';
 import type { DesiredSegment } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { DiagnosticCode } from './codes.js';
-import type { SpecFile } from './parse-file.js';
-import type { ResolvedFlag } from './resolve-flags.js';
+import type { Reference, ResolvedFlag } from './resolved-flag.js';
 import type { SpecSet } from './spec-set.js';
 import { didYouMean } from './suggest.js';
-
-interface Reference {
-  readonly kind: 'segment' | 'flag';
-  readonly name: string;
-  readonly treatments: readonly string[];
-  readonly from: ResolvedFlag;
-  readonly environment: string;
-  readonly file: SpecFile;
-  readonly path: readonly (string | number)[];
-  /** Path of the treatments that the other flag must have. */
-  readonly treatmentsPath: readonly (string | number)[];
-}
 
 interface Known {
   readonly specs: SpecSet;
@@ -36,7 +23,9 @@ export function referenceDiagnostics(
     segments,
     flags: new Map(resolved.map((each) => [each.name, each])),
   };
-  const references = resolved.flatMap(referencesOf);
+  const references = resolved.flatMap((each) =>
+    specs.memory.references.get(each, [], () => referencesOf(each)),
+  );
   return [
     ...references.flatMap((each) =>
       each.kind === 'segment' ? segmentDiagnostics(known, each) : flagDiagnostics(known, each),
@@ -185,7 +174,11 @@ function at({ file, path }: Reference, code: DiagnosticCode, message: string): D
 
 function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
-  for (const value of values)
-    groups.set(keyOf(value), [...(groups.get(keyOf(value)) ?? []), value]);
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(value);
+  }
   return groups;
 }

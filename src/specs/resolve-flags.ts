@@ -9,7 +9,7 @@ import {
   type BlockSource,
   type ResolvedDefinition,
 } from './definition-block.js';
-import type { SpecFile } from './parse-file.js';
+import type { ResolvedFlag } from './resolved-flag.js';
 import {
   environmentDiagnostics,
   fileNameOf,
@@ -20,15 +20,6 @@ import {
 import { sortedMap } from './sorted-map.js';
 import { didYouMean } from './suggest.js';
 
-export interface ResolvedFlag {
-  readonly name: string;
-  readonly file: SpecFile;
-  readonly trafficType: string;
-  readonly spec: FlagSpec;
-  /** In the order of the files; an overlay's environments last. */
-  readonly environments: ReadonlyMap<string, ResolvedDefinition>;
-}
-
 const EVERYWHERE = '*';
 
 /** Every flag by itself: names, treatments, buckets, targets, the form of its conditions. References come later. */
@@ -37,22 +28,44 @@ export function resolveFlags(specs: SpecSet): {
   diagnostics: Diagnostic[];
 } {
   const diagnostics = specs.overlays.flatMap((overlay) => overlayDiagnostics(specs, overlay));
+  const overlays = new Map<string, Overlay[]>();
+  for (const overlay of specs.overlays) {
+    const ofFlag = overlays.get(overlay.spec.flag) ?? [];
+    overlays.set(overlay.spec.flag, [...ofFlag, overlay]);
+  }
   const flags = [...specs.flags.values()].map((each) => {
-    const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
-      file: each.file,
-      written: each.spec.trafficType,
-      member: 'flag',
-    });
-    const environments = resolveEnvironments(specs, each, diagnostics);
-    diagnostics.push(...missing, ...nameDiagnostics(each));
-    return { name: each.spec.flag, file: each.file, trafficType, spec: each.spec, environments };
+    const own = overlays.get(each.spec.flag) ?? [];
+    const from = [specs.settings, ...own.map(({ file }) => file)];
+    const resolved = specs.memory.flags.get(each.file, from, () => resolveFlag(specs, each, own));
+    diagnostics.push(...resolved.diagnostics);
+    return resolved.flag;
   });
   return { flags, diagnostics };
+}
+
+type Overlay = SpecSet['overlays'][number];
+
+function resolveFlag(
+  specs: SpecSet,
+  each: SpecOf<FlagSpec>,
+  overlays: readonly Overlay[],
+): { flag: ResolvedFlag; diagnostics: Diagnostic[] } {
+  const { file, spec } = each;
+  const diagnostics: Diagnostic[] = [];
+  const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
+    file,
+    written: spec.trafficType,
+    member: 'flag',
+  });
+  const environments = resolveEnvironments(specs, each, overlays, diagnostics);
+  diagnostics.push(...missing, ...nameDiagnostics(each));
+  return { flag: { name: spec.flag, file, trafficType, spec, environments }, diagnostics };
 }
 
 function resolveEnvironments(
   specs: SpecSet,
   { file, spec }: SpecOf<FlagSpec>,
+  overlays: readonly Overlay[],
   diagnostics: Diagnostic[],
 ): Map<string, ResolvedDefinition> {
   const itself: BlockSource = { file, path: [], block: flagBlock(spec) };
@@ -65,7 +78,7 @@ function resolveEnvironments(
   const shared = blocks.filter(({ environment }) => environment === EVERYWHERE);
   const named: (BlockSource & { environment: string })[] = [
     ...blocks.filter(({ environment }) => environment !== EVERYWHERE),
-    ...overlayBlocks(specs, spec.flag),
+    ...overlayBlocks(overlays),
   ];
   diagnostics.push(...[itself, ...shared, ...named].flatMap(treatmentDiagnostics));
   const resolved = new Map<string, ResolvedDefinition>();
@@ -100,13 +113,10 @@ function resolveEnvironments(
   return resolved;
 }
 
-function overlayBlocks(
-  { overlays }: SpecSet,
-  flag: string,
-): (BlockSource & { environment: string })[] {
-  return overlays
-    .filter(({ spec }) => spec.flag === flag)
-    .map(({ file, spec }) => ({ environment: spec.environment, file, path: [], block: spec }));
+function overlayBlocks(overlays: readonly Overlay[]): (BlockSource & { environment: string })[] {
+  return overlays.map(({ file, spec }) => {
+    return { environment: spec.environment, file, path: [], block: spec };
+  });
 }
 
 function flagBlock(spec: FlagSpec): EnvironmentSpec {
@@ -134,7 +144,7 @@ function nameDiagnostics({ file, spec: { flag } }: SpecOf<FlagSpec>): Diagnostic
 
 function overlayDiagnostics(
   specs: SpecSet,
-  { file, spec: { flag, environment } }: SpecSet['overlays'][number],
+  { file, spec: { flag, environment } }: Overlay,
 ): Diagnostic[] {
   if (fileNameOf(file.path) !== `${flag}@${environment}`) {
     const message = `the file is to be named "${flag}@${environment}.yaml"`;

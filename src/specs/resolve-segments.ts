@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { MAX_KEYS_PER_SEGMENT } from '../api/wire.js';
 import type { ActivationSpec, SegmentSpec } from '../generated/segment.schema.d.ts';
-import { keyList } from '../kinds/key-list.js';
+import { keyList, type KeyList } from '../kinds/key-list.js';
 import { SEGMENT_NAME } from '../kinds/names.js';
 import type { DesiredActivation, DesiredSegment } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
@@ -26,31 +26,60 @@ export function resolveSegments(specs: SpecSet): {
   const diagnostics: Diagnostic[] = [];
   const keyFiles = new Map((specs.loaded.files.get('keys') ?? []).map((file) => [file.path, file]));
   const used = new Set<string>();
-  const segments = [...specs.segments.values()].map(({ file, spec }) => {
-    const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
-      file,
-      written: spec.trafficType,
-      member: 'segment',
-    });
-    diagnostics.push(...missing, ...nameDiagnostics({ file, spec }));
-    const environments = Object.entries(spec.environments ?? {}).map(
-      ([environment, activation]) => {
-        const path = ['environments', environment];
-        diagnostics.push(...environmentDiagnostics(specs, { file, path, at: 'key' }, environment));
-        const one = new ActivationReader(specs, { file, path, keyFiles });
-        const desired = one.read(activation);
-        if (desired.keysFile !== undefined) used.add(desired.keysFile);
-        diagnostics.push(...one.diagnostics);
-        return [environment, desired] as const;
-      },
+  const segments = [...specs.segments.values()].map((each) => {
+    const { file, spec } = each;
+    const paths = Object.values(spec.environments ?? {}).flatMap(({ keysFile }) =>
+      keysFile === undefined ? [] : [keyFilePath(file, keysFile)],
     );
-    const location = file.location(['segment']);
-    const description = spec.description ?? '';
-    const name = spec.segment;
-    return { name, location, trafficType, description, environments: sortedMap(environments) };
+    const from = [specs.settings, ...paths.map((path) => keyFiles.get(path)?.parsed)];
+    const isWhole = !from.includes(undefined);
+    const make = () => resolveSegment(specs, each, keyFiles);
+    // Where a key file is missing, more than these files says why.
+    const resolved = isWhole ? specs.memory.segments.get(file, from, make) : make();
+    for (const { keysFile } of resolved.segment.environments.values()) {
+      if (keysFile !== undefined) used.add(keysFile);
+    }
+    diagnostics.push(...resolved.diagnostics);
+    return resolved.segment;
   });
   diagnostics.push(...unusedDiagnostics(specs, keyFiles, used));
   return { segments: sortedMap(segments.map((each) => [each.name, each])), diagnostics };
+}
+
+function resolveSegment(
+  specs: SpecSet,
+  { file, spec }: SpecOf<SegmentSpec>,
+  keyFiles: ReadonlyMap<string, SpecFile>,
+): { segment: DesiredSegment; diagnostics: Diagnostic[] } {
+  const { segment: name, description = '', trafficType: written } = spec;
+  const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
+    file,
+    written,
+    member: 'segment',
+  });
+  const diagnostics = [...missing, ...nameDiagnostics({ file, spec })];
+  const environments = Object.entries(spec.environments ?? {}).map(([environment, activation]) => {
+    const path = ['environments', environment];
+    diagnostics.push(...environmentDiagnostics(specs, { file, path, at: 'key' }, environment));
+    const one = new ActivationReader(specs, { file, path, keyFiles });
+    const desired = one.read(activation);
+    diagnostics.push(...one.diagnostics);
+    return [environment, desired] as const;
+  });
+  const location = file.location(['segment']);
+  const segment = {
+    name,
+    location,
+    trafficType,
+    description,
+    environments: sortedMap(environments),
+  };
+  return { segment, diagnostics };
+}
+
+/** Where the key file lies that a segment names. */
+function keyFilePath({ path }: SpecFile, written: string): string {
+  return posix.normalize(posix.join(posix.dirname(path), written));
 }
 
 function nameDiagnostics({ file, spec: { segment } }: SpecOf<SegmentSpec>): Diagnostic[] {
@@ -94,13 +123,19 @@ class ActivationReader {
       path === undefined ? [] : ((this.#keyFiles.get(path)?.parsed.value ?? []) as string[]);
     this.#checkKeys(keys ?? []);
     if (keys === undefined && keysFile === undefined) return { location, mode };
-    const together = keyList([...(keys ?? []), ...listed]);
+    const together = this.#keyList(keys ?? [], listed);
     this.#checkCount(together.digest.count, keys === undefined ? 'keysFile' : 'keys');
     return { location, mode, keys: together, ...(path !== undefined && { keysFile: path }) };
   }
 
+  /** A list of its own is sorted and hashed once, however many segments and readings name it. */
+  #keyList(keys: readonly string[], listed: readonly string[]): KeyList {
+    if (keys.length > 0) return keyList([...keys, ...listed]);
+    return this.#specs.memory.keyLists.get(listed, [], () => keyList(listed));
+  }
+
   #keyFilePath(written: string): string | undefined {
-    const path = posix.normalize(posix.join(posix.dirname(this.#file.path), written));
+    const path = keyFilePath(this.#file, written);
     const entry = this.#specs.loaded.entries.get(path);
     // A link anywhere on the way may lead out of the repository.
     const isLinked = [...parentsOf(path), path].some(

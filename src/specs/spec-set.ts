@@ -6,6 +6,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import type { DiagnosticCode } from './codes.js';
 import type { LoadedFiles } from './load-files.js';
 import type { SpecFile } from './parse-file.js';
+import type { SpecMemory } from './spec-memory.js';
 import { didYouMean } from './suggest.js';
 
 export interface SpecOf<T> {
@@ -26,11 +27,15 @@ export interface SpecSet {
     readonly segments: ReadonlySet<string>;
   };
   readonly loaded: LoadedFiles;
+  readonly memory: SpecMemory;
+  /** All of the config that the meaning of a single file depends on; compared as text. */
+  readonly settings: string;
 }
 
 export function specSet(
   loaded: LoadedFiles,
   config: Config | undefined,
+  memory: SpecMemory,
 ): { specs: SpecSet; diagnostics: Diagnostic[] } {
   const flags = named<FlagSpec>(loaded.files.get('flag') ?? [], {
     nameOf: ({ flag }) => flag,
@@ -54,8 +59,15 @@ export function specSet(
       segments: segments.unjudged,
     },
     loaded,
+    memory,
+    settings: settingsOf(config),
   };
   return { specs, diagnostics: [...flags.diagnostics, ...segments.diagnostics] };
+}
+
+function settingsOf(config: Config | undefined): string {
+  const names = config?.environments.map(({ name }) => name);
+  return JSON.stringify([config === undefined, names, config?.defaultTrafficType]);
 }
 
 export function validOf<T>(files: readonly SpecFile[]): SpecOf<T>[] {

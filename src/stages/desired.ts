@@ -19,11 +19,11 @@ export interface ReadDesired {
  * @throws InvalidSpecsError after the kills among them were sent.
  */
 export async function readDesired(
-  { source, options }: RunContext,
+  { source, options, memory }: RunContext,
   killContext: KillContext,
   killing: Killing | null,
 ): Promise<ReadDesired> {
-  const specs = await readSpecs(source.tree);
+  const specs = await readSpecs(source.tree, memory.specs);
   if (specs.ok) return { desired: specs.desired, held: new Set(), invalid: [] };
   if (options.holdInvalid === true && specs.rest) {
     return { ...specs.rest, invalid: specs.diagnostics };

@@ -117,6 +117,8 @@ async function scopeOf(
       ]),
     ),
     users: false,
+    whole: true,
+    flagsKnown: 0,
   };
 }
 

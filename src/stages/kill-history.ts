@@ -7,6 +7,7 @@ import { isKillListed } from '../plan/kill-orders.js';
 import { seenLiveKills } from '../plan/kill-memory.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { readSpecs } from '../specs/read-specs.js';
+import type { SpecMemory } from '../specs/spec-memory.js';
 
 /** What the search for restores goes by. */
 export interface KillHistory {
@@ -18,6 +19,7 @@ export interface KillHistory {
   readonly head: string | null;
   /** HEAD of the last apply. */
   readonly applied: string | null;
+  readonly specs: SpecMemory;
 }
 
 /**
@@ -61,11 +63,11 @@ async function strangersTakenBack(of: KillHistory): Promise<ObjectRef[]> {
 
 /** The specs of a commit that comes before HEAD; undefined where it does not, or where they cannot be read. */
 async function specsBefore(
-  { checkout, head }: KillHistory,
+  { checkout, head, specs: memory }: KillHistory,
   commit: string,
 ): Promise<Desired | undefined> {
   if (head === null || head === commit) return undefined;
   if ((await isAncestor(checkout, commit, head)) !== true) return undefined;
-  const specs = await readSpecs(await commitTree(checkout, commit));
+  const specs = await readSpecs(await commitTree(checkout, commit), memory);
   return specs.ok ? specs.desired : undefined;
 }

@@ -4,8 +4,8 @@ import { fitWords } from '../git/words.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/object-id.js';
 import type { Words } from '../model/run.js';
 import { killOrders, type KillOrder } from '../plan/kill-orders.js';
-import type { ParsedFile } from '../specs/parse-file.js';
 import { readSpecs } from '../specs/read-specs.js';
+import { SpecMemory } from '../specs/spec-memory.js';
 
 /** A kill waits for its words: the commits that are looked into are few, older ones are judged by their files. */
 const MAX_COMMITS = 20;
@@ -28,7 +28,7 @@ export async function killWords(
   const plain = new Map(orders.map((each) => [objectId(each.ref), plainWords(each)]));
   if (checkout.repository === null || head === null) return plain;
   const configNames = new Map(orders.map(({ ref, order }) => [objectId(ref), order.environment]));
-  const cache = new Map<string, ParsedFile>();
+  const cache = new SpecMemory();
   try {
     const found = await attribute(checkout, {
       head,
@@ -36,7 +36,7 @@ export async function killWords(
         return { id: objectId(ref), ref, base: null, action: 'kill', reason: 'kill' };
       }),
       formsAt: async (tree, refs) => {
-        const specs = await readSpecs(tree, { cache });
+        const specs = await readSpecs(tree, cache);
         const ordered = specs.ok ? killOrders(specs.desired) : specs.kills;
         const isOrdered = (ref: ObjectRef): boolean =>
           ordered.some(

@@ -7,6 +7,7 @@ import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { scopeOf } from '../plan/scope.js';
+import type { SpecMemory } from '../specs/spec-memory.js';
 import { witnessedRemovals } from './witness.js';
 
 /** Everything that a plan is made from: the specs, what the service has of them, and what is remembered. */
@@ -21,18 +22,22 @@ export async function look(
     head: string | null;
     /** See `ScopeOptions`; default true. */
     trustCounts?: boolean;
+    /** See `Scope`. */
+    whole: boolean;
+    specs: SpecMemory;
   },
 ): Promise<PlanInput> {
-  const { desired, state, checkout, head } = known;
+  const { desired, state, checkout, head, specs } = known;
   const { environments } = known.policy;
   const scope = scopeOf(desired, state, known.policy, {
     allEnvironments: at.environments.map(({ name }) => name),
     trustCounts: known.trustCounts ?? true,
+    whole: known.whole,
   });
   const [actual, witnessed] = await Promise.all([
     observe(reader, at, scope),
     scope.users
-      ? witnessedRemovals(checkout, head, { desired, state, environments })
+      ? witnessedRemovals(checkout, head, { desired, state, environments, specs })
       : new Set<string>(),
   ]);
   return { desired, actual, state, policy: { ...known.policy, witnessed } };

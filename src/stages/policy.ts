@@ -1,4 +1,4 @@
-import { findEnvironment, type Connection } from '../api/connect.js';
+import { findEnvironment, type Connection, type Place } from '../api/connect.js';
 import { FlaghoistError } from '../errors.js';
 import type { Config, Desired } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly allowOlder: boolean;
   /** Keys are listed also where their number is the remembered one. */
   readonly everyKey?: boolean;
+  /** Only what was touched is looked at, where enough is known of the rest; see `reachOf`. */
+  readonly touched?: boolean;
   /** Leave invalid objects, and what names them, as they are on the service, and go on with the rest. */
   readonly holdInvalid?: boolean;
   /** Only objects whose specs differ from this revision's are planned; the others are held back. */
@@ -32,7 +34,7 @@ export interface RunOptions {
  */
 export function resolvePolicy(
   config: Config,
-  at: Connection,
+  at: Place,
   options: RunOptions,
   stateless: boolean,
 ): PlanPolicy {
@@ -54,7 +56,7 @@ export function resolvePolicy(
 
 function resolveEnvironments(
   config: Config,
-  at: Connection,
+  at: Place,
   filter: readonly string[],
 ): PlannedEnvironment[] {
   // What the top of the config says holds for ordinary environments; a protected one is loosened in its own block only.
@@ -91,21 +93,24 @@ export function isSelected(filter: readonly string[], names: readonly string[]):
 /**
  * Checks what only the service knows: rollout statuses and traffic types that the specs name.
  *
+ * @param isLookedAt whether the run looks at the object at all; default: it does.
  * @throws FlaghoistError `NOT_ON_SERVICE`, with the place in the specs.
  */
-export function checkNamesOnService(desired: Desired, at: Connection): void {
+export function checkNamesOnService(
+  desired: Desired,
+  at: Connection,
+  isLookedAt: (kind: 'flag' | 'segment', name: string) => boolean = () => true,
+): void {
+  const flags = [...desired.flags.values()].filter(({ name }) => isLookedAt('flag', name));
+  const segments = [...desired.segments.values()].filter(({ name }) => isLookedAt('segment', name));
   const statuses = at.rolloutStatuses.map(({ name }) => name);
-  for (const flag of desired.flags.values()) {
+  for (const flag of flags) {
     const { rolloutStatus } = flag.fields;
     if (rolloutStatus !== undefined)
       known('rollout status', rolloutStatus, statuses, flag.location, at);
   }
   if (!at.trafficTypes) return;
-  for (const { trafficType, location } of [
-    ...desired.flags.values(),
-    ...desired.segments.values(),
-    ...desired.identities,
-  ]) {
+  for (const { trafficType, location } of [...flags, ...segments, ...desired.identities]) {
     known('traffic type', trafficType, at.trafficTypes, location, at);
   }
 }

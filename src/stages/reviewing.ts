@@ -1,4 +1,4 @@
-import type { Connection } from '../api/connect.js';
+import type { Place } from '../api/connect.js';
 import { FlaghoistError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
 import type { PlanPolicy } from '../plan/policy.js';
@@ -30,13 +30,13 @@ export function refuseUnreviewed(planned: Planned, reviewed: ReviewedPlan | unde
 
 /** The policy of a run; with `--since` it knows the objects that the review was about. */
 export async function policyOf(
-  { source, options }: RunContext,
+  { source, options, memory }: RunContext,
   desired: Desired,
-  at: Connection,
+  at: Place,
   stateless: boolean,
 ): Promise<PlanPolicy> {
   const policy = resolvePolicy(desired.config, at, options, stateless);
   if (options.since === undefined) return policy;
-  const known = { desired, environments: policy.environments };
+  const known = { desired, environments: policy.environments, specs: memory.specs };
   return { ...policy, reviewed: await objectsChangedSince(source.checkout, options.since, known) };
 }

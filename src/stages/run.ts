@@ -12,16 +12,19 @@ import type { Outcomes, Unknown, Words } from '../model/run.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { KillResults } from './kill-lane.js';
 import type { RunOptions } from './policy.js';
+import type { RunMemory } from './run-memory.js';
 import type { Source } from './source.js';
 
 /** What a run works with; a plan needs nothing that can write. */
 export interface RunContext {
   readonly source: Source;
   readonly options: RunOptions;
+  /** Of the runs over the same directory in this process, if the caller kept it; else one that knows nothing. */
+  readonly memory: RunMemory;
   /** Called once the specs are known to be valid: they say where the service is. */
   readonly openReader: (desired: Desired) => Promise<AdminReader>;
   /** Null: there is no home for a state, and the run is stateless. */
-  readonly openState: (at: Connection) => Promise<StateHome | null>;
+  readonly openState: (place: Place) => Promise<StateHome | null>;
   /** The same to read from alone: it waits for no other run. */
   readonly peekState: (place: Place) => Promise<StateHome | null>;
   /** States of this directory with another workspace than this one; of try-outs on other services none. */

@@ -5,6 +5,7 @@ import type { Desired } from '../model/desired.js';
 import type { ObjectId, ObjectRef } from '../model/object-id.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
 import { readSpecs } from '../specs/read-specs.js';
+import type { SpecMemory } from '../specs/spec-memory.js';
 import { formsOf } from './forms.js';
 
 /**
@@ -18,10 +19,14 @@ import { formsOf } from './forms.js';
 export async function objectsChangedSince(
   checkout: Checkout,
   since: string,
-  { desired, environments }: { desired: Desired; environments: readonly PlannedEnvironment[] },
+  {
+    desired,
+    environments,
+    specs,
+  }: { desired: Desired; environments: readonly PlannedEnvironment[]; specs: SpecMemory },
 ): Promise<ReadonlySet<ObjectId>> {
   const from = await partedFrom(checkout, since);
-  const before = await desiredAt(checkout, from, since);
+  const before = await desiredAt(checkout, from, since, specs);
   const refs = refsOf(before === null ? [desired] : [desired, before], environments);
   const now = formsOf(desired, refs, environments);
   const then = before === null ? new Map<ObjectId, string>() : formsOf(before, refs, environments);
@@ -47,10 +52,11 @@ async function desiredAt(
   checkout: Checkout,
   commit: string,
   since: string,
+  memory: SpecMemory,
 ): Promise<Desired | null> {
   const tree = await commitTree(checkout, commit);
   if (tree.list().length === 0) return null;
-  const specs = await readSpecs(tree);
+  const specs = await readSpecs(tree, memory);
   if (specs.ok) return specs.desired;
   const [first] = specs.diagnostics.filter(({ severity }) => severity === 'error');
   const what = first ? ` (${first.location.file}: ${first.message})` : '';

@@ -2,6 +2,7 @@ import { FlaghoistError } from '../errors.js';
 import { openCheckout, resolveRevision, type Checkout } from '../git/checkout.js';
 import { commitTree } from '../git/commit-tree.js';
 import { directoryTree } from '../git/directory-tree.js';
+import type { GitMemory } from '../git/git-memory.js';
 import { localChanges } from '../git/local-changes.js';
 import type { Revision } from '../model/run.js';
 import type { SpecTree } from '../model/tree.js';
@@ -24,9 +25,13 @@ export interface Source extends AsyncDisposable {
  */
 export async function openSource(
   directory: string,
-  { workingTree, at }: { workingTree: boolean; at?: string | undefined },
+  {
+    workingTree,
+    at,
+    memory,
+  }: { workingTree: boolean; at?: string | undefined; memory?: GitMemory | undefined },
 ): Promise<Source> {
-  const checkout = await openCheckout(directory);
+  const checkout = await openCheckout(directory, memory);
   if (at !== undefined) {
     const head = await resolveRevision(checkout, at);
     return fromCommit({ ...checkout, head }, head, []);

@@ -2,6 +2,7 @@ import { isAncestor, type Checkout } from '../git/checkout.js';
 import { sortedSet } from '../kinds/json.js';
 import type { Unknown } from '../model/run.js';
 import type { Base, State } from '../model/state.js';
+import { isWanted, type PlanPolicy } from '../plan/policy.js';
 
 /** Commits that are looked for, at most: each is a question to git. */
 const MAX_COMMITS = 50;
@@ -14,11 +15,12 @@ export async function unknowns(
   checkout: Checkout,
   state: State,
   head: string | null,
+  policy: PlanPolicy,
 ): Promise<readonly Unknown[]> {
   if (head === null) return [NO_GIT];
   if (checkout.shallow) return [SHALLOW];
   const missing: string[] = [];
-  for (const commit of baseCommits(state).slice(0, MAX_COMMITS)) {
+  for (const commit of baseCommits(state, policy).slice(0, MAX_COMMITS)) {
     if ((await isAncestor(checkout, commit, head)) === 'unknown') missing.push(commit);
   }
   const [first, ...more] = missing.map((commit) => commit.slice(0, 8));
@@ -39,8 +41,10 @@ const SHALLOW: Unknown = {
     'the clone is shallow: titles may name fewer commits, and what left the specs is not deleted where the commit that declared it is missing (fetch the whole history)',
 };
 
-function baseCommits(state: State): string[] {
-  const bases = [...state.values()].flatMap(({ workspace, environments }): Base<unknown>[] => [
+/** Of the objects that the run is about. */
+function baseCommits(state: State, policy: PlanPolicy): string[] {
+  const entries = [...state.values()].filter(({ kind, name }) => isWanted(policy, kind, name));
+  const bases = entries.flatMap(({ workspace, environments }): Base<unknown>[] => [
     ...(workspace ? [workspace] : []),
     ...Object.values<Base<unknown>>(environments),
   ]);

@@ -3,6 +3,7 @@ import { commitTree } from '../git/commit-tree.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/object-id.js';
 import type { State, StateEntry } from '../model/state.js';
 import { readSpecs } from '../specs/read-specs.js';
+import type { SpecMemory } from '../specs/spec-memory.js';
 import type { Desired } from '../model/desired.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
 import { formsOf } from './forms.js';
@@ -18,10 +19,12 @@ export async function witnessedRemovals(
     desired,
     state,
     environments,
+    specs,
   }: {
     desired: Desired;
     state: State;
     environments: readonly PlannedEnvironment[];
+    specs: SpecMemory;
   },
 ): Promise<ReadonlySet<ObjectId>> {
   if (head === null) return new Set();
@@ -33,7 +36,7 @@ export async function witnessedRemovals(
   const witnessed = new Set<ObjectId>();
   for (const [commit, refs] of byCommit) {
     // One commit after the other: each may mean reading a whole tree.
-    for (const id of await declaredAt(checkout, { commit, head }, refs, environments))
+    for (const id of await declaredAt(checkout, { commit, head }, refs, { environments, specs }))
       witnessed.add(id);
   }
   return witnessed;
@@ -59,10 +62,13 @@ async function declaredAt(
   checkout: Checkout,
   { commit, head }: { commit: string; head: string },
   refs: readonly ObjectRef[],
-  environments: readonly PlannedEnvironment[],
+  {
+    environments,
+    specs: memory,
+  }: { environments: readonly PlannedEnvironment[]; specs: SpecMemory },
 ): Promise<ObjectId[]> {
   if ((await isAncestor(checkout, commit, head)) !== true) return [];
-  const specs = await readSpecs(await commitTree(checkout, commit));
+  const specs = await readSpecs(await commitTree(checkout, commit), memory);
   if (!specs.ok) return [];
   const forms = formsOf(specs.desired, refs, environments);
   return refs.map(objectId).filter((id) => forms.has(id));

@@ -7,8 +7,8 @@ import type { Words } from '../model/run.js';
 import type { State } from '../model/state.js';
 import type { SpecTree } from '../model/tree.js';
 import type { PlanInput } from '../plan/plan-input.js';
-import type { ParsedFile } from '../specs/parse-file.js';
 import { readSpecs } from '../specs/read-specs.js';
+import type { SpecMemory } from '../specs/spec-memory.js';
 import { formsWithKills } from './forms.js';
 
 /** Title and comment of every change, from the commits that made it. */
@@ -17,16 +17,16 @@ export async function wordsFor(
   { state, policy }: PlanInput,
   checkout: Checkout,
   head: string | null,
+  specsRead: SpecMemory,
 ): Promise<ReadonlyMap<ObjectId, Words>> {
   const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
-  const cache = new Map<string, ParsedFile>();
   return attribute(checkout, {
     head,
     requests: [...plan.changes, ...plan.withheld].map((change) =>
       requestFor(change, state, idOfName),
     ),
     formsAt: async (tree: SpecTree, refs: readonly ObjectRef[]) => {
-      const specs = await readSpecs(tree, { cache });
+      const specs = await readSpecs(tree, specsRead);
       // An object that is left out is one of which nothing is known, which is not the same as one that is not there.
       if (!specs.ok) return new Map();
       const forms = formsWithKills(specs.desired, refs, policy.environments);

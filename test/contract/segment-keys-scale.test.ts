@@ -46,6 +46,7 @@ describe('a segment of many keys', () => {
       const scope = scopeOf(desired, state, policy, {
         allEnvironments: ['staging'],
         trustCounts: true,
+        whole: true,
       });
       return { desired, state, policy, actual: await observe(reader(), at, scope) };
     };

@@ -219,7 +219,7 @@ async function inputFor(
   const actual = await observe(
     reader,
     at,
-    scopeOf(desired, state, policy, { allEnvironments: names, trustCounts: false }),
+    scopeOf(desired, state, policy, { allEnvironments: names, trustCounts: false, whole: true }),
   );
   return { desired, actual, state, policy };
 }

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WireDefinition } from '../../src/api/wire.js';
 import type { Desired } from '../../src/model/desired.js';
-import type { Plan } from '../../src/model/plan.js';
+import type { Plan, Withheld } from '../../src/model/plan.js';
 import type { State } from '../../src/model/state.js';
+import { isFlagAtBase, isSegmentAtBase } from '../../src/plan/at-base.js';
 import {
   stateAfterAnswers,
   stateAfterVerify,
@@ -313,6 +314,23 @@ describe('laws of the planner', () => {
     );
   });
 
+  it('where nothing drifted, what differs from its base and what left the specs is all that changes', () => {
+    fc.assert(
+      fc.property(someDesired, someDesired, fc.boolean(), (first, second, prune) => {
+        const input = inputFor(second, run(first, START), { prune });
+
+        const only = awayFromBase(input);
+        const touched = planChanges({ ...input, policy: { ...input.policy, only } });
+
+        const { changes, steps, withheld } = planChanges(input);
+        expect({ changes: touched.changes, steps: touched.steps }).toEqual({ changes, steps });
+        const isOfNow = ({ why }: Withheld): boolean => why !== 'immutable';
+        expect(touched.withheld.filter(isOfNow)).toEqual(withheld.filter(isOfNow));
+      }),
+      settings,
+    );
+  });
+
   it('every step comes after what it needs', () => {
     fc.assert(
       fc.property(someDesired, someDesired, (first, second) => {
@@ -327,6 +345,22 @@ describe('laws of the planner', () => {
     );
   });
 });
+
+function awayFromBase(input: PlanInput): ReadonlySet<string> {
+  const { desired, state } = input;
+  const away = [
+    ...[...desired.flags.values()]
+      .filter((each) => !isFlagAtBase(each, state.get(`flag/${each.name}`), input))
+      .map(({ name }) => `flag/${name}`),
+    ...[...desired.segments.values()]
+      .filter((each) => !isSegmentAtBase(each, state.get(`segment/${each.name}`), input))
+      .map(({ name }) => `segment/${name}`),
+  ];
+  const left = [...state].filter(([, { kind, name }]) => {
+    return !(kind === 'flag' ? desired.flags : desired.segments).has(name);
+  });
+  return new Set([...away, ...left.map(([key]) => key)]);
+}
 
 function reversed<T>(map: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
   return new Map([...map].reverse());

@@ -253,6 +253,7 @@ export function anActual(
     segments,
     allFlags: [...flags].filter(([, each]) => each.existence === 'present').map(([name]) => name),
     allSegments: [...segments].filter(([, each]) => each.segment).map(([name]) => name),
+    showsFlags: true,
   };
 }
 

@@ -320,6 +320,7 @@ export function observeWorld(
     ),
     allFlags: [...world.flags.keys()],
     allSegments: [...world.segments.keys()],
+    showsFlags: true,
   };
 }
 

@@ -2,6 +2,7 @@ import { FlaghoistError } from '../../errors.js';
 import { openCheckout, type Checkout } from '../../git/checkout.js';
 import { commitIn } from '../../git/commit-summary.js';
 import { filesPrint } from '../../git/files-print.js';
+import type { GitMemory } from '../../git/git-memory.js';
 import { localChanges } from '../../git/local-changes.js';
 import { addsKill } from '../../stages/added-kills.js';
 import { openCommit, openSource, type Source } from '../../stages/source.js';
@@ -45,10 +46,10 @@ export class LocalUpstream implements Upstream {
     });
   }
 
-  async open(commit: string | null): Promise<Source> {
+  async open(commit: string | null, memory?: GitMemory): Promise<Source> {
     const real = await this.#real();
     if (commit === null) return openSource(real, { workingTree: true });
-    return openCommit(await openCheckout(real), commit);
+    return openCommit(await openCheckout(real, memory), commit);
   }
 
   async describe(commit: string): Promise<CommitView> {

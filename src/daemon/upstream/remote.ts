@@ -1,4 +1,5 @@
 import { Clone, type CloneOptions } from '../../git/clone.js';
+import type { GitMemory } from '../../git/git-memory.js';
 import { commitIn } from '../../git/commit-summary.js';
 import { addsKill } from '../../stages/added-kills.js';
 import { openCommit, type Source } from '../../stages/source.js';
@@ -35,9 +36,9 @@ export class RemoteUpstream implements Upstream {
     return this.#with(commit, async (checkout) => commitIn(checkout, commit));
   }
 
-  async open(commit: string | null): Promise<Source> {
+  async open(commit: string | null, memory?: GitMemory): Promise<Source> {
     if (commit === null) throw new Error('bug: a clone has no files on disk');
-    return openCommit(await this.#clone.checkout(commit), commit);
+    return openCommit(await this.#clone.checkout(commit, memory), commit);
   }
 
   async addsKill(before: string, after: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import type { GitMemory } from '../../git/git-memory.js';
 import type { Source } from '../../stages/source.js';
 import type { CommitView } from '../view.js';
 
@@ -30,8 +31,9 @@ export interface Upstream {
    * What a run reads. To be disposed of.
    *
    * @param commit full hash of one that was seen, or comes before one; null: the files on disk.
+   * @param memory of what git said in earlier runs.
    */
-  open(commit: string | null): Promise<Source>;
+  open(commit: string | null, memory?: GitMemory): Promise<Source>;
   /** @param commit full hash of one that was seen, or comes before one. */
   describe(commit: string): Promise<CommitView>;
   /** Whether a commit orders a kill that the one before does not. */

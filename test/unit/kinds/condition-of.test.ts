@@ -20,12 +20,24 @@ const WORDED: readonly (readonly [object, object])[] = [
     { attribute: 'beta', is: false },
   ],
   [
+    { type: 'MATCHES_STRING', attribute: 'mail', string: '^qa' },
+    { attribute: 'mail', matches: '^qa' },
+  ],
+  [
+    { type: 'EQUAL_NUMBER', attribute: 'seats', number: 0 },
+    { attribute: 'seats', equals: 0 },
+  ],
+  [
     { type: 'BETWEEN_NUMBER', attribute: 'seats', between: { from: 1, to: 5 } },
     { attribute: 'seats', between: [1, 5] },
   ],
   [
     { type: 'ON_OR_AFTER_DATE', attribute: 'joined', date: DAY },
     { attribute: 'joined', onOrAfter: '2026-10-03' },
+  ],
+  [
+    { type: 'ON_DATE', attribute: 'joined', date: DAY + 80_040_000 },
+    { attribute: 'joined', on: '2026-10-03T22:14:00Z' },
   ],
   [
     { type: 'BETWEEN_DATE', attribute: 'joined', between: { from: DAY, to: DAY + 1500 } },
@@ -45,20 +57,55 @@ const RAW: readonly (readonly [string, object])[] = [
     { type: 'BETWEEN_NUMBER', attribute: 'a', between: { from: 5, to: 1 } },
   ],
   ['a comparison without its attribute', { type: 'EQUAL_NUMBER', number: 3 }],
+  ['an attribute without a name', { type: 'EQUAL_NUMBER', attribute: '', number: 3 }],
+  ['an attribute that is no text', { type: 'IN_LIST_STRING', attribute: 5, strings: ['a'] }],
+  ['a segment without a name', { type: 'IN_SEGMENT', string: '' }],
+  ['a pattern that is empty', { type: 'MATCHES_STRING', attribute: 'a', string: '' }],
+  ['a pattern that is no text', { type: 'MATCHES_STRING', attribute: 'a', string: 5 }],
+  ['a yes or no that is neither', { type: 'BOOLEAN', attribute: 'a', bool: 'yes' }],
+  ['a number that is none', { type: 'EQUAL_NUMBER', attribute: 'a', number: 'many' }],
+  ['a date that is none', { type: 'ON_DATE', attribute: 'a', date: 'soon' }],
+  ['a moment between two milliseconds', { type: 'ON_DATE', attribute: 'a', date: 1.5 }],
+  [
+    'a range that starts at no number',
+    { type: 'BETWEEN_NUMBER', attribute: 'a', between: { from: 'few', to: 5 } },
+  ],
+  [
+    'a range that ends at no number',
+    { type: 'BETWEEN_NUMBER', attribute: 'a', between: { from: 1, to: 'many' } },
+  ],
+  ['a range without ends', { type: 'BETWEEN_NUMBER', attribute: 'a' }],
+  ['texts that are no list', { type: 'IN_LIST_STRING', attribute: 'a', strings: 'DE' }],
   ['an empty list', { type: 'IN_LIST_STRING', attribute: 'a', strings: [] }],
   [
     'a dependency on no treatment',
     { type: 'IN_SPLIT', depends: { splitName: 'a', treatments: [] } },
   ],
+  [
+    'a dependency on a treatment without a name',
+    { type: 'IN_SPLIT', depends: { splitName: 'a', treatments: [''] } },
+  ],
+  [
+    'a dependency on a flag without a name',
+    { type: 'IN_SPLIT', depends: { splitName: '', treatments: ['on'] } },
+  ],
 ];
 
 describe('the condition of a matcher', () => {
   it.each(WORDED)('says %j as %j', (matcher, condition) => {
-    expect(conditionOf(matcher as Matcher)).toEqual(condition);
+    expect(conditionOf(matcher as Matcher)).toStrictEqual(condition);
   });
 
   it.each(RAW)('passes %s through', (_, matcher) => {
     expect(conditionOf(matcher as Matcher)).toEqual({ matcher });
+  });
+
+  it('writes what it passes through in one order, whatever order the answer had', () => {
+    const matcher = { zone: 'b', type: 'SOMETHING_NEW', area: 'a' };
+
+    expect(JSON.stringify(conditionOf(matcher as Matcher))).toBe(
+      '{"matcher":{"type":"SOMETHING_NEW","area":"a","zone":"b"}}',
+    );
   });
 
   it('keeps the negation of a matcher that it passes through', () => {

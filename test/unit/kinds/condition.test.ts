@@ -45,6 +45,10 @@ const CONDITIONS: readonly (readonly [ConditionSpec, object])[] = [
     { type: 'BETWEEN_NUMBER', attribute: 'seats', between: { from: 1, to: 5 } },
   ],
   [
+    { attribute: 'score', between: [0.5, 0.5] },
+    { type: 'BETWEEN_NUMBER', attribute: 'score', between: { from: 0.5, to: 0.5 } },
+  ],
+  [
     { attribute: 'since', on: '2026-10-03' },
     { type: 'ON_DATE', attribute: 'since', date: DAY },
   ],
@@ -80,11 +84,15 @@ const CONDITIONS: readonly (readonly [ConditionSpec, object])[] = [
     { matcher: { type: 'IN_LIST_SEMVER', strings: ['2', '1'], attribute: null, negate: false } },
     { type: 'IN_LIST_SEMVER', strings: ['1', '2'] },
   ],
+  [
+    { matcher: { type: 'IN_SPLIT', depends: { splitName: 'cart', treatments: ['on', 'beta'] } } },
+    { type: 'IN_SPLIT', depends: { splitName: 'cart', treatments: ['beta', 'on'] } },
+  ],
 ];
 
 describe('matcherOf', () => {
   it.each(CONDITIONS)('turns %j into the matcher of the service', (condition, matcher) => {
-    expect(matcherOf(condition)).toEqual({ ok: true, value: matcher });
+    expect(matcherOf(condition)).toStrictEqual({ ok: true, value: matcher });
   });
 
   it.each(CONDITIONS)('negates %j with not: true, and only then', (condition, matcher) => {
@@ -95,22 +103,56 @@ describe('matcherOf', () => {
     expect(matcherOf({ ...condition, not: false })).toEqual({ ok: true, value: matcher });
   });
 
-  it.each<[ConditionSpec, string, string]>([
-    [{ not: true }, 'condition-shape', ''],
-    [{ segment: 'a', flag: 'b', treatments: ['on'] }, 'condition-shape', 'flag'],
-    [{ flag: 'b' }, 'condition-shape', 'flag'],
-    [{ segment: 'a', treatments: ['on'] }, 'condition-shape', 'treatments'],
-    [{ segment: 'a', attribute: 'mail' }, 'condition-shape', 'attribute'],
-    [{ atLeast: 3 }, 'condition-shape', 'atLeast'],
-    [{ attribute: 'a', on: '3 October' }, 'invalid-date', 'on'],
-    [{ attribute: 'a', on: '2026-02-30' }, 'invalid-date', 'on'],
-    [{ attribute: 'a', on: '2026-10-03T22:14:00' }, 'invalid-date', 'on'],
-    [{ attribute: 'a', betweenDates: ['2026-10-03', 'x'] }, 'invalid-date', 'betweenDates/1'],
-    [{ attribute: 'a', between: { from: 2, to: 1 } }, 'range-reversed', 'between'],
-  ])('refuses %j as %s at "%s"', (condition, code, path) => {
-    const checked = matcherOf(condition);
+  it('passes a raw matcher through with all that it says, its negation included', () => {
+    const matcher = { type: 'SOMETHING_NEW', bool: false, negate: true, near: { km: 3 } };
 
-    const faults = checked.ok ? [] : checked.faults;
-    expect(faults.map((each) => [each.code, each.path.join('/')])).toEqual([[code, path]]);
+    expect(matcherOf({ matcher })).toStrictEqual({ ok: true, value: matcher });
+  });
+
+  it.each<[ConditionSpec, string, string]>([
+    [
+      { not: true },
+      '',
+      'the condition compares nothing: it needs segment, flag, matcher, or a comparison such as in',
+    ],
+    [
+      { segment: 'a', flag: 'b', treatments: ['on'] },
+      'flag',
+      'a condition makes one comparison, and this one has "segment" already (a list of conditions means AND)',
+    ],
+    [{ flag: 'b' }, 'flag', '"flag" needs "treatments": those of the other flag that match'],
+    [{ segment: 'a', treatments: ['on'] }, 'treatments', '"treatments" stands beside "flag" only'],
+    [{ segment: 'a', attribute: 'mail' }, 'attribute', '"attribute" does not go with "segment"'],
+    [{ atLeast: 3 }, 'atLeast', '"atLeast" needs "attribute": what is compared'],
+  ])('refuses %j at the key "%s"', (condition, path, message) => {
+    expect(faultOf(condition)).toEqual({ code: 'condition-shape', at: 'key', path, message });
+  });
+
+  it.each<[ConditionSpec, string, string]>([
+    [{ attribute: 'a', on: '3 October' }, 'on', '3 October'],
+    [{ attribute: 'a', on: '2026-02-30' }, 'on', '2026-02-30'],
+    [{ attribute: 'a', on: '2026-10-03T22:14:00' }, 'on', '2026-10-03T22:14:00'],
+    [{ attribute: 'a', betweenDates: ['2026-10-03', 'x'] }, 'betweenDates/1', 'x'],
+    [{ attribute: 'a', betweenDates: { from: 'x', to: 5 } }, 'betweenDates/from', 'x'],
+  ])('refuses %j, whose value at "%s" is no date', (condition, path, written) => {
+    const message = `"${written}" is no date: a day (2026-10-03), a moment with its zone (2026-10-03T22:14:00Z), or milliseconds`;
+
+    expect(faultOf(condition)).toEqual({ code: 'invalid-date', at: 'value', path, message });
+  });
+
+  it('refuses a range that is reversed', () => {
+    expect(faultOf({ attribute: 'a', between: { from: 2, to: 1 } })).toEqual({
+      code: 'range-reversed',
+      at: 'value',
+      path: 'between',
+      message: '"between" starts after it ends',
+    });
   });
 });
+
+/** The one fault of a condition. */
+function faultOf(condition: ConditionSpec): object | undefined {
+  const checked = matcherOf(condition);
+  const [fault, second] = checked.ok ? [] : checked.faults;
+  return fault && !second ? { ...fault, path: fault.path.join('/') } : undefined;
+}

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { patchOperations } from '../../../src/kinds/flag-patch.js';
 import {
+  canonicalDefinition,
+  definitionBody,
   definitionFromWire,
   flagFieldsFromWire,
   withFields,
 } from '../../../src/kinds/flag-wire.js';
 import { canonicalMatcher } from '../../../src/kinds/matcher.js';
-import { liveDefinition } from '../../support/builders.js';
+import { DEFINITION, liveDefinition } from '../../support/builders.js';
 
 describe('canonical form of an answer', () => {
   it('is the same whatever order its sets are in, with nulls and without, with further fields and without', () => {
@@ -48,7 +49,23 @@ describe('canonical form of an answer', () => {
       ],
     };
 
-    expect(definitionFromWire(noisy)).toEqual(definitionFromWire(plain));
+    expect(definitionFromWire(noisy)).toStrictEqual(definitionFromWire(plain));
+    expect(definitionFromWire(noisy).targets).toStrictEqual({ on: ['a', 'b'] });
+  });
+
+  it('holds a configuration as the value that its text is, and a text that is no JSON as itself', () => {
+    const live = liveDefinition('pay', 'staging');
+    const treatments = [
+      { name: 'on', configurations: '{ "steps": 3 }' },
+      { name: 'off', configurations: 'three steps' },
+      { name: 'none' },
+    ];
+
+    expect(definitionFromWire({ ...live, treatments }).treatments).toStrictEqual([
+      { name: 'on', description: '', configuration: { steps: 3 } },
+      { name: 'off', description: '', configuration: 'three steps' },
+      { name: 'none', description: '' },
+    ]);
   });
 
   it('takes numbers in either spelling, but leaves versions alone', () => {
@@ -100,10 +117,85 @@ describe('canonical form of an answer', () => {
     };
 
     expect(flagFieldsFromWire(flag)).toEqual({ description: '', tags: [], rolloutStatus: '' });
+    expect(
+      flagFieldsFromWire({
+        ...flag,
+        description: 'Payments',
+        tags: [{ name: 'web' }, { name: 'app' }],
+        rolloutStatus: { id: 'r', name: 'Ramping' },
+      }),
+    ).toEqual({ description: 'Payments', tags: ['app', 'web'], rolloutStatus: 'Ramping' });
   });
 });
 
-describe('a patch', () => {
+describe('canonical form of a spec', () => {
+  it('is that of the answer which it gives', () => {
+    const rules = [
+      {
+        matchers: [{ type: 'IN_LIST_STRING', strings: ['b', 'a', 'b'], negate: false }],
+        buckets: [
+          { treatment: 'on', size: 100 },
+          { treatment: 'off', size: 0 },
+        ],
+      },
+    ];
+    const defaultRule = [
+      { treatment: 'on', size: 0 },
+      { treatment: 'off', size: 100 },
+    ];
+
+    expect(
+      canonicalDefinition({ targets: { on: ['b', 'a', 'b'], off: [] }, rules, defaultRule }),
+    ).toStrictEqual({
+      targets: { on: ['a', 'b'] },
+      rules: [
+        {
+          matchers: [{ type: 'IN_LIST_STRING', strings: ['a', 'b'] }],
+          buckets: [{ treatment: 'on', size: 100 }],
+        },
+      ],
+      defaultRule: [{ treatment: 'off', size: 100 }],
+    });
+  });
+
+  it('says nothing that the spec does not say', () => {
+    expect(canonicalDefinition({ killed: true })).toStrictEqual({ killed: true });
+  });
+});
+
+describe('the body that creates a definition', () => {
+  it('carries targets and configurations in the treatments, and empty descriptions where none are said', () => {
+    const matchers = [{ type: 'IN_SEGMENT', string: 'staff' }];
+    const buckets = [{ treatment: 'on', size: 100 }];
+
+    expect(
+      definitionBody({
+        ...DEFINITION,
+        treatments: [
+          { name: 'on', description: 'On', configuration: { size: 1 } },
+          { name: 'off', configuration: null },
+          { name: 'none' },
+        ],
+        targets: { on: ['a', 'b'], none: [] },
+        rules: [{ matchers, buckets }],
+      }),
+    ).toStrictEqual({
+      killed: false,
+      treatments: [
+        { name: 'on', description: 'On', configurations: '{"size":1}', keys: ['a', 'b'] },
+        { name: 'off', description: '', configurations: 'null' },
+        { name: 'none', description: '' },
+      ],
+      defaultTreatment: 'off',
+      baselineTreatment: 'off',
+      trafficAllocation: 100,
+      rules: [{ buckets, condition: { combiner: 'AND', matchers } }],
+      defaultRule: DEFINITION.defaultRule,
+    });
+  });
+});
+
+describe('a live definition with managed fields in it', () => {
   const live = {
     ...liveDefinition('pay', 'staging', { targets: { on: ['a'] } }),
     flagSets: [{ id: 'set-1', type: 'FLAG_SET' }],
@@ -119,13 +211,70 @@ describe('a patch', () => {
     ],
   };
 
-  it('is empty where the desired fields are what is live', () => {
-    const target = withFields(live, {
+  it('is the live one where the fields are what is live, whatever spelling they have there', () => {
+    const keys = ['b', 'a'];
+    const spelt = { ...live, treatments: live.treatments.map((each) => ({ ...each, keys })) };
+
+    const target = withFields(spelt, {
       treatments: [{ name: 'on', configuration: { size: 1 } }, { name: 'off' }],
-      targets: { on: ['a'] },
+      targets: { on: ['a', 'b'], off: ['a', 'b'] },
     });
 
-    expect(patchOperations(live, target)).toEqual([]);
+    expect(target).toStrictEqual(spelt);
+  });
+
+  it('has another configuration in the writing of the spec, also where there was none', () => {
+    const target = withFields(live, {
+      treatments: [
+        { name: 'on', configuration: { size: 2 } },
+        { name: 'off', configuration: { size: 1 } },
+        { name: 'new', configuration: null },
+      ],
+    });
+
+    expect(target.treatments.map(({ configurations }) => configurations)).toEqual([
+      '{"size":2}',
+      '{"size":1}',
+      'null',
+    ]);
+  });
+
+  it('keeps configurations that the spec does not say', () => {
+    const [on] = withFields(live, { treatments: [{ name: 'on' }] }).treatments;
+
+    expect(on?.configurations).toBe('{ "size": 1 }');
+  });
+
+  it('has a new treatment with an empty description, and with the targets that are said', () => {
+    const target = withFields(live, {
+      treatments: [{ name: 'on' }, { name: 'new' }, { name: 'newer' }],
+      targets: { new: ['b'], newer: [] },
+    });
+
+    expect(target.treatments.slice(1)).toStrictEqual([
+      { name: 'new', description: '', keys: ['b'] },
+      { name: 'newer', description: '' },
+    ]);
+  });
+
+  it('has no targets left where none are said, and those of before where they are not managed', () => {
+    const [without] = withFields(live, { targets: {} }).treatments;
+    const [untouched] = withFields(live, { treatments: [{ name: 'on' }] }).treatments;
+
+    expect(without).not.toHaveProperty('keys');
+    expect(untouched?.keys).toEqual(['a']);
+  });
+
+  it('has the targets of the spec where they are others, and as many', () => {
+    const [on] = withFields(live, { targets: { on: ['b'] } }).treatments;
+
+    expect(on?.keys).toEqual(['b']);
+  });
+
+  it('has targets where there were none', () => {
+    const [, off] = withFields(live, { targets: { off: ['b'] } }).treatments;
+
+    expect(off?.keys).toEqual(['b']);
   });
 
   it('keeps what it does not know about a treatment that it replaces', () => {
@@ -133,20 +282,14 @@ describe('a patch', () => {
       treatments: [{ name: 'off' }, { name: 'on', description: 'New' }],
     });
 
-    expect(patchOperations(live, target)).toEqual([
+    expect(target.treatments).toEqual([
+      { name: 'off', description: 'Off' },
       {
-        op: 'replace',
-        path: '/treatments',
-        value: [
-          { name: 'off', description: 'Off' },
-          {
-            name: 'on',
-            description: 'New',
-            configurations: '{ "size": 1 }',
-            keys: ['a'],
-            segments: ['vip'],
-          },
-        ],
+        name: 'on',
+        description: 'New',
+        configurations: '{ "size": 1 }',
+        keys: ['a'],
+        segments: ['vip'],
       },
     ]);
   });
@@ -169,20 +312,5 @@ describe('a patch', () => {
     const target = withFields({ ...live, rules: [rule] }, { rules: [ours, theirs] });
 
     expect(target.rules[1]).toBe(rule);
-  });
-
-  it('never names a position inside rules or buckets', () => {
-    const target = withFields(live, {
-      trafficAllocation: 50,
-      defaultRule: [
-        { treatment: 'on', size: 1 },
-        { treatment: 'off', size: 99 },
-      ],
-    });
-
-    expect(patchOperations(live, target).map(({ op, path }) => `${op} ${path}`)).toEqual([
-      'replace /defaultRule',
-      'replace /trafficAllocation',
-    ]);
   });
 });

@@ -383,7 +383,7 @@ describe('another traffic type', () => {
     expect(planLines(plan)).toEqual(['withheld update flag/pay: immutable']);
   });
 
-  it('blocks the segment, and what would newly use it waits', () => {
+  it('blocks the segment, with the keys that are to be changed in it', () => {
     const segment = desiredSegment('staff', { staging: ['u1'] });
     const before = aDesired({ segments: [segment] });
     const desired = aDesired({

@@ -128,6 +128,7 @@ describe('a kill', () => {
     const scope = scopeOf(aDesired({ kills: [listed('pay')] }), NO_STATE, aPolicy(), {
       allEnvironments: [],
       trustCounts: false,
+      whole: true,
     });
 
     expect(scope.flags).toEqual(
@@ -233,5 +234,55 @@ describe('what a base remembers of kills', () => {
     });
     expect(baseAfter(own, { killed: true })).not.toHaveProperty('killListed');
     expect(baseAfter(own, { killed: true })).not.toHaveProperty('liveKillSeenAt');
+  });
+
+  it('stays as it was where this run did not find the definition equal', () => {
+    const desired = aDesired({ flags: [pay()], kills: [listed('pay')] });
+    const differing = (before: Partial<Base<Definition>>) => {
+      const actual = anActual({ flags: [liveFlag('pay', { production: { killed: true } })] });
+      const input = { desired, actual, state: remembered(before), policy: aPolicy() };
+      return stateAfterVerify(input, new Set(), HEAD).get('flag/pay')?.environments[
+        'env-production'
+      ];
+    };
+
+    expect(differing({})).not.toHaveProperty('killListed');
+    expect(differing({ killListed: true })).toMatchObject({ commit: EARLIER, killListed: true });
+  });
+
+  it('is no kill of others where the base has it, also while HEAD takes it back', () => {
+    const desired = aDesired({ flags: [pay({ killed: false })] });
+    const actual = anActual({ flags: [liveFlag('pay', { production: { killed: true } })] });
+    const state = remembered({ spec: { killed: true } });
+    const next = stateAfterVerify({ desired, actual, state, policy: aPolicy() }, new Set(), HEAD);
+
+    const base = 'env-production';
+    expect(next.get('flag/pay')?.environments[base]).toEqual(
+      state.get('flag/pay')?.environments[base],
+    );
+  });
+
+  it('is a kill of others also where our own creation was about to be seen for the first time', () => {
+    const actual = anActual({ flags: [liveFlag('pay', { production: { killed: true } })] });
+    const environments = { 'env-production': { commit: EARLIER, pending: 'create' as const } };
+    const state: State = new Map([['flag/pay', { kind: 'flag', name: 'pay', environments }]]);
+    const input = { desired: aDesired({ flags: [pay()] }), actual, state, policy: aPolicy() };
+
+    expect(stateAfterVerify(input, new Set(), HEAD).get('flag/pay')?.environments).toEqual({
+      'env-production': { commit: EARLIER, pending: 'create', liveKillSeenAt: HEAD },
+    });
+  });
+
+  it('keeps what was seen where nobody looked, and forgets it with the definition', () => {
+    const desired = aDesired({ flags: [pay()] });
+    const after = (actual: ReturnType<typeof anActual>) => {
+      const state = remembered({ liveKillSeenAt: EARLIER });
+      return stateAfterVerify({ desired, actual, state, policy: aPolicy() }, new Set(), HEAD).get(
+        'flag/pay',
+      )?.environments['env-production'];
+    };
+
+    expect(after(anActual())).toMatchObject({ liveKillSeenAt: EARLIER });
+    expect(after(anActual({ flags: [liveFlag('pay')] }))).not.toHaveProperty('liveKillSeenAt');
   });
 });

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { stateAfterVerify, stateBeforeApply } from '../../../src/plan/next-state.js';
-import { planChanges } from '../../../src/plan/plan.js';
-import type { PlanInput } from '../../../src/plan/plan-input.js';
-import type { State } from '../../../src/model/state.js';
+import { stateBeforeApply } from '../../../src/plan/next-state.js';
+import { pendingWithheld, planChanges, touchedKeys } from '../../../src/plan/plan.js';
 import {
   aDesired,
   anActual,
@@ -21,26 +19,7 @@ import {
   planLines,
   stepLines,
 } from '../../support/builders.js';
-
-/** The state after a run that found everything equal to these specs. */
-function stateOf(desired: PlanInput['desired'], policy = aPolicy()): State {
-  const actual = anActual();
-  const ids = [
-    ...[...desired.flags.values()].flatMap(({ name, environments }) => [
-      `flag/${name}`,
-      ...[...environments.keys()].map((environment) => `flag/${name}@${environment}`),
-    ]),
-    ...[...desired.segments.values()].flatMap(({ name, environments }) => [
-      `segment/${name}`,
-      ...[...environments.keys()].map((environment) => `segment/${name}@${environment}`),
-    ]),
-  ];
-  return stateAfterVerify(
-    { desired, actual, state: NO_STATE, policy },
-    new Set(ids),
-    'a'.repeat(40),
-  );
-}
+import { stateOf } from '../../support/state-of.js';
 
 describe('creation', () => {
   it('creates a segment before the definition that names it, and staging before production', () => {
@@ -555,5 +534,102 @@ describe('removal', () => {
 
     expect(planLines(plan)).toEqual([]);
     expect(plan.unmanaged).toEqual({ flags: 1, segments: 1 });
+  });
+});
+
+describe('what a plan tells besides its changes', () => {
+  const desired = aDesired({
+    flags: [
+      desiredFlag('pay', { environments: { staging: {}, production: onShare(5) } }),
+      desiredFlag('cart'),
+    ],
+    segments: [{ ...desiredSegment('beta', { staging: ['a'] }), description: 'Opted in' }],
+  });
+  const actual = anActual({
+    flags: [liveFlag('pay', { staging: {}, production: {} }), noFlag('cart'), liveFlag('theirs')],
+    segments: [liveSegment('beta', { staging: ['a'] }), liveSegment('vip')],
+  });
+  const input = { desired, actual, state: NO_STATE, policy: aPolicy() };
+
+  it('is what is equal, also where the service cannot change a description any more', () => {
+    expect(planChanges(input).unchanged).toEqual([
+      'flag/pay',
+      'flag/pay@staging',
+      'segment/beta',
+      'segment/beta@staging',
+    ]);
+  });
+
+  it('is nothing equal about an object of another traffic type, or held back', () => {
+    const account = desiredFlag('pay', { trafficType: 'account' });
+    const live = anActual({ flags: [liveFlag('pay')] });
+    const blocked = { ...input, desired: aDesired({ flags: [account] }), actual: live };
+    const described = aDesired({ flags: [desiredFlag('pay', { fields: { description: 'd' } })] });
+    const held = {
+      ...input,
+      desired: described,
+      actual: live,
+      policy: aPolicy({ suspended: true }),
+    };
+
+    expect(planChanges(blocked).unchanged).toEqual([]);
+    expect(planChanges(held).unchanged).toEqual([]);
+  });
+
+  it('is how much was looked at', () => {
+    expect(planChanges(input).observed).toBe('full');
+    expect(planChanges(input, 'touched').observed).toBe('touched');
+  });
+
+  it('is how much is not ours, neither by the specs nor by the inventory', () => {
+    const ours = stateOf(
+      aDesired({ flags: [desiredFlag('theirs')], segments: [desiredSegment('vip', {})] }),
+    );
+
+    expect(planChanges(input).unmanaged).toEqual({ flags: 1, segments: 1 });
+    expect(planChanges({ ...input, state: ours }).unmanaged).toEqual({ flags: 0, segments: 0 });
+  });
+
+  it.each(['allFlags', 'allSegments'] as const)(
+    'is nothing of what is not ours where the service does not list it: %s',
+    (list) => {
+      expect(planChanges({ ...input, actual: { ...actual, [list]: null } }).unmanaged).toBeNull();
+    },
+  );
+
+  it('is what waits, and not what the service can never make', () => {
+    const suspended = planChanges({ ...input, policy: aPolicy({ suspended: true }) });
+
+    expect(suspended.withheld.map(({ id }) => id)).toEqual([
+      'flag/cart',
+      'flag/pay@production',
+      'segment/beta',
+    ]);
+    expect(pendingWithheld(suspended).map(({ id }) => id)).toEqual([
+      'flag/cart',
+      'flag/pay@production',
+    ]);
+  });
+
+  it('is which objects it writes to', () => {
+    expect(touchedKeys(planChanges(input))).toEqual(new Set(['flag/cart', 'flag/pay']));
+  });
+
+  it('is only of objects that the filter names, of the specs and of the inventory', () => {
+    const policy = (...only: string[]) => aPolicy({ only: new Set(only), prune: true });
+    const state = stateOf(aDesired({ flags: [desiredFlag('theirs')] }));
+    const ids = (...only: string[]) => {
+      const { changes, withheld, unchanged } = planChanges({
+        ...input,
+        state,
+        policy: policy(...only),
+      });
+      return [...changes, ...withheld].map(({ id }) => id).concat(unchanged);
+    };
+
+    expect(ids('flag/cart')).toEqual(['flag/cart']);
+    expect(ids('segment/cart')).toEqual([]);
+    expect(ids('segment/beta')).toEqual(['segment/beta', 'segment/beta', 'segment/beta@staging']);
+    expect(ids('flag/theirs')).toEqual(['flag/theirs']);
   });
 });

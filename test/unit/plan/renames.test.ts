@@ -68,6 +68,21 @@ describe('an object under another name', () => {
     expect(renames(planAfter(flags('old'), segment('old'), false))).toEqual([]);
   });
 
+  it('is none where either was there before and stays', () => {
+    const described = (name: string) => ({ ...flag(name), fields: { description: 'Changed' } });
+    const left = aDesired({ flags: [described('new')] });
+    const joined = aDesired({ flags: [described('old'), flag('new')] });
+
+    expect(renames(planAfter(flags('old', 'new'), left, false))).toEqual([]);
+    expect(renames(planAfter(flags('old'), joined, false))).toEqual([]);
+  });
+
+  it('is none where both are in no environment, and would look like any other', () => {
+    const bare = (name: string) => aDesired({ flags: [desiredFlag(name)] });
+
+    expect(renames(planAfter(bare('old'), bare('new'), false))).toEqual([]);
+  });
+
   it('changes nothing about what is planned, nor its hash', () => {
     const plan = planAfter(flags('old'), flags('new'), true);
     const place = { origin: 'embedded', workspaceId: 'ws-1' };

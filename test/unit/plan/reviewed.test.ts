@@ -38,7 +38,7 @@ describe('a run that is held to a reviewed plan', () => {
     const [only] = onlyReviewed([drafted(['/rules'])], new Set(['flag/other@production']));
 
     expect(only?.draft).toBeUndefined();
-    expect(only?.withheld).toMatchObject([{ id: ID, why: 'not-reviewed' }]);
+    expect(only?.withheld).toMatchObject([{ id: ID, why: 'not-reviewed', dependsOn: [] }]);
   });
 
   it('leaves the reviewed objects, and all where nothing was reviewed, as they are', () => {

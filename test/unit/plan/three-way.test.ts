@@ -23,13 +23,15 @@ describe('a field in three states', () => {
     ['commit', undefined, 2, 1],
   ] as const)('%s: base %s, desired %s, actual %s', (reason, base, desired, actual) => {
     const said = base === undefined ? {} : { base };
-    expect(one(base, desired, actual)).toEqual([
+    expect(one(base, desired, actual)).toStrictEqual([
       { path: '/a', reason, ...said, before: actual, after: desired },
     ]);
   });
 
   it('has no value before where the service has none', () => {
-    expect(one(1, 2, undefined)).toEqual([{ path: '/a', reason: 'conflict', base: 1, after: 2 }]);
+    expect(one(1, 2, undefined)).toStrictEqual([
+      { path: '/a', reason: 'conflict', base: 1, after: 2 },
+    ]);
   });
 
   it('is no change where both sides are equal, whatever the base was', () => {

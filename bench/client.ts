@@ -1,0 +1,174 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MAIN, measured, median, type Measured, type Service } from './client/measure.js';
+import { buildWorkspace, flaghoist, withService, type Workspace } from './client/workspace.js';
+
+/**
+ * Measures the client beside its floors, in turns within each round, so that what else the machine does meets both.
+ * Ratios matter; milliseconds are those of this machine.
+ *
+ * Usage: `npm run bench -- [PART]…`; default: all parts. `BENCH_SIZES=100,1000` and `BENCH_ROUNDS=1` make it quick.
+ * Needs `npm run build`.
+ */
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const SIZES = (process.env['BENCH_SIZES'] ?? '100,1000,10000').split(',').map(Number);
+const TSX = ['--import', 'tsx'];
+const HERE = import.meta.dirname;
+
+const PARTS = { startup, validate, noop, strict, touched };
+type Part = keyof typeof PARTS;
+
+/** What one round of a run against its floor gives. */
+interface Round {
+  readonly run: Measured;
+  readonly floorMs: number;
+  readonly requests: number;
+}
+
+function write(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function table(title: string, columns: readonly string[]): void {
+  write(`\n${title}\n`);
+  write(
+    `| ${columns.join(' | ')} |\n|${columns.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`,
+  );
+}
+
+async function startup(): Promise<void> {
+  table('Start-up', ['command', 'ms', '`node -e 0`, ms', 'limit, ms']);
+  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
+  const [own, bare] = [[] as number[], [] as number[]];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    own.push((await measured([MAIN, '--version'], { folder })).wallMs);
+    bare.push((await measured(['-e', '0'], { folder })).wallMs);
+  }
+  rmSync(folder, { recursive: true });
+  const limit = 1.5 * median(bare) + 60;
+  write(
+    `| \`flaghoist --version\` | ${[median(own), median(bare), limit].map(whole).join(' | ')} |`,
+  );
+}
+
+async function validate(workspaces: readonly Workspace[]): Promise<void> {
+  table('`validate` beside reading and parsing the same files with `yaml` alone', [
+    'flags',
+    'ms',
+    '`yaml`, ms',
+    'ratio',
+    'peak, MiB',
+  ]);
+  for (const { flags, repository, folder } of workspaces) {
+    const rounds: Round[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const run = await measured([MAIN, 'validate', repository], { folder });
+      const bare = await measured([join(HERE, 'client/bare-yaml.mjs'), repository], { folder });
+      rounds.push({ run, floorMs: bare.wallMs, requests: 0 });
+    }
+    row(flags, rounds, false);
+  }
+}
+
+async function noop(workspaces: readonly Workspace[]): Promise<void> {
+  await reconcileInSync('No-op `reconcile`, bulk lists available', workspaces, false);
+}
+
+async function strict(workspaces: readonly Workspace[]): Promise<void> {
+  await reconcileInSync('No-op `reconcile` of a service without bulk lists', workspaces, true);
+}
+
+/** Floor: a bare client that makes the same requests, and `validate` of the same files. */
+async function reconcileInSync(
+  title: string,
+  workspaces: readonly Workspace[],
+  isStrict: boolean,
+): Promise<void> {
+  table(title, ['flags', 'ms', 'floor, ms', 'ratio', 'peak, MiB', 'CPU, ms', 'requests']);
+  for (const workspace of workspaces) {
+    await withService(workspace, isStrict, async (service) => {
+      await flaghoist(workspace, service, 'reconcile');
+      const rounds: Round[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await service.requests();
+        const run = await flaghoist(workspace, service, 'reconcile');
+        const { lines, atOnce } = await service.requests();
+        const floorMs = await floorOf(workspace, service, { lines, atOnce });
+        rounds.push({ run, floorMs, requests: lines.length });
+      }
+      row(workspace.flags, rounds, true);
+    });
+  }
+}
+
+async function floorOf(
+  { folder, repository }: Workspace,
+  { origin, key }: Service,
+  { lines, atOnce }: { lines: readonly string[]; atOnce: number },
+): Promise<number> {
+  const file = join(folder, 'paths.txt');
+  writeFileSync(file, lines.map((line) => line.replace(/^GET /, '')).join('\n'));
+  const script = join(HERE, 'client/bare-client.ts');
+  const client = await measured([...TSX, script, origin, key, file, String(atOnce)], { folder });
+  const read = await measured([MAIN, 'validate', repository], { folder });
+  return client.wallMs + read.wallMs;
+}
+
+async function touched(workspaces: readonly Workspace[]): Promise<void> {
+  table('A cycle of a process that goes on, after a commit that touches one flag', [
+    'flags',
+    'CPU, ms',
+    'full cycle, CPU ms',
+    'ratio',
+    'requests before the write',
+  ]);
+  for (const workspace of workspaces) {
+    await withService(workspace, false, async (service) => {
+      const { folder, repository } = workspace;
+      const script = join(HERE, 'client/cycle.ts');
+      const args = [...TSX, script, repository, service.origin, service.key, String(ROUNDS)];
+      const { stdout } = await measured(args, { folder });
+      const { full, touched: cycles } = JSON.parse(stdout) as Record<
+        'full' | 'touched',
+        { cpuMs: number }[]
+      >;
+      const { lines } = await service.requests();
+      const reads = lines.findIndex((line) => !line.startsWith('GET'));
+      const [own, whole_] = [cycles, full].map((each) => median(each.map(({ cpuMs }) => cpuMs)));
+      const ratio = ((own ?? 0) / (whole_ ?? 1)).toFixed(3);
+      write(
+        `| ${[workspace.flags, whole(own ?? 0), whole(whole_ ?? 0), ratio, reads].join(' | ')} |`,
+      );
+    });
+  }
+}
+
+function row(flags: number, rounds: readonly Round[], isRun: boolean): void {
+  const of = (pick: (round: Round) => number): number => median(rounds.map(pick));
+  const cells = [
+    flags,
+    whole(of(({ run }) => run.wallMs)),
+    whole(of(({ floorMs }) => floorMs)),
+    of(({ run, floorMs }) => run.wallMs / floorMs).toFixed(2),
+    whole(of(({ run }) => run.peakMiB)),
+    ...(isRun ? [whole(of(({ run }) => run.cpuMs)), of(({ requests }) => requests)] : []),
+  ];
+  write(`| ${cells.join(' | ')} |`);
+}
+
+function whole(value: number): string {
+  return value.toFixed(0);
+}
+
+const wanted = process.argv.slice(2);
+const names = Object.keys(PARTS).filter((name) => wanted.length === 0 || wanted.includes(name));
+const sizes = names.some((name) => name !== 'startup') ? SIZES : [];
+const workspaces: Workspace[] = [];
+try {
+  // One after the other: each fills a store and starts a service.
+  for (const size of sizes) workspaces.push(await buildWorkspace(size));
+  for (const name of names) await PARTS[name as Part](workspaces);
+} finally {
+  for (const { folder } of workspaces) rmSync(folder, { recursive: true, force: true });
+}

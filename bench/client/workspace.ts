@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fillStore } from '../fill.js';
+import { MAIN, measured, startRecording, type Service } from './measure.js';
+
+/** Flags in three environments and one segment, on the service and in a config repository alike; in sync. */
+export interface Workspace {
+  readonly flags: number;
+  readonly folder: string;
+  readonly store: string;
+  readonly repository: string;
+}
+
+export async function buildWorkspace(flags: number): Promise<Workspace> {
+  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
+  const [store, repository] = [join(folder, 'store'), join(folder, 'repository')];
+  mkdirSync(store);
+  mkdirSync(repository);
+  await fillStore({ kind: 'directory', path: store }, flags);
+  const workspace = { flags, folder, store, repository };
+  await withService(workspace, false, async (service) => {
+    await flaghoist(workspace, service, 'import');
+    rmSync(join(repository, 'segments/guests.yaml'));
+    git(repository, 'init', '--quiet', '--initial-branch=main');
+    commit(repository, 'Write down what is live');
+  });
+  return workspace;
+}
+
+export async function withService<T>(
+  { store }: Workspace,
+  strict: boolean,
+  use: (service: Service) => Promise<T>,
+): Promise<T> {
+  const service = await startRecording(store, strict);
+  try {
+    return await use(service);
+  } finally {
+    service.stop();
+  }
+}
+
+export async function flaghoist(
+  { repository, folder }: Workspace,
+  { origin, key }: Service,
+  ...args: readonly string[]
+) {
+  const env = { FLAGHOIST_API_KEY: key };
+  return measured([MAIN, ...args, '--url', origin, repository], { folder, env });
+}
+
+export function commit(repository: string, message: string): void {
+  git(repository, 'add', '--all');
+  git(
+    repository,
+    '-c',
+    'user.name=Ana',
+    '-c',
+    'user.email=ana@example.com',
+    'commit',
+    '--quiet',
+    '-m',
+    message,
+  );
+}
+
+function git(directory: string, ...args: readonly string[]): void {
+  execFileSync('git', args, { cwd: directory });
+}

@@ -1,0 +1,53 @@
+import type { StateEntry } from '../model/state.js';
+import type { TreeEntry } from '../model/tree.js';
+
+/** Commits whose listings are kept: HEAD, the one before it, and what runs compare with. */
+const TREES_KEPT = 4;
+/** Pairs of commits; each is two hashes. */
+const ANCESTRIES_KEPT = 10_000;
+
+/**
+ * What runs over one config directory need not ask git again, because it cannot have changed: it goes by git's own
+ * names of contents and commits, and files on disk by all that their file system says of them.
+ *
+ * Owned by whoever runs again; one for each directory.
+ */
+export class GitMemory {
+  /** Path on disk → git's name of what lay there when the file system said `stamp` of it. */
+  readonly disk = new Map<string, { readonly stamp: string; readonly blobId: string }>();
+  /** Path in the tree of the state → the entry that the blob holds. */
+  readonly stateEntries = new Map<
+    string,
+    { readonly blobId: string; readonly entry: StateEntry }
+  >();
+  readonly #trees = new Map<string, readonly TreeEntry[]>();
+  readonly #ancestries = new Set<string>();
+
+  treeAt(commit: string): readonly TreeEntry[] | undefined {
+    return this.#trees.get(commit);
+  }
+
+  keepTree(commit: string, entries: readonly TreeEntry[]): void {
+    this.#trees.delete(commit);
+    this.#trees.set(commit, entries);
+    dropOldest(this.#trees, TREES_KEPT);
+  }
+
+  /** Whether it was seen that `a` comes before `b`: a yes stays one, a no may come of a history that is not whole. */
+  isKnownAncestor(a: string, b: string): boolean {
+    return this.#ancestries.has(`${a} ${b}`);
+  }
+
+  keepAncestor(a: string, b: string): void {
+    this.#ancestries.add(`${a} ${b}`);
+    dropOldest(this.#ancestries, ANCESTRIES_KEPT);
+  }
+}
+
+function dropOldest(
+  kept: { readonly size: number; keys(): Iterator<string>; delete(key: string): boolean },
+  most: number,
+): void {
+  const oldest = kept.size > most ? kept.keys().next() : undefined;
+  if (oldest?.done === false) kept.delete(oldest.value);
+}

@@ -1,0 +1,78 @@
+import type { KeyList } from '../kinds/key-list.js';
+import type { Config, DesiredFlag, DesiredSegment } from '../model/desired.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import type { TreeEntry } from '../model/tree.js';
+import { SpecFile, type ParsedFile } from './parse-file.js';
+import type { Reference, ResolvedFlag } from './resolved-flag.js';
+
+/** More parsed files than this many times those of one reading are not kept. */
+const READINGS_KEPT = 2;
+
+/**
+ * What readings of one directory's commits have in common, so that a further one costs what changed and not what is
+ * there. Owned by whoever reads again: it makes no reading say anything that it would not say without.
+ *
+ * Contents go by git's name of them; what follows from files, by the very files that it was made from. Files on disk
+ * have no such name and are always read anew.
+ */
+export class SpecMemory {
+  /** By the file of the config. */
+  readonly configs = new Recall<SpecFile, Config | undefined>();
+  readonly flags = new Recall<SpecFile, { flag: ResolvedFlag; diagnostics: Diagnostic[] }>();
+  readonly desiredFlags = new Recall<ResolvedFlag, DesiredFlag>();
+  readonly references = new Recall<ResolvedFlag, readonly Reference[]>();
+  readonly segments = new Recall<
+    SpecFile,
+    { segment: DesiredSegment; diagnostics: Diagnostic[] }
+  >();
+  /** By the list as it was parsed. */
+  readonly keyLists = new Recall<readonly string[], KeyList>();
+  /** What a tree of git was read as, by its listing; see `readSpecs`. */
+  readonly readings = new WeakMap<readonly TreeEntry[], unknown>();
+  #parsed = new Map<string, ParsedFile>();
+  #used = new Map<string, ParsedFile>();
+  readonly #files = new Map<string, SpecFile>();
+
+  /** A file that was parsed before, by its kind and git's name of its content. */
+  parsed(id: string): ParsedFile | undefined {
+    const found = this.#parsed.get(id);
+    if (found !== undefined) this.#used.set(id, found);
+    return found;
+  }
+
+  remember(id: string, parsed: ParsedFile): void {
+    this.#parsed.set(id, parsed);
+    this.#used.set(id, parsed);
+  }
+
+  /** The same file as long as path and content are the same. */
+  fileAt(path: string, parsed: ParsedFile): SpecFile {
+    const found = this.#files.get(path);
+    if (found?.parsed === parsed) return found;
+    const file = new SpecFile(path, parsed);
+    this.#files.set(path, file);
+    return file;
+  }
+
+  /** To be called after each reading: forgets what only readings of long ago had. */
+  endReading(paths: { has(path: string): boolean }): void {
+    if (this.#parsed.size > READINGS_KEPT * this.#used.size) this.#parsed = this.#used;
+    this.#used = new Map();
+    for (const path of this.#files.keys()) if (!paths.has(path)) this.#files.delete(path);
+  }
+}
+
+/** Values that follow from what they were made from, and from nothing else; kept as long as what they are about. */
+export class Recall<K extends WeakKey, V> {
+  readonly #known = new WeakMap<K, { readonly from: readonly unknown[]; readonly value: V }>();
+
+  /** @param from all that `make` looks at besides `about`; compared member by member, by identity. */
+  get(about: K, from: readonly unknown[], make: () => V): V {
+    const known = this.#known.get(about);
+    const isSame = known?.from.every((each, i) => each === from[i]) === true;
+    if (known && isSame && known.from.length === from.length) return known.value;
+    const value = make();
+    this.#known.set(about, { from, value });
+    return value;
+  }
+}

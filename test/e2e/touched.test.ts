@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openRun } from '../../src/compose/open-run.js';
+import { operatorSettings } from '../../src/config.js';
+import { plan, reconcile } from '../../src/reconcile.js';
+import { RunMemory } from '../../src/stages/run-memory.js';
+import type { Applied, Planned } from '../../src/stages/run.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+const CONFIG = `workspace: Default
+environments:
+  staging: {}
+  production: { protected: true }
+defaults: { trafficType: user }
+prune: true
+`;
+
+const FLAGS = 12;
+
+function flag(name: string, { on = 10, rule = '', more = '' } = {}): string {
+  return `flag: ${name}
+rolloutStatus: Ramping
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+${more}environments:
+  staging:
+${rule}    defaultRule: { "on": ${on}, "off": rest }
+  production: { defaultRule: { "on": ${on}, "off": rest } }
+`;
+}
+
+const BETA = (keys: string): string =>
+  `segment: beta\nenvironments: { staging: { keys: [${keys}] }, production: { keys: [a] } }\n`;
+
+const IN_BETA = '    rules: [{ if: { segment: beta }, serve: "on" }]\n';
+
+describe('a run that looks at what was touched', () => {
+  let repository: ConfigRepository;
+  let service: TestService;
+  let memory: RunMemory;
+
+  beforeEach(async () => {
+    repository = new ConfigRepository();
+    service = await startTestService({ strict: false });
+    memory = new RunMemory();
+    const flags = Array.from({ length: FLAGS }, (_, index) => `f-${index}`);
+    repository.write({
+      'flaghoist.yaml': CONFIG,
+      'segments/beta.yaml': BETA('a, b'),
+      ...Object.fromEntries(flags.map((name) => [`flags/${name}.yaml`, flag(name)])),
+      'flags/f-1.yaml': flag('f-1', { rule: IN_BETA }),
+    });
+    repository.commit('First');
+    await cycle();
+  });
+
+  afterEach(async () => {
+    await service.stop();
+    repository[Symbol.dispose]();
+  });
+
+  async function open(options: {
+    touched?: boolean;
+    since?: string;
+    dryRun?: boolean;
+    memory?: RunMemory;
+  }) {
+    const { memory: own = memory, ...flags } = options;
+    return openRun(
+      repository.directory,
+      { environment: [], only: [], lockTimeout: 0, url: service.origin, ...flags },
+      {
+        settings: operatorSettings({ FLAGHOIST_API_KEY: service.key }),
+        signal: new AbortController().signal,
+        note: () => undefined,
+        memory: own,
+      },
+    );
+  }
+
+  /** One run of a process that goes on. */
+  async function cycle({ touched = true, signal = new AbortController().signal } = {}): Promise<
+    Planned | Applied
+  > {
+    service.requests.length = 0;
+    await using run = await open({ touched });
+    return await reconcile(run.context, {
+      openWriter: run.openWriter,
+      now: Date.now,
+      signal,
+      progress: {},
+      words: {},
+      onKill: () => undefined,
+    });
+  }
+
+  /** What a run would plan that looks at everything and remembers nothing. */
+  async function fullPlan(): Promise<Planned> {
+    await using run = await open({ dryRun: true, memory: new RunMemory() });
+    return await plan(run.context);
+  }
+
+  function readsBeforeWrite(): number {
+    return service.requests.findIndex(({ method }) => method !== 'GET');
+  }
+
+  async function live(name: string, environment: string, path: string, value: unknown) {
+    const base = `${service.origin}/internal/api/v2`;
+    const answer = await fetch(`${base}/splits/ws/Default/${name}/environments/${environment}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify([{ op: 'replace', path, value }]),
+    });
+    expect(answer.status).toBe(200);
+  }
+
+  it('asks six questions at most before it writes a flag, and as many to be sure', async () => {
+    repository.write({ 'flags/f-7.yaml': flag('f-7', { on: 50, more: 'description: Seven\n' }) });
+    repository.commit('Ramp seven');
+
+    const result = await cycle();
+
+    expect(result).toMatchObject({ converged: true, plan: { observed: 'touched' } });
+    expect(result.plan.changes.map(({ id }) => id)).toEqual([
+      'flag/f-7',
+      'flag/f-7@staging',
+      'flag/f-7@production',
+    ]);
+    expect(readsBeforeWrite()).toBeLessThanOrEqual(6);
+    expect(service.requests.length).toBeLessThanOrEqual(5 + 3 + 3);
+  });
+
+  it('asks for the place alone where nothing was touched', async () => {
+    const result = await cycle();
+
+    expect(result).toMatchObject({ converged: true, plan: { observed: 'touched', changes: [] } });
+    expect(
+      service.requests.map(({ method, path }) => `${method} ${path.split('/')[4] ?? ''}`),
+    ).toEqual(['GET workspaces', 'GET environments']);
+  });
+
+  it('plans what a run plans that looks at everything, commit after commit', async () => {
+    const commits: (() => void)[] = [
+      () => {
+        repository.write({ 'flags/new.yaml': flag('new', { rule: IN_BETA }) });
+      },
+      () => {
+        repository.write({ 'segments/beta.yaml': BETA('b, c') });
+      },
+      () => {
+        repository.write({ 'flags/f-2.yaml': flag('f-2', { more: 'tags: [two]\n' }) });
+      },
+      () => {
+        repository.write({ 'kills/staging.yaml': 'kills: { f-3: { reason: broken } }\n' });
+      },
+      () => {
+        repository.write({ 'kills/staging.yaml': 'kills: {}\n' });
+      },
+      () => {
+        repository.remove('flags/f-4.yaml');
+      },
+      () => {
+        repository.write({ 'flags/f-5.yaml': `# a word\n${flag('f-5')}` });
+      },
+      () => {
+        repository.move('flags/f-6.yaml', 'flags/moved/f-6.yaml');
+      },
+      () => {
+        repository.write({ 'flaghoist.yaml': CONFIG.replace('prune: true', 'prune: false') });
+      },
+      () => {
+        repository.remove('flags/f-1.yaml');
+      },
+    ];
+    for (const [index, change] of commits.entries()) {
+      change();
+      repository.commit(`Commit ${index}`);
+      const full = await fullPlan();
+
+      const result = await cycle();
+
+      expect(result.plan.observed).toBe('touched');
+      expect(result.planHash).toBe(full.planHash);
+      expect(result.plan.withheld.map(({ id, why }) => [id, why])).toEqual(
+        full.plan.withheld.map(({ id, why }) => [id, why]),
+      );
+      expect(result).toMatchObject({ converged: true });
+    }
+  });
+
+  it('claims nothing of drift elsewhere, and looks again at drift that a full run saw and left', async () => {
+    await live('f-9', 'production', '/trafficAllocation', 50);
+    const blind = await cycle();
+    expect(blind.plan).toMatchObject({ observed: 'touched', changes: [], withheld: [] });
+
+    const full = await cycle({ touched: false });
+    expect(full.plan).toMatchObject({ observed: 'full', withheld: [{ why: 'drift-reported' }] });
+
+    expect((await cycle()).plan.withheld).toMatchObject([
+      { id: 'flag/f-9@production', why: 'drift-reported' },
+    ]);
+    await live('f-9', 'production', '/trafficAllocation', 100);
+    expect((await cycle()).plan).toMatchObject({
+      withheld: [],
+      unchanged: expect.arrayContaining(['flag/f-9']) as unknown,
+    });
+    expect((await cycle()).plan.unchanged).toEqual([]);
+  });
+
+  it('looks again at a change that was not made', async () => {
+    repository.write({ 'flags/f-8.yaml': flag('f-8', { on: 20 }) });
+    repository.commit('Ramp eight');
+
+    const broken = await cycle({ signal: AbortSignal.abort('SIGTERM') });
+    expect(broken).toMatchObject({ converged: false, plan: { observed: 'touched' } });
+    const again = await cycle();
+
+    expect(again).toMatchObject({ converged: true, plan: { observed: 'touched' } });
+    expect((await fullPlan()).plan.changes).toEqual([]);
+  });
+
+  it('looks at everything where the process has just begun, or nothing was ever applied', async () => {
+    memory = new RunMemory();
+    expect((await cycle()).plan.observed).toBe('full');
+    expect((await cycle()).plan.observed).toBe('touched');
+
+    const [ref = ''] = repository
+      .git('for-each-ref', '--format=%(refname)', 'refs/flaghoist')
+      .split('\n');
+    repository.git('update-ref', '-d', ref);
+    expect((await cycle()).plan.observed).toBe('full');
+  });
+
+  it('plans a review by what it is about, without a memory', async () => {
+    repository.write({ 'flags/f-7.yaml': flag('f-7', { on: 50 }) });
+    repository.commit('Ramp seven');
+    const options = { since: 'HEAD~1', dryRun: true, memory: new RunMemory() };
+    service.requests.length = 0;
+
+    await using run = await open(options);
+    const reviewed = await plan(run.context);
+
+    expect(reviewed.plan).toMatchObject({ observed: 'touched' });
+    expect(service.requests.length).toBeLessThanOrEqual(4 + 1 + 2);
+    expect(reviewed.planHash).toBe((await fullPlan()).planHash);
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { keyList } from '../../../src/kinds/key-list.js';
+import type { Desired } from '../../../src/model/desired.js';
+import type { Scope } from '../../../src/model/scope.js';
+import type { State } from '../../../src/model/state.js';
+import type { PlanPolicy } from '../../../src/plan/policy.js';
+import { scopeOf } from '../../../src/plan/scope.js';
+import {
+  aDesired,
+  anEnvironment,
+  aPolicy,
+  desiredFlag,
+  desiredSegment,
+  NO_STATE,
+} from '../../support/builders.js';
+import { stateOf } from '../../support/state-of.js';
+
+const ALL = ['staging', 'production', 'elsewhere'];
+const STAGING_ONLY = [anEnvironment('staging'), anEnvironment('production', { selected: false })];
+
+function scope(
+  desired: Desired,
+  state: State = NO_STATE,
+  policy: Partial<PlanPolicy> = {},
+  trustCounts = false,
+): Scope {
+  return scopeOf(desired, state, aPolicy(policy), {
+    allEnvironments: ALL,
+    trustCounts,
+    whole: false,
+  });
+}
+
+function environmentsOf(of: Scope, flag: string): string[] {
+  return [...(of.flags.get(flag)?.environments ?? [])];
+}
+
+const pay = desiredFlag('pay', { environments: { staging: {}, production: {} } });
+const beta = desiredSegment('beta', { staging: ['a'], production: ['a'] });
+
+describe('flags that are looked at', () => {
+  it('are those of the specs, in the environments that they name', () => {
+    const found = scope(aDesired({ flags: [pay, desiredFlag('bare')] }));
+
+    expect(found.flags).toEqual(
+      new Map([
+        ['pay', { known: false, environments: new Set(['staging', 'production']) }],
+        ['bare', { known: false, environments: new Set() }],
+      ]),
+    );
+    expect(found.users).toBe(false);
+  });
+
+  it('are asked for by the id that the service answered once', () => {
+    const state = stateOf(aDesired({ flags: [pay] }));
+    const [[key, entry] = ['', undefined]] = state;
+    const known: State = new Map([[key, { ...entry, id: 'id-pay' } as never]]);
+
+    expect(scope(aDesired({ flags: [pay] }), known).flags.get('pay')).toMatchObject({
+      id: 'id-pay',
+      known: true,
+    });
+  });
+
+  it('are not looked at in environments that are filtered out, though they were ours there', () => {
+    const desired = aDesired({ flags: [pay] });
+    const found = scope(desired, stateOf(desired), { environments: STAGING_ONLY });
+
+    expect(environmentsOf(found, 'pay')).toEqual(['staging']);
+    expect(found.users).toBe(false);
+  });
+
+  it('are looked at where they were ours and the specs no longer name them, with all that may use them', () => {
+    const narrowed = desiredFlag('pay', { environments: { staging: {} } });
+    const found = scope(aDesired({ flags: [narrowed] }), stateOf(aDesired({ flags: [pay] })));
+
+    expect(environmentsOf(found, 'pay')).toEqual(['staging', 'production']);
+    expect(found.users).toBe(true);
+  });
+
+  it('are looked at everywhere once the specs no longer have them', () => {
+    const found = scope(aDesired(), stateOf(aDesired({ flags: [pay] })));
+
+    expect(found.flags).toEqual(new Map([['pay', { known: true, environments: new Set(ALL) }]]));
+    expect(found.users).toBe(true);
+  });
+
+  it('are those that the filter names, of the specs and of the inventory', () => {
+    const desired = aDesired({ flags: [pay, desiredFlag('cart')] });
+    const state = stateOf(aDesired({ flags: [desiredFlag('old')] }));
+
+    const found = scope(desired, state, { only: new Set(['flag/cart']) });
+
+    expect([...found.flags.keys()]).toEqual(['cart']);
+  });
+});
+
+describe('flags that are looked at for a kill', () => {
+  const location = { file: 'k', line: 1, column: 1 };
+  const listed = (environment: string) => [{ flag: 'pay', environment, reason: 'r', location }];
+
+  it('keep what else is looked at of them', () => {
+    const staging = desiredFlag('pay', { environments: { staging: {} } });
+    const found = scope(aDesired({ flags: [staging], kills: listed('production') }));
+
+    expect(environmentsOf(found, 'pay')).toEqual(['staging', 'production']);
+  });
+
+  it('are left alone where the config does not have the environment', () => {
+    expect(scope(aDesired({ kills: listed('elsewhere') })).flags.size).toBe(0);
+  });
+
+  it('are those whose kill git takes back as well', () => {
+    const ref = { kind: 'flag', name: 'pay', environment: 'production' } as const;
+    const restorable = new Map([['flag/pay@production', ref]]);
+
+    expect(environmentsOf(scope(aDesired(), NO_STATE, { restorable }), 'pay')).toEqual([
+      'production',
+    ]);
+  });
+});
+
+describe('segments that are looked at', () => {
+  it('are those of the specs with their keys, in the selected environments', () => {
+    const found = scope(aDesired({ segments: [beta] }), NO_STATE, { environments: STAGING_ONLY });
+
+    expect(found.segments).toEqual(
+      new Map([['beta', { environments: new Map([['staging', 'keys']]) }]]),
+    );
+  });
+
+  it.each([
+    ['keys that are not managed', desiredSegment('beta', { staging: undefined })],
+    ['keys of others', desiredSegment('beta', { staging: ['a'] }, 'external')],
+  ])('are asked for their activation only: %s', (_, segment) => {
+    expect(lookAt(scope(aDesired({ segments: [segment] })))).toBe('activation');
+  });
+
+  it.each([
+    ['neither git nor anything else has changed', beta, true, keyList(['a']).digest],
+    ['counts are not to be trusted', beta, false, 'keys'],
+    ['git has changed', desiredSegment('beta', { staging: ['b'] }), true, 'keys'],
+    ['others may add keys', desiredSegment('beta', { staging: ['a'] }, 'add-only'), true, 'keys'],
+  ] as const)('are counted or listed: %s', (_, segment, trustCounts, look) => {
+    const state = stateOf(aDesired({ segments: [beta] }));
+
+    expect(lookAt(scope(aDesired({ segments: [segment] }), state, {}, trustCounts))).toEqual(look);
+  });
+
+  it('are listed where they were never ours', () => {
+    expect(lookAt(scope(aDesired({ segments: [beta] }), NO_STATE, {}, true))).toBe('keys');
+  });
+
+  it('are listed where they were ours and the specs no longer name them', () => {
+    const narrowed = desiredSegment('beta', { staging: undefined });
+    const found = scope(
+      aDesired({ segments: [narrowed] }),
+      stateOf(aDesired({ segments: [beta] })),
+    );
+
+    expect(found.segments.get('beta')?.environments).toEqual(
+      new Map([
+        ['staging', 'activation'],
+        ['production', 'keys'],
+      ]),
+    );
+    expect(found.users).toBe(true);
+  });
+
+  it('are listed everywhere once the specs no longer have them', () => {
+    const found = scope(aDesired(), stateOf(aDesired({ segments: [beta] })));
+
+    expect(found.segments.get('beta')?.environments).toEqual(
+      new Map(ALL.map((environment) => [environment, 'keys'])),
+    );
+    expect(found.users).toBe(true);
+  });
+
+  it('are no reason to look for what uses them while the specs have them wholly', () => {
+    const desired = aDesired({ segments: [beta] });
+
+    expect(scope(desired, stateOf(desired)).users).toBe(false);
+  });
+
+  it('are those that the filter names, of the specs and of the inventory', () => {
+    const state = stateOf(aDesired({ segments: [desiredSegment('old', {})] }));
+
+    const looked = (...only: string[]) => [
+      ...scope(aDesired({ segments: [beta] }), state, { only: new Set(only) }).segments.keys(),
+    ];
+
+    expect(looked('flag/beta')).toEqual([]);
+    expect(looked('segment/beta')).toEqual(['beta']);
+    expect(looked('segment/old')).toEqual(['old']);
+  });
+});
+
+function lookAt({ segments }: Scope): unknown {
+  return segments.get('beta')?.environments.get('staging');
+}

@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import type { Definition } from '../../../src/kinds/flag.js';
+import type { ActualFlag } from '../../../src/model/actual.js';
+import type { DesiredFlag, DesiredSegment } from '../../../src/model/desired.js';
+import type { Plan } from '../../../src/model/plan.js';
+import { planChanges } from '../../../src/plan/plan.js';
+import type { PlanPolicy } from '../../../src/plan/policy.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  dependingOn,
+  desiredFlag,
+  desiredSegment,
+  inSegment,
+  liveFlag,
+  liveSegment,
+  noFlag,
+  noSegment,
+  planLines,
+} from '../../support/builders.js';
+import { stateOf } from '../../support/state-of.js';
+
+/** Rules that ask for these treatments of another flag. */
+function asking(flag: string, ...treatments: string[]): Pick<Required<Definition>, 'rules'> {
+  const matchers = [{ type: 'IN_SPLIT', depends: { splitName: flag, treatments } }];
+  return { rules: [{ matchers, buckets: [{ treatment: 'on', size: 100 }] }] };
+}
+
+const inStaging = (name: string, said: Definition): DesiredFlag =>
+  desiredFlag(name, { environments: { staging: said } });
+const serving = (...names: string[]): Definition => ({
+  treatments: names.map((name) => ({ name, description: '' })),
+});
+
+interface Given {
+  readonly before?: readonly DesiredFlag[];
+  readonly flags: readonly DesiredFlag[];
+  readonly live: [string, ActualFlag][];
+  readonly segments?: readonly DesiredSegment[];
+  readonly segmentBefore?: readonly DesiredSegment[];
+  readonly policy?: Partial<PlanPolicy>;
+}
+
+function planOf({
+  before = [],
+  flags,
+  live,
+  segments = [],
+  segmentBefore = [],
+  policy,
+}: Given): Plan {
+  const state = stateOf(aDesired({ flags: [...before], segments: [...segmentBefore] }));
+  const witnessed = [...state.keys()].flatMap((key) => [key, `${key}@staging`]);
+  return planChanges({
+    desired: aDesired({ flags: [...flags], segments: [...segments] }),
+    actual: anActual({
+      flags: live,
+      segments: [
+        ...segments.map(({ name }) => noSegment(name)),
+        ...segmentBefore.map(({ name }) => liveSegment(name, { staging: ['u1'] })),
+      ],
+    }),
+    state,
+    policy: aPolicy({ prune: true, witnessed: new Set(witnessed), ...policy }),
+  });
+}
+
+const waysOut = ({ withheld }: Plan) =>
+  withheld.map(({ id, why, wayOut }) => `${id}: ${why}: ${wayOut}`);
+
+describe('a change that needs what is withheld', () => {
+  it('is withheld with it, and so is what needs that, while the rest goes on', () => {
+    const beta = desiredSegment('beta', { staging: ['u1'] });
+    const plan = planOf({
+      flags: [
+        inStaging('mid', inSegment('beta')),
+        inStaging('top', dependingOn('mid')),
+        inStaging('other', {}),
+      ],
+      live: [noFlag('mid'), noFlag('top'), noFlag('other')],
+      segments: [beta],
+      policy: {
+        reviewed: new Set(
+          ['mid', 'top', 'other'].flatMap((name) => [`flag/${name}`, `flag/${name}@staging`]),
+        ),
+      },
+    });
+
+    expect(plan.changes.map(({ id }) => id)).toEqual([
+      'flag/mid',
+      'flag/other',
+      'flag/top',
+      'flag/other@staging',
+    ]);
+    expect(waysOut(plan)).toEqual([
+      'flag/mid@staging: needs-withheld: it needs segment/beta@staging, which is withheld',
+      'flag/top@staging: needs-withheld: it needs flag/mid@staging, which is withheld',
+      'segment/beta: not-reviewed: a run without --since makes it, or a review of its own',
+      'segment/beta@staging: not-reviewed: a run without --since makes it, or a review of its own',
+    ]);
+    expect(plan.withheld.map(({ dependsOn }) => dependsOn)).toEqual([[], [], [], []]);
+  });
+
+  it('is withheld with the flag that it would be a definition of', () => {
+    const plan = planOf({
+      flags: [inStaging('pay', {})],
+      live: [noFlag('pay')],
+      policy: { reviewed: new Set(['flag/pay@staging']) },
+    });
+
+    expect(planLines(plan)).toEqual([
+      'withheld create flag/pay: not-reviewed',
+      'withheld create flag/pay@staging: needs-withheld',
+    ]);
+  });
+
+  it('is withheld where its new rules ask for a treatment that nobody brings', () => {
+    const environments = [anEnvironment('staging', { onConflict: 'hold' })];
+    const user = { ...asking('low', 'v2'), trafficAllocation: 50 };
+    const plan = planOf({
+      before: [inStaging('low', serving('on', 'off', 'old')), inStaging('top', {})],
+      flags: [inStaging('low', serving('on', 'off', 'v2')), inStaging('top', user)],
+      live: [
+        liveFlag('low', { staging: serving('on', 'off', 'theirs') }),
+        liveFlag('top', { staging: {} }),
+      ],
+      policy: { environments },
+    });
+
+    expect(plan.steps).toEqual([]);
+    expect(waysOut(plan)).toContain(
+      'flag/top@staging: needs-withheld: it needs treatment "v2" of flag/low@staging, which has none of that name',
+    );
+  });
+
+  it('is made where its rules stay, whatever they ask for', () => {
+    const user = asking('low', 'gone');
+    const plan = planOf({
+      before: [inStaging('low', {}), inStaging('top', user)],
+      flags: [inStaging('low', {}), inStaging('top', { ...user, trafficAllocation: 50 })],
+      live: [liveFlag('low', { staging: {} }), liveFlag('top', { staging: user })],
+    });
+
+    expect(planLines(plan)).toEqual(['update flag/top@staging']);
+  });
+
+  it('is made where only an update of what it needs is withheld', () => {
+    const environments = [anEnvironment('staging', { onDrift: 'report' })];
+    const plan = planOf({
+      before: [inStaging('low', {})],
+      flags: [inStaging('low', {}), inStaging('top', dependingOn('low'))],
+      live: [liveFlag('low', { staging: { trafficAllocation: 50 } }), liveFlag('top')],
+      policy: { environments },
+    });
+
+    expect(planLines(plan)).toEqual([
+      'create flag/top@staging',
+      'withheld update flag/low@staging: drift-reported',
+    ]);
+  });
+});
+
+describe('a treatment that goes and one that comes', () => {
+  const swapped = inStaging('b', serving('on', 'off', 'v2'));
+  const before = inStaging('b', serving('on', 'off', 'v1'));
+  const liveB = liveFlag('b', { staging: serving('on', 'off', 'v1') });
+  const stranger = liveFlag('theirs', { staging: asking('b', 'v1') });
+
+  it('keep each other back while a stranger uses the one, with all that needs the other', () => {
+    const plan = planOf({
+      before: [before],
+      flags: [inStaging('a', asking('b', 'v2')), swapped, inStaging('c', asking('a', 'on'))],
+      live: [noFlag('a'), liveB, noFlag('c'), stranger],
+    });
+
+    expect(plan.changes.map(({ id }) => id)).toEqual(['flag/a', 'flag/c']);
+    expect(waysOut(plan)).toEqual([
+      'flag/a@staging: needs-withheld: it needs flag/b@staging, which is withheld',
+      'flag/b@staging: still-in-use: flag/theirs@staging still uses it',
+      'flag/c@staging: needs-withheld: it needs flag/a@staging, which is withheld',
+    ]);
+    expect(plan.withheld.map(({ dependsOn }) => dependsOn)).toEqual([[], [], []]);
+  });
+
+  it('keep nobody back who asks for a treatment that stays', () => {
+    const plan = planOf({
+      before: [before],
+      flags: [inStaging('a', asking('b', 'on')), swapped],
+      live: [liveFlag('a'), liveB, stranger],
+    });
+
+    expect(planLines(plan)).toEqual([
+      'create flag/a@staging',
+      'withheld update flag/b@staging: still-in-use',
+    ]);
+  });
+
+  it('are kept back by who asks for more than the one that goes', () => {
+    const plan = planOf({
+      before: [before],
+      flags: [swapped],
+      live: [liveB, liveFlag('theirs', { staging: asking('b', 'on', 'v1') })],
+    });
+
+    expect(planLines(plan)).toEqual(['withheld update flag/b@staging: still-in-use']);
+  });
+
+  it('do not take who only changes itself for missing', () => {
+    const user = inStaging('a', { ...asking('b', 'v2'), ...serving('on', 'off', 'new') });
+    const plan = planOf({
+      before: [before, inStaging('a', asking('b', 'v1'))],
+      flags: [swapped, user, inStaging('c', asking('a', 'on')), inStaging('d', asking('a', 'new'))],
+      live: [
+        liveB,
+        liveFlag('a', { staging: asking('b', 'v1') }),
+        liveFlag('c'),
+        liveFlag('d'),
+        stranger,
+      ],
+    });
+
+    expect(planLines(plan)).toEqual([
+      'create flag/c@staging',
+      'withheld update flag/a@staging: needs-withheld',
+      'withheld update flag/b@staging: still-in-use',
+      'withheld create flag/d@staging: needs-withheld',
+    ]);
+  });
+});
+
+describe('a segment that goes', () => {
+  const staff = desiredSegment('staff', { staging: ['u1'] });
+  const held = [
+    'withheld delete segment/staff: still-in-use',
+    'withheld deactivate segment/staff@staging: still-in-use',
+  ];
+  const planWith = (flag: DesiredFlag, live: [string, ActualFlag], given: Partial<Given> = {}) =>
+    planLines(planOf({ flags: [flag], live: [live], segmentBefore: [staff], ...given })).filter(
+      (line) => line.includes('segment/'),
+    );
+
+  it('stays while a flag that changes otherwise uses it', () => {
+    const unsaid = ['rules', 'killed', 'baselineTreatment'] as const;
+    const flag = desiredFlag('pay', {
+      environments: { staging: { trafficAllocation: 50, unsaid } },
+    });
+
+    expect(planWith(flag, liveFlag('pay', { staging: inSegment('staff') }))).toEqual(held);
+  });
+
+  it('stays while a flag uses it whose new rules are held back', () => {
+    const flag = inStaging('pay', { trafficAllocation: 50 });
+    const environments = [anEnvironment('staging', { onDrift: 'report' })];
+    const given = { before: [inStaging('pay', {})], policy: { environments } };
+
+    expect(planWith(flag, liveFlag('pay', { staging: inSegment('staff') }), given)).toEqual(held);
+  });
+
+  it('stays while one of the new rules uses it', () => {
+    const rules = [...asking('cart', 'on').rules, ...inSegment('staff').rules];
+
+    expect(planWith(inStaging('pay', { rules }), liveFlag('pay', { staging: {} }))).toEqual(held);
+  });
+
+  it('stays while a treatment targets it whole, whatever the new rules say', () => {
+    const [name, live] = liveFlag('pay', { staging: inSegment('staff') });
+    const definition = live.definitions.get('staging');
+    if (!definition) throw new Error('no definition');
+    const treatments = definition.treatments.map((each) => ({ ...each, segments: ['staff'] }));
+    const definitions = new Map([['staging', { ...definition, treatments }]]);
+
+    expect(planWith(inStaging('pay', {}), [name, { ...live, definitions }])).toEqual(held);
+  });
+
+  it('goes when the new rules use it no longer', () => {
+    expect(
+      planWith(
+        inStaging('pay', { trafficAllocation: 50 }),
+        liveFlag('pay', { staging: inSegment('staff') }),
+      ),
+    ).toEqual(['deactivate segment/staff@staging (prune)', 'delete segment/staff (prune)']);
+  });
+});
