@@ -1,6 +1,7 @@
+import { openCommitStatuses } from '../compose/commit-statuses.js';
 import { openOperations } from '../compose/operations.js';
 import { createDaemon, type WatchedSource } from '../compose/watch.js';
-import { operatorSettings } from '../config.js';
+import { forgeToken, operatorSettings } from '../config.js';
 import { Metrics } from '../daemon/metrics/metrics.js';
 import type { ExitCode } from '../errors.js';
 import { createLog, type Log } from '../log.js';
@@ -19,6 +20,8 @@ export async function runWatch(
   const log = watchLog(flags, terminal, sources);
   const metrics = new Metrics();
   const daemon = createDaemon(sources, log, metrics.traffic);
+  const { environment } = terminal;
+  const statuses = openCommitStatuses(daemon, flags, { sources, environment, log });
   const operations = await openOperations(daemon, flags, { metrics, log });
   const { url } = operations;
   log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
@@ -29,14 +32,14 @@ export async function runWatch(
   await aborted(terminal.signal);
   log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
   await daemon.stop(terminal.signal.reason);
-  await operations.close();
+  await Promise.all([operations.close(), statuses.close()]);
   log.info({}, 'stopped');
   return exitCodeOfSignal(terminal.signal);
 }
 
 function watchLog(
   { quiet, verbose, logFormat, color }: WatchFlags,
-  { stderr }: Terminal,
+  { stderr, environment }: Terminal,
   sources: readonly WatchedSource[],
 ): Log {
   return createLog({
@@ -44,8 +47,10 @@ function watchLog(
     format: logFormat ?? (stderr.isTTY ? 'pretty' : 'json'),
     stream: stderr,
     colour: color && stderr.isTTY,
-    secrets: () =>
-      sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
+    secrets: () => [
+      secret(() => forgeToken(environment)),
+      ...sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
+    ],
   });
 }
 

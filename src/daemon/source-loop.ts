@@ -14,7 +14,7 @@ import { RunLog } from './run-log.js';
 import { Schedule } from './schedule.js';
 import { SourceRecord } from './source-record.js';
 import type { Seen, Upstream } from './upstream/upstream.js';
-import type { CommitView, RunRecord, SourceView, Trigger } from './view.js';
+import type { CommitView, RunBegin, RunRecord, SourceView, Trigger } from './view.js';
 
 /** What one source is, and how it is kept in line. */
 export interface SourceOptions {
@@ -37,6 +37,7 @@ export interface LoopSurroundings {
   readonly log: Log;
   readonly newRunId: () => string;
   readonly onChange: () => void;
+  readonly onBegin: (source: SourceView, run: RunBegin) => void;
   readonly onRun: (source: SourceView, run: RunRecord) => void;
 }
 
@@ -179,7 +180,7 @@ export class SourceLoop {
   }
 
   async #run(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
-    const { time, newRunId, onRun } = this.#around;
+    const { time, newRunId, onBegin, onRun } = this.#around;
     const id = newRunId();
     const startedAt = new Date(time.now()).toISOString();
     const started = performance.now();
@@ -188,6 +189,7 @@ export class SourceLoop {
     const pinned = this.#holds.pinned?.commit;
     const commit = pinned ?? seen?.commit?.commit ?? null;
     this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
+    onBegin(this.view(), { id, commit });
     const end = await this.#cycle({ id, seen, commit, triggers: named, signal });
     const at = commit === null ? null : await this.#describe(commit, seen);
     const { result, exitCode, summary, text, plan, requests } = end;
