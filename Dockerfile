@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-FROM node:20-slim AS build
+FROM node:20-bookworm-slim AS build
 WORKDIR /app
 # The packages change seldom and the sources often: they have a layer of their own. None of those that end up in the
 # image needs an install script.
@@ -8,17 +8,35 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY schemas schemas
 COPY src src
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+# At run time nobody reads types, source maps, manuals and tests of packages, and one C library needs one build of
+# SQLite. Licences stay.
+RUN npm run build \
+    && npm prune --omit=dev --ignore-scripts \
+    && rm -rf node_modules/@libsql/*-musl node_modules/.package-lock.json \
+    && find node_modules -type f \( -name '*.map' -o -name '*.[cm]ts' -o -name '*.ts' -o -iname '*.md' \) \
+        ! -iname '*license*' ! -iname '*copying*' -delete \
+    && find . -regextype posix-extended -type d \
+        -regex '.*/node_modules/(@[^/]+/)?[^/@]+/(__tests__|tests?|benchmarks?|docs|examples)' \
+        -prune -exec rm -rf '{}' +
 
-FROM node:20-slim
+# Node's own image brings npm, yarn and headers along, which are more than all of ours. Of it only the program is taken.
+FROM debian:bookworm-slim
+# Files that Debian's packages bring and nobody here opens: manuals, translations, and git's servers and mail.
+COPY deploy/image/dpkg-excludes /etc/dpkg/dpkg.cfg.d/flaghoist
 # git reads the specs and keeps the state, ssh and the certificates let it fetch; tini passes signals on and reaps the
-# git processes that a stopped run leaves behind.
+# git processes that a stopped run leaves behind. libstdc++ is Node's. Perl, a fifth of the image, is what git sends mail
+# and talks to Subversion with.
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates git openssh-client tini \
+    && apt-get install -y --no-install-recommends ca-certificates git libstdc++6 openssh-client tini \
+    && dpkg --purge --force-depends $(dpkg-query --show --showformat '${Package}\n' \
+        perl 'perl-modules-5*' 'libperl5*' liberror-perl) \
     && apt-get clean \
-    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt /var/log/dpkg.log \
-    && install -d -o node -g node /var/lib/flaghoist /var/lib/flaghoist/state
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log \
+    && groupadd --gid 1000 node \
+    && useradd --uid 1000 --gid node --create-home --shell /usr/sbin/nologin node \
+    && install -d -o node -g node /config /var/lib/flaghoist /var/lib/flaghoist/state
 
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app/package.json /app/
 COPY --from=build /app/node_modules /app/node_modules
 COPY --from=build /app/schemas /app/schemas
@@ -37,7 +55,7 @@ VOLUME /var/lib/flaghoist
 WORKDIR /config
 USER node
 STOPSIGNAL SIGTERM
-# No HEALTHCHECK: validate and reconcile end by themselves, and a check of theirs could only fail. Who keeps `service`
-# running gives the check where it is run, with the port that was chosen there.
+# Asks what the container was started as: the daemon with --listen, and the service. Anything else is well while it runs.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 CMD ["node", "/app/dist/health/check.js"]
 ENTRYPOINT ["tini", "--", "node", "/app/dist/main.js"]
 CMD ["--help"]

@@ -1,24 +1,19 @@
 import { applyPlan, type ApplyProgress } from './apply/apply.js';
 import { findPlace } from './api/connect.js';
+import type { Time } from './api/time.js';
 import type { AdminWriter } from './api/writer.js';
 import { FlaghoistError, messageOf } from './errors.js';
 import type { StateHome } from './git/state-home.js';
 import { EMPTY_STATE, type State } from './model/state.js';
-import type { ObjectId } from './model/object-id.js';
-import type { Outcomes, Words } from './model/run.js';
-import { guardFindings } from './plan/guards.js';
-import { planImpact } from './plan/impact.js';
+import type { Words } from './model/run.js';
 import { killOrders } from './plan/kill-orders.js';
-import { shiftFindings } from './plan/shift-guard.js';
-import { stateAfterAnswers, stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
-import { planChanges, touchedKeys } from './plan/plan.js';
-import { verifyingPolicy } from './plan/policy.js';
+import { stateAfterVerify, stateBeforeApply } from './plan/next-state.js';
+import { planChanges } from './plan/plan.js';
 import { planHash } from './plan/plan-hash.js';
 import type { ReviewedPlan } from './report/reviewed-plan.js';
-import { withAllowances } from './stages/allowing.js';
 import { applyMessageFor } from './stages/apply-message.js';
 import { readDesired } from './stages/desired.js';
-import { guardingConfig, mayPass, type GuardPass } from './stages/guarding.js';
+import { mayPass, type GuardPass } from './stages/guarding.js';
 import { refuseOlderHead } from './stages/head-order.js';
 import { restorableKills } from './stages/kill-history.js';
 import { beforeKills } from './stages/kill-lane.js';
@@ -27,9 +22,12 @@ import { killContextOf, killedIn, killsInTheirWords } from './stages/kill-run.js
 import { look } from './stages/look.js';
 import { checkNamesOnService } from './stages/policy.js';
 import { policyOf, refuseUnreviewed } from './stages/reviewing.js';
+import { inRounds } from './stages/rounds.js';
 import { type Applied, type Planned, type RunContext } from './stages/run.js';
 import { connectFor, isLookedAt, reachOf, unsettledIn } from './stages/touched.js';
 import { unknowns } from './stages/unknowns.js';
+import { verify } from './stages/verifying.js';
+import { weigh } from './stages/weighing.js';
 import { overridden, wordsFor } from './stages/words.js';
 
 const NOTHING_REMEMBERED = { state: EMPTY_STATE, head: null, commit: null };
@@ -39,6 +37,8 @@ export interface ApplyOptions {
   readonly openWriter: () => AdminWriter;
   readonly now: () => number;
   readonly signal: AbortSignal;
+  /** For the waiting until what was written can be seen. */
+  readonly time?: Time;
   readonly progress: ApplyProgress;
   /** Replace what the commits say. */
   readonly words: Partial<Words>;
@@ -59,6 +59,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const { checkout, revision } = context.source;
   const killContext = killContextOf(context);
   const { desired, held, invalid } = await readDesired(context, killContext, killing);
+  context.progress?.phase('look');
   const reader = await context.openReader(desired);
   const place = await findPlace(reader, desired.config.workspace);
   const kills = await killFirst(killOrders(desired), killContext, { reader, place, killing });
@@ -77,20 +78,19 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   checkNamesOnService(desired, at, (kind, name) => isLookedAt(reach, kind, name));
   const trustCounts = context.options.everyKey !== true;
   const whole = observed === 'full';
-  const seen = await look(reader, at, { ...known, policy, trustCounts, whole });
+  const seen = await look(reader, at, {
+    ...known,
+    policy,
+    trustCounts,
+    whole,
+    progress: context.progress,
+  });
   const input = { ...seen, actual: beforeKills(seen.actual, kills) };
   const changes = planChanges(input, observed);
   context.memory.keep({ about: reach.about, desired, unsettled: unsettledIn(changes), at });
   const originName = context.originName();
-  const impacts = planImpact(changes, input);
-  const guarding = await guardingConfig(checkout, desired.config, { head, applied });
   // Who has a state here was here before, wherever else.
   const elsewhere = home && remembered === null ? await context.appliedElsewhere(at) : [];
-  const findings = [
-    ...guardFindings(changes, input, guarding, elsewhere),
-    ...shiftFindings(changes, input, impacts, guarding),
-  ];
-  const { since } = context.options;
   return {
     plan: changes,
     planHash: planHash(
@@ -99,8 +99,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
       policy.reviewed,
     ),
     words: killsInTheirWords(await wordsFor(changes, input, checkout, head, specs), changes, kills),
-    impacts,
-    ...(await withAllowances(findings, input, { checkout, head, applied, since })),
+    ...(await weigh(changes, input, context, { applied, elsewhere })),
     unknowns: await unknowns(checkout, state, head, policy),
     appliedHead: applied,
     ...{ invalid, input, at, originName, reader, home, kills },
@@ -108,7 +107,8 @@ export async function plan(context: RunContext, killing: Killing | null = null):
 }
 
 /**
- * Plan, apply, verify; and remember what was seen to be equal.
+ * Plan, apply, verify; and remember what was seen to be equal. What changed meanwhile is planned again, unless the plan was
+ * reviewed: nobody has seen another.
  *
  * @returns a `Planned` where a guard stands against the plan: nothing was written.
  * @throws PlanDiffersError the plan is not the reviewed one; nothing was written.
@@ -117,10 +117,26 @@ export async function reconcile(
   context: RunContext,
   options: ApplyOptions,
 ): Promise<Planned | Applied> {
-  const observedAtMs = options.now();
+  let observedAtMs = options.now();
   const planned = await plan(context, options);
   refuseUnreviewed(planned, options.reviewed);
   if (!(await mayPass(planned, options.passing))) return planned;
+  const apply = async (each: Planned): Promise<Applied> => {
+    const done = await applyOnce(each, context, { ...options, observedAtMs });
+    observedAtMs = options.now();
+    return done;
+  };
+  const mayGoOn = (): boolean => options.reviewed === undefined && !options.signal.aborted;
+  const done = await inRounds(planned, context, apply, mayGoOn);
+  context.memory.settle(done.unsettled);
+  return done;
+}
+
+async function applyOnce(
+  planned: Planned,
+  context: RunContext,
+  options: ApplyOptions & { readonly observedAtMs: number },
+): Promise<Applied> {
   const { reader, at, home, input } = planned;
   const head = context.source.revision.commit;
   const begun = stateBeforeApply(input, planned.plan.changes, head);
@@ -130,21 +146,29 @@ export async function reconcile(
     message: applyMessageFor('Begin', planned, head),
   });
   const words = overridden(planned.words, options.words);
-  const { now, signal, progress } = options;
+  const { now, signal, progress, observedAtMs } = options;
   const killed = killedIn(planned.kills);
   const writing = { reader, at, words, observedAtMs, now, killed, writer: options.openWriter() };
+  context.progress?.phase('apply');
   const outcomes = await applyPlan(planned.plan, writing, signal, progress);
   const done = { ...planned, input: { ...input, state: begun } };
-  const verified = await verify(done, outcomes, context).catch((error: unknown) => ({
+  const verified = await verify(done, outcomes, context, options).catch((error: unknown) => ({
     state: stateAfterVerify(done.input, new Set(planned.plan.unchanged), head),
+    left: planned.plan.changes.map(({ id }) => id),
     unsettled: unsettledIn(planned.plan),
-    converged: false,
     unverified: messageOf(error),
   }));
-  const { state, unsettled, ...verdict } = verified;
-  context.memory.settle(unsettled);
+  const { state, left, unsettled, unverified } = verified;
   const message = applyMessageFor('Apply', { ...planned, words }, head, outcomes);
   const unremembered = await remember(home, state, { head, message });
+  const converged = left.length === 0 && unverified === undefined;
+  const verdict = {
+    state,
+    left,
+    unsettled,
+    converged,
+    ...(unverified !== undefined && { unverified }),
+  };
   return { ...planned, words, outcomes, ...verdict, ...unremembered };
 }
 
@@ -161,33 +185,4 @@ async function remember(
     if (!(error instanceof FlaghoistError)) throw error;
     return { unremembered: error.message };
   }
-}
-
-/** Looks again at what was touched: nothing may be left to do. */
-async function verify(
-  { plan: done, input, reader, at }: Planned,
-  outcomes: Outcomes,
-  { source, memory }: RunContext,
-): Promise<{ converged: boolean; state: State; unsettled: Set<string>; unverified?: string }> {
-  const { checkout, revision } = source;
-  const head = revision.commit;
-  const untouched = stateAfterVerify(input, new Set(done.unchanged), head);
-  const withheld = unsettledIn({ ...done, changes: [] });
-  if (done.changes.length === 0) return { converged: true, state: untouched, unsettled: withheld };
-  const state = stateAfterAnswers({ ...input, state: untouched }, done.changes, outcomes, head);
-  const policy = verifyingPolicy(input.policy, touchedKeys(done));
-  const known = { desired: input.desired, state, policy, checkout, head };
-  const again = await look(reader, at, { ...known, specs: memory.specs, whole: false });
-  const left = planChanges(again, 'touched');
-  return {
-    converged: left.changes.every(({ id }) => awaitsApproval(outcomes, id)),
-    state: stateAfterVerify(again, new Set(left.unchanged), head),
-    unsettled: new Set([...withheld, ...unsettledIn(left)]),
-  };
-}
-
-/** What waits for a person on the service is left to do, and no failure of this run. */
-function awaitsApproval(outcomes: Outcomes, id: ObjectId): boolean {
-  const outcome = outcomes.get(id);
-  return outcome?.status === 'skipped' && outcome.approvalNeeded === true;
 }

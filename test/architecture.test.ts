@@ -109,6 +109,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'errors.ts',
   ],
   'main.ts': ['cli.ts', 'report', 'errors.ts'],
+  health: [],
 };
 
 /** Which file or folder a library comes in by. */

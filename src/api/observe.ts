@@ -19,12 +19,18 @@ const CONCURRENCY = 8;
  * Lists where the service has them, single requests where it does not or where few objects are wanted. Results are
  * collected by position, so that equal answers give equal values whatever order they arrived in.
  *
+ * @param onSeen told of each reading that is done.
  * @throws FlaghoistError whatever could not be read whole; nothing is guessed.
  */
-export async function observe(reader: AdminReader, at: Connection, scope: Scope): Promise<Actual> {
+export async function observe(
+  reader: AdminReader,
+  at: Connection,
+  scope: Scope,
+  onSeen: Seen = () => undefined,
+): Promise<Actual> {
   const [flags, segments] = await Promise.all([
-    observeFlags(reader, at, scope),
-    observeSegments(reader, at, scope),
+    observeFlags(reader, at, scope, onSeen),
+    observeSegments(reader, at, scope, onSeen),
   ]);
   return {
     workspace: at.workspace,
@@ -39,6 +45,9 @@ export async function observe(reader: AdminReader, at: Connection, scope: Scope)
     showsFlags: flags.shown,
   };
 }
+
+/** So many more definitions and activations were seen, or found absent. */
+type Seen = (count: number) => void;
 
 type TrafficTypeIds = readonly (readonly [name: string, id: string])[];
 
@@ -60,6 +69,7 @@ async function observeFlags(
   reader: AdminReader,
   at: Connection,
   scope: Scope,
+  onSeen: Seen,
 ): Promise<{
   flags: ReadonlyMap<string, ActualFlag>;
   all: readonly string[] | null;
@@ -75,7 +85,8 @@ async function observeFlags(
     scope.users && all ? withStrangers(scope.flags, byName, at.environments) : scope.flags;
   const definitions = await pMap(
     at.environments,
-    async (environment) => observeDefinitions(reader, at, environment, { ...scope, flags: wanted }),
+    async (environment) =>
+      observeDefinitions(reader, at, environment, { ...scope, flags: wanted, onSeen }),
     { concurrency: 1 },
   );
   const flags = [...wanted]
@@ -156,7 +167,7 @@ async function observeDefinitions(
   reader: AdminReader,
   at: Connection,
   environment: WireEnvironment,
-  scope: Scope,
+  { onSeen, ...scope }: Scope & { readonly onSeen: Seen },
 ): Promise<ReadonlyMap<string, WireDefinition>> {
   const wanted = [...scope.flags].filter(([, { environments }]) =>
     environments.has(environment.name),
@@ -170,9 +181,14 @@ async function observeDefinitions(
   const doubtful = wanted.filter(
     ([name, { known }]) => !found.has(name) && (listed === null || known),
   );
+  onSeen(wanted.length - doubtful.length);
   const asked = await pMap(
     doubtful,
-    async ([name, { id }]) => reader.getDefinition(at.workspace.id, environment.id, { name, id }),
+    async ([name, { id }]) => {
+      const answer = await reader.getDefinition(at.workspace.id, environment.id, { name, id });
+      onSeen(1);
+      return answer;
+    },
     { concurrency: CONCURRENCY },
   );
   doubtful.forEach(([name], index) => {
@@ -186,6 +202,7 @@ async function observeSegments(
   reader: AdminReader,
   at: Connection,
   { segments: scope, whole }: Scope,
+  onSeen: Seen,
 ): Promise<{
   segments: ReadonlyMap<string, ActualSegment>;
   all: readonly string[] | null;
@@ -197,7 +214,11 @@ async function observeSegments(
   const wanted = [...scope].sort(([a], [b]) => byCodeUnits(a, b));
   const observed = await pMap(
     wanted,
-    async ([name, { environments }]) => observeSegment(reader, at, byName.get(name), environments),
+    async ([name, { environments }]) => {
+      const answer = await observeSegment(reader, at, byName.get(name), environments);
+      onSeen(environments.size);
+      return answer;
+    },
     { concurrency: CONCURRENCY },
   );
   const segments = wanted.map(([name], index): [string, ActualSegment] => [

@@ -70,8 +70,11 @@ async function runDirectory(
       note: (text) => {
         screen.note(text);
       },
+      progress: screen.progress,
     });
-    const planned = await plan(run.context);
+    const planned = await plan(run.context).finally(() => {
+      screen.progress?.end();
+    });
     const drift = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
     const adoption = flags.adopt === true ? await adopt(drift, planned, run, terminal) : undefined;
     const showKeys = flags.showKeys === true;

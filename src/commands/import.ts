@@ -28,9 +28,14 @@ export async function runImport(
       note: (text) => {
         screen.note(text);
       },
+      progress: screen.progress,
     });
     const { workspace, environment: environments, only } = flags;
-    const imported = await importWorkspace(opened.reader, { workspace, environments, only });
+    const { progress } = screen;
+    const wanted = { workspace, environments, only, progress };
+    const imported = await importWorkspace(opened.reader, wanted).finally(() => {
+      progress?.end();
+    });
     await writeTarget(directory, imported.files);
     const isJson = flags.format === 'json';
     await screen.result(isJson ? asJson(directory, imported) : asText(directory, imported));

@@ -27,6 +27,7 @@ export async function runReconcile(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const screen = openScreen(flags, terminal);
+  screen.noteInterrupt();
   const results: DirectoryResult[] = [];
   const reviewed = await readReviewed(flags, directories);
   for (const [index, directory] of directories.entries()) {
@@ -71,13 +72,16 @@ async function runDirectory(
       note: (text) => {
         screen.note(text);
       },
+      progress: screen.progress,
     });
     run.context.source.warnings.forEach((warning) => {
       screen.note(`warning: ${warning}`);
     });
     const reporting = { run, flags, terminal, screen };
     try {
-      const result = await planOrApply(run, reporting, reviewed);
+      const result = await planOrApply(run, reporting, reviewed).finally(() => {
+        screen.progress?.end();
+      });
       return reported(directory, result, reporting);
     } catch (error) {
       if (!(error instanceof PlanDiffersError)) throw error;
@@ -114,13 +118,17 @@ function applyOptions(
   { terminal, screen }: Pick<Reporting, 'terminal' | 'screen'>,
 ): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
   const { title, comment, approve, force } = flags;
-  const ask = async (planned: Planned): Promise<boolean> =>
-    askToForce(reportOf(planned, run), terminal, screen);
+  const ask = async (planned: Planned): Promise<boolean> => {
+    screen.progress?.end();
+    return askToForce(reportOf(planned, run), terminal, screen);
+  };
   return {
     openWriter: run.openWriter,
     now: Date.now,
     signal: terminal.signal,
-    progress: {},
+    progress: {
+      onStep: (_, done, total) => screen.progress?.count(done, total),
+    },
     words: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
     passing: { approvedHash: approve, ask: force === true ? ask : undefined },
   };

@@ -12,7 +12,7 @@ export interface OpenedImport extends AsyncDisposable {
 export async function openImport(
   directory: string,
   flags: Pick<RunFlags, 'url' | 'embedded' | 'embeddedDir' | 'timeout' | 'concurrency'>,
-  { settings, signal, note }: Surroundings,
+  { settings, signal, note, progress }: Surroundings,
 ): Promise<OpenedImport> {
   const closers = new Closers();
   const { url, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, concurrency } = flags;
@@ -20,7 +20,8 @@ export async function openImport(
     flags.embedded === true
       ? { directory, storeDirectory: flags.embeddedDir, isDryRun: true }
       : undefined;
-  const options = { settings, url, embedded, timeoutMs, concurrency, signal, note };
+  const surroundings = { settings, signal, note, progress };
+  const options = { ...surroundings, url, embedded, timeoutMs, concurrency };
   try {
     const { reader } = await openService(null, options, closers);
     return { reader, [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose]() };

@@ -2,12 +2,14 @@ import type { Traffic } from '../api/traffic.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { OperatorSettings } from '../config.js';
 import type { GitMemory } from '../git/git-memory.js';
+import type { Progress } from '../model/progress.js';
 import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
 import { RunMemory } from '../stages/run-memory.js';
 import { openSource, type Source } from '../stages/source.js';
 import { Closers } from './closers.js';
 import type { Limiters } from './limiters.js';
+import { lockState } from './lock-state.js';
 import { openService, type AccessOptions, type ServiceAccess } from './service-access.js';
 import { stateAccess } from './state-access.js';
 
@@ -56,6 +58,8 @@ export interface Surroundings {
   readonly open?: ((memory: GitMemory) => Promise<Source>) | undefined;
   /** Shared by the runs of one process. */
   readonly limiters?: Limiters | undefined;
+  /** Absent: waits that are long become notes, and nothing else is told. */
+  readonly progress?: Progress | undefined;
 }
 
 /** One run over one directory, with everything that it opens. */
@@ -81,7 +85,16 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  { settings, signal, note, open, limiters, traffic, memory = new RunMemory() }: Surroundings,
+  {
+    settings,
+    signal,
+    note,
+    open,
+    limiters,
+    traffic,
+    progress,
+    memory = new RunMemory(),
+  }: Surroundings,
 ): Promise<Run> {
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
@@ -110,18 +123,20 @@ export async function openRun(
       opened.pushState = desired.config.pushState ?? flags.pushState ?? false;
       const access = {
         ...accessOptions(flags, checkout.directory),
-        ...{ settings, signal, note, limiters, traffic },
+        ...{ settings, signal, note, limiters, traffic, progress },
       };
       opened.service = await openService(desired, access, closers);
       return opened.service.reader;
     },
     originName: () => service().name,
+    progress,
     peekState: async (place) => state.peek(place),
     appliedElsewhere: async (place) => state.elsewhere(place),
     openState: async (place) => {
       const home = await state.open(place);
       // A plan reads what is there; only a run that writes keeps others out.
-      if (home && !isDryRun) closers.add(await home.lock(flags.lockTimeout, signal));
+      if (home && !isDryRun)
+        closers.add(await lockState(home, flags.lockTimeout, { signal, note }));
       return home;
     },
   };

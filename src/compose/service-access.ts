@@ -7,6 +7,7 @@ import type { AdminWriter } from '../api/writer.js';
 import { HttpAdminWriter } from '../api/writer-http.js';
 import type { OperatorSettings } from '../config.js';
 import type { Desired } from '../model/desired.js';
+import type { Progress, Wait } from '../model/progress.js';
 import { packageVersion } from '../version.js';
 import type { Closers } from './closers.js';
 import type { EmbeddedOptions } from './embedded.js';
@@ -26,6 +27,7 @@ export interface AccessOptions {
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
   readonly limiters?: Limiters | undefined;
+  readonly progress?: Progress | undefined;
 }
 
 /** How plans and the state call the embedded service: its port is another one at every run. */
@@ -70,19 +72,26 @@ export async function openService(
       : options.limiters?.of({ origin: name, key: key() }, options),
     signal: options.signal,
     traffic: options.traffic,
-    onWait: ({ waitMs, why, what }) => {
-      if (waitMs < LONG_WAIT_MS) return;
-      options.note(`waiting ${Math.ceil(waitMs / 1_000)} s to ${what}: ${why}`);
+    onWait: (wait) => {
+      if (options.progress) options.progress.waiting(wait);
+      else noteWait(wait, options.note);
     },
   });
+  const requests = (): number => Object.values(client.counts()).reduce((a, b) => a + b, 0);
+  options.progress?.requests(requests);
   closers.add(async () => client.close());
   // The half that cannot write is all that a reader gets.
   const reader = new HttpAdminReader(client.reads());
   return {
     ...{ reader, name, stateName },
     openWriter: () => new HttpAdminWriter(client, reader),
-    requests: () => Object.values(client.counts()).reduce((sum, count) => sum + count, 0),
+    requests,
   };
+}
+
+function noteWait({ waitMs, why, what }: Wait, note: (text: string) => void): void {
+  if (waitMs < LONG_WAIT_MS) return;
+  note(`waiting ${Math.ceil(waitMs / 1_000)} s to ${what}: ${why}`);
 }
 
 async function locate(

@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { FlaghoistError } from '../errors.js';
 import { isBusy, openSqlite, type SqliteDatabase } from '../sqlite.js';
 import { gitError } from './git.js';
+import { pauseForLock } from './lock-pause.js';
 
 const POLL_MS = 50;
 
@@ -49,7 +49,7 @@ async function begin(
     } catch (error) {
       if (!isBusy(error)) throw gitError('lock the state', error);
       if (performance.now() < deadline) {
-        await sleep(POLL_MS, undefined, signal === undefined ? {} : { signal });
+        await pauseForLock(POLL_MS, signal);
         continue;
       }
       throw new FlaghoistError(

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { FlaghoistError } from '../errors.js';
+import { pauseForLock } from './lock-pause.js';
 import type { Release } from './state-lock.js';
 import type { StateOrigin } from './state-origin.js';
 import { cleanLine } from './words.js';
@@ -47,7 +47,7 @@ export async function lockOnOrigin(
       }
     }
     if (performance.now() >= deadline) throw inUse(holder);
-    await sleep(POLL_MS, undefined, signal === undefined ? {} : { signal });
+    await pauseForLock(POLL_MS, signal);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import { readSpecs } from '../specs/read-specs.js';
-import { killAmongInvalid, type KillContext, type Killing } from './killing.js';
+import { killAmongInvalid, killsInReach, type KillContext, type Killing } from './killing.js';
 import { InvalidSpecsError, type RunContext } from './run.js';
 
 /** What a run goes by. */
@@ -29,5 +29,6 @@ export async function readDesired(
     return { ...specs.rest, invalid: specs.diagnostics };
   }
   const kills = await killAmongInvalid(specs, killContext, killing);
-  throw new InvalidSpecsError(specs.diagnostics, kills);
+  const due = killing ? [] : killsInReach(specs.kills, options);
+  throw new InvalidSpecsError(specs.diagnostics, kills, due);
 }

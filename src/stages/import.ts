@@ -4,6 +4,7 @@ import type { AdminReader } from '../api/reader.js';
 import type { WireWorkspace } from '../api/wire.js';
 import { FlaghoistError } from '../errors.js';
 import type { Actual } from '../model/actual.js';
+import type { Progress } from '../model/progress.js';
 import type { Scope } from '../model/scope.js';
 import { EMPTY_STATE } from '../model/state.js';
 import { planChanges } from '../plan/plan.js';
@@ -14,6 +15,7 @@ import {
   workspaceFiles,
   type EnvironmentToWrite,
 } from '../specs/write/workspace-files.js';
+import { objectsSeen } from './objects-seen.js';
 import { resolvePolicy } from './policy.js';
 
 export interface ImportOptions {
@@ -23,6 +25,7 @@ export interface ImportOptions {
   readonly environments: readonly string[];
   /** `KIND/NAME`; empty: all. */
   readonly only: readonly string[];
+  readonly progress?: Progress | undefined;
 }
 
 export interface Imported {
@@ -44,11 +47,12 @@ export async function importWorkspace(
   reader: AdminReader,
   options: ImportOptions,
 ): Promise<Imported> {
+  options.progress?.phase('look');
   const all = await reader.listWorkspaces();
   const at = await connect(reader, options.workspace ?? onlyWorkspace(all, reader).id);
   const environments = environmentsOf(at, options.environments);
   const scope = await scopeOf(reader, at, environments, options.only);
-  const actual = await observe(reader, at, scope);
+  const actual = await observe(reader, at, scope, objectsSeen(scope, options.progress));
   refuseAbsent(actual, at);
   const problems = nameProblems(actual);
   if (problems.length > 0) throw cannotSay(problems);

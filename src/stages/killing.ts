@@ -67,6 +67,18 @@ export async function killAmongInvalid(
   }
 }
 
+/** What is ordered and within the operator's filters, as far as that can be told without asking the service. */
+export function killsInReach(
+  kills: readonly DesiredKill[],
+  { environments, only }: RunOptions,
+): ObjectId[] {
+  return kills
+    .filter(({ flag, environment }) => {
+      return isSelected(environments, [environment]) && isSelected(only, [`flag/${flag}`]);
+    })
+    .map(({ flag: name, environment }) => objectId({ kind: 'flag', name, environment }));
+}
+
 /** Specs that say where the service is and what to kill, and nothing else. */
 export function killsAlone(config: Config, kills: readonly DesiredKill[]): Desired {
   return {

@@ -3,11 +3,13 @@ import { observe } from '../api/observe.js';
 import type { AdminReader } from '../api/reader.js';
 import type { Checkout } from '../git/checkout.js';
 import type { Desired } from '../model/desired.js';
+import type { Progress } from '../model/progress.js';
 import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { scopeOf } from '../plan/scope.js';
 import type { SpecMemory } from '../specs/spec-memory.js';
+import { objectsSeen } from './objects-seen.js';
 import { witnessedRemovals } from './witness.js';
 
 /** Everything that a plan is made from: the specs, what the service has of them, and what is remembered. */
@@ -25,6 +27,7 @@ export async function look(
     /** See `Scope`. */
     whole: boolean;
     specs: SpecMemory;
+    progress?: Progress | undefined;
   },
 ): Promise<PlanInput> {
   const { desired, state, checkout, head, specs } = known;
@@ -35,7 +38,7 @@ export async function look(
     whole: known.whole,
   });
   const [actual, witnessed] = await Promise.all([
-    observe(reader, at, scope),
+    observe(reader, at, scope, objectsSeen(scope, known.progress)),
     scope.users
       ? witnessedRemovals(checkout, head, { desired, state, environments, specs })
       : new Set<string>(),

@@ -9,6 +9,8 @@ import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { AllowedFinding, GuardFinding, Plan } from '../model/plan.js';
 import type { Outcomes, Unknown, Words } from '../model/run.js';
+import type { Progress } from '../model/progress.js';
+import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { KillResults } from './kill-lane.js';
 import type { RunOptions } from './policy.js';
@@ -31,6 +33,7 @@ export interface RunContext {
   readonly appliedElsewhere: (place: Place) => Promise<readonly StateElsewhere[]>;
   /** What plans call the service: its origin, or `embedded`. */
   readonly originName: () => string;
+  readonly progress?: Progress | undefined;
 }
 
 /** A plan with everything that it was made from. */
@@ -61,9 +64,15 @@ export interface Planned {
 
 export interface Applied extends Planned {
   readonly outcomes: Outcomes;
-  /** Whether a second look found nothing left to do. */
+  /** What is remembered after it. */
+  readonly state: State;
+  /** What a second look found left to do, without what waits for an approval. */
+  readonly left: readonly ObjectId[];
+  /** `KIND/NAME` of what was not found equal, or is not known to be. */
+  readonly unsettled: ReadonlySet<string>;
+  /** Whether that was taken, and found nothing. */
   readonly converged: boolean;
-  /** Why the second look could not be taken. */
+  /** Why the second look could not be taken, or what it could not see. */
   readonly unverified?: string;
   /** Why the state could not be written after the apply. */
   readonly unremembered?: string;
@@ -73,10 +82,19 @@ export interface Applied extends Planned {
 export class InvalidSpecsError extends FlaghoistError {
   readonly diagnostics: readonly Diagnostic[];
 
-  constructor(diagnostics: readonly Diagnostic[], kills: KillResults) {
+  /** @param due of a dry run: kills that a run would send all the same, where they are not live yet. */
+  constructor(
+    diagnostics: readonly Diagnostic[],
+    kills: KillResults,
+    due: readonly ObjectId[] = [],
+  ) {
     const isKilled = [...kills.values()].some(({ status }) => status === 'killed');
     const sent = isKilled ? 'nothing but the kills was sent' : 'nothing was sent';
-    super('SPECS_INVALID', `the specs are invalid; ${sent}`);
+    const would =
+      due.length > 0
+        ? ` (a run would still kill ${due.join(', ')}, where that is not done yet)`
+        : '';
+    super('SPECS_INVALID', `the specs are invalid; ${sent}${would}`);
     this.diagnostics = diagnostics;
   }
 }

@@ -29,7 +29,7 @@ export async function openSource(
     workingTree,
     at,
     memory,
-  }: { workingTree: boolean; at?: string | undefined; memory?: GitMemory | undefined },
+  }: { workingTree: boolean; at?: string | undefined; memory?: GitMemory },
 ): Promise<Source> {
   const checkout = await openCheckout(directory, memory);
   if (at !== undefined) {

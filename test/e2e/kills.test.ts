@@ -236,6 +236,11 @@ describe('kills', () => {
     });
     repository.commit('Kill pay beside a broken flag');
 
+    const dry = await reconcile('--dry-run');
+    expect(dry.code).toBe(3);
+    expect(dry.stderr).toContain('a run would still kill flag/pay@production');
+    expect(service.requests).toEqual([]);
+
     const sent = await reconcile();
 
     expect(sent.code).toBe(3);

@@ -24,7 +24,20 @@ export async function flaghoist(
   args: readonly string[],
   options: CliOptions = {},
 ): Promise<CliResult> {
-  return ended([process.execPath, MAIN, ...args], '', options);
+  return start([process.execPath, MAIN, ...args], '', options).ended;
+}
+
+/** A run that goes on while the test does something else. */
+export interface RunningCli {
+  readonly ended: Promise<CliResult>;
+  send(signal: NodeJS.Signals): void;
+  /** Resolves once standard error holds the text; rejects where the program ends without it. */
+  says(text: string): Promise<void>;
+}
+
+/** Starts the built program. */
+export function startFlaghoist(args: readonly string[], options: CliOptions = {}): RunningCli {
+  return start([process.execPath, MAIN, ...args], '', options);
 }
 
 /** The same on a terminal, where `input` is typed; all that it prints is in `stdout`. */
@@ -36,14 +49,14 @@ export async function flaghoistOnTerminal(
   const words = [process.execPath, MAIN, ...args].map(
     (word) => `'${word.replaceAll("'", `'\\''`)}'`,
   );
-  return ended(['script', '-qec', words.join(' '), '/dev/null'], input, options);
+  return start(['script', '-qec', words.join(' '), '/dev/null'], input, options).ended;
 }
 
-async function ended(
+function start(
   [program = '', ...args]: readonly string[],
   input: string,
   options: CliOptions,
-): Promise<CliResult> {
+): RunningCli {
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', ...options.env },
@@ -60,10 +73,22 @@ async function ended(
   });
   void options.killAfter?.().then(() => child.kill('SIGKILL'));
   void options.terminateAfter?.().then(() => child.kill('SIGTERM'));
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<CliResult>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {
       resolve({ code, stdout, stderr });
     });
   });
+  const says = async (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (stderr.includes(text)) resolve();
+      };
+      child.stderr?.on('data', look);
+      child.once('close', () => {
+        reject(new Error(`it ended without saying "${text}":\n${stderr}`));
+      });
+      look();
+    });
+  return { ended, says, send: (signal) => void child.kill(signal) };
 }

@@ -5,20 +5,23 @@ import {
   type RunningService,
   type ServiceOptions,
 } from '../../src/service/service.js';
+import { StaleReads } from './stale-reads.js';
 import { API_PREFIX } from '../../src/api/wire.js';
 import type { StoreLocation } from '../../src/service/store/store.js';
 import type { Seed } from '../../src/service/seed.js';
 
 /**
  * How the next request that matches fails:
- * - `503`, `500`, `429`: answered so, and not run
+ * - `503`, `500`, `429`, `404`: answered so, and not run
  * - `reset-before`: the connection breaks, and it was not run
  * - `reset-after`: it was run, and the connection breaks before the answer
  * - `truncate`: it was run, and the connection breaks in the middle of the answer
  * - `slow`: it is run, some time later
  * - `hang`: neither run nor answered
+ * - `hold`: it waits for `release`, and is run then
  */
-export type Fault = 500 | 503 | 429 | 'reset-before' | 'reset-after' | 'truncate' | 'slow' | 'hang';
+export type Fault =
+  404 | 500 | 503 | 429 | 'reset-before' | 'reset-after' | 'truncate' | 'slow' | 'hang' | 'hold';
 
 export interface RecordedRequest {
   readonly method: string;
@@ -47,7 +50,13 @@ export interface TestService extends RunningService {
   /** Faults that no request has met yet. */
   faultsLeft(): number;
   /** From now on each request may fail as this says; undefined: no fault, a planned one excepted. */
-  failAtRandom(choose: () => Fault | undefined): void;
+  failAtRandom(choose: (method: string) => Fault | undefined): void;
+  /** After each write, a read that was answered before is answered in the same words so many times more. */
+  showStale(times: number): void;
+  /** Resolves once a request is held. */
+  held(): Promise<void>;
+  /** Lets the requests go on that are held. */
+  release(): void;
 }
 
 export const TEST_SEED: Seed = {
@@ -69,7 +78,14 @@ export async function startTestService(
   options: Partial<ServiceOptions> = {},
 ): Promise<TestService> {
   const requests: RecordedRequest[] = [];
-  const faults: Faults = { planned: [], hanging: new Set(), choose: () => undefined };
+  const faults: Faults = {
+    planned: [],
+    hanging: new Set(),
+    held: [],
+    stale: new StaleReads(),
+    onHeld: [],
+    choose: () => undefined,
+  };
   const service = await startService({
     store: options.store ?? (await defaultStore()),
     seed: TEST_SEED,
@@ -88,6 +104,17 @@ export async function startTestService(
     faultsLeft: () => faults.planned.length,
     failAtRandom: (choose) => {
       faults.choose = choose;
+    },
+    showStale: (times) => {
+      faults.stale.times = times;
+    },
+    held: async () =>
+      new Promise((resolve) => {
+        if (faults.held.length > 0) resolve();
+        else faults.onHeld.push(resolve);
+      }),
+    release: () => {
+      for (const goOn of faults.held.splice(0)) goOn();
     },
     stop: async () => {
       for (const socket of faults.hanging) socket.destroy();
@@ -108,7 +135,10 @@ interface Faults {
   readonly planned: { match: RequestMatch; fault: Fault; passing: number }[];
   /** Connections that wait for an answer that never comes: the service would wait for them when it stops. */
   readonly hanging: Set<Socket>;
-  choose: () => Fault | undefined;
+  readonly held: (() => void)[];
+  readonly stale: StaleReads;
+  readonly onHeld: (() => void)[];
+  choose: (method: string) => Fault | undefined;
 }
 
 const SLOW_MS = 300;
@@ -142,15 +172,21 @@ function withFaults(
       return isMeant && each.passing < 0;
     });
     const [found] = index === -1 ? [] : planned.splice(index, 1);
-    const fault = found?.fault ?? faults.choose();
+    const fault = found?.fault ?? faults.choose(method);
+    if (faults.stale.answers(request, response)) return;
     if (fault === undefined) next(request, response);
-    else fail(fault, request, response, next);
+    else if (fault === 'hold') {
+      faults.held.push(() => {
+        next(request, response);
+      });
+      for (const tell of faults.onHeld.splice(0)) tell();
+    } else fail(fault, request, response, next);
     if (fault === 'hang') hanging.add(request.socket);
   };
 }
 
 function fail(
-  fault: Fault,
+  fault: Exclude<Fault, 'hold'>,
   request: IncomingMessage,
   response: ServerResponse,
   next: RequestListener,
@@ -159,6 +195,7 @@ function fail(
     case 500:
     case 503:
     case 429:
+    case 404:
       request.resume();
       response.writeHead(fault, { 'content-type': 'application/json' });
       response.end(

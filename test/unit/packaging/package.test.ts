@@ -1,10 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { runCli } from '../../../src/cli.js';
-import type { Terminal } from '../../../src/commands/options.js';
+import { commandNames } from './help.js';
 import { readProjectFile, PROJECT } from './project.js';
 
 interface PackageJson {
@@ -74,39 +72,34 @@ describe('the package', () => {
   }, 30_000);
 });
 
-/** Commands that `flaghoist --help` lists. */
-async function commandNames(): Promise<string[]> {
-  const stream = new PassThrough();
-  const terminal = { stdout: stream, stderr: stream, environment: {} } as unknown as Terminal;
-  await runCli(['--help'], { ...terminal, signal: AbortSignal.timeout(5_000) });
-  const help = String(stream.read());
-  const list = help.slice(help.indexOf('Commands:'));
-  return [...list.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1] ?? '');
-}
+describe.each(['README.md', 'CONTRIBUTING.md', 'docs/container.md', 'docs/deploy.md'])(
+  '%s',
+  (file) => {
+    const text = readProjectFile(file);
 
-describe.each(['README.md', 'CONTRIBUTING.md', 'docs/container.md'])('%s', (file) => {
-  const text = readProjectFile(file);
+    it('names only npm scripts that exist', () => {
+      const named = [...text.matchAll(/\bnpm run ([a-z:-]+)/g)].map((match) => match[1] ?? '');
+      expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
+    });
 
-  it('names only npm scripts that exist', () => {
-    const named = [...text.matchAll(/\bnpm run ([a-z:-]+)/g)].map((match) => match[1] ?? '');
-    expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
-  });
+    it('names only commands that exist', async () => {
+      // After a backtick in a sentence, and anywhere in a line of shell.
+      const shell = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]).join('');
+      const named = [
+        ...text.matchAll(/`flaghoist ([a-z]+)/g),
+        ...shell.matchAll(/(?<![/\w-])flaghoist ([a-z]+)/g),
+      ].map((match) => match[1]);
+      const commands = await commandNames();
+      expect(commands).toContain('reconcile');
+      expect(named.filter((command) => !commands.includes(command ?? ''))).toEqual([]);
+    });
 
-  it('names only commands that exist', async () => {
-    // After a backtick in a sentence, and anywhere in a line of shell.
-    const shell = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]).join('');
-    const named = [
-      ...text.matchAll(/`flaghoist ([a-z]+)/g),
-      ...shell.matchAll(/(?<![/\w-])flaghoist ([a-z]+)/g),
-    ].map((match) => match[1]);
-    const commands = await commandNames();
-    expect(commands).toContain('reconcile');
-    expect(named.filter((command) => !commands.includes(command ?? ''))).toEqual([]);
-  });
-
-  it('links only to files that exist', () => {
-    const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
-    const folder = join(PROJECT, file, '..');
-    expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([]);
-  });
-});
+    it('links only to files that exist', () => {
+      const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(
+        (match) => match[1] ?? '',
+      );
+      const folder = join(PROJECT, file, '..');
+      expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([]);
+    });
+  },
+);

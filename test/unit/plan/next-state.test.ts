@@ -304,7 +304,7 @@ describe('before the first request', () => {
 });
 
 describe('after answers that nothing can be verified against', () => {
-  const unlisted = { ...anActual(), allFlags: null };
+  const unlisted = { ...anActual(), allFlags: null, showsFlags: false };
   const changed = desiredFlag('pay', { fields: { description: 'New' } });
   const state = stateOf(both);
   const answered = (

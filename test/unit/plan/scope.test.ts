@@ -16,6 +16,7 @@ import {
 import { stateOf } from '../../support/state-of.js';
 
 const ALL = ['staging', 'production', 'elsewhere'];
+const PRUNE = { prune: true };
 const STAGING_ONLY = [anEnvironment('staging'), anEnvironment('production', { selected: false })];
 
 function scope(
@@ -27,7 +28,7 @@ function scope(
   return scopeOf(desired, state, aPolicy(policy), {
     allEnvironments: ALL,
     trustCounts,
-    whole: false,
+    whole: true,
   });
 }
 
@@ -72,18 +73,31 @@ describe('flags that are looked at', () => {
 
   it('are looked at where they were ours and the specs no longer name them, with all that may use them', () => {
     const narrowed = desiredFlag('pay', { environments: { staging: {} } });
-    const found = scope(aDesired({ flags: [narrowed] }), stateOf(aDesired({ flags: [pay] })));
+    const found = scope(
+      aDesired({ flags: [narrowed] }),
+      stateOf(aDesired({ flags: [pay] })),
+      PRUNE,
+    );
 
     expect(environmentsOf(found, 'pay')).toEqual(['staging', 'production']);
     expect(found.users).toBe(true);
   });
 
   it('are looked at everywhere once the specs no longer have them', () => {
-    const found = scope(aDesired(), stateOf(aDesired({ flags: [pay] })));
+    const found = scope(aDesired(), stateOf(aDesired({ flags: [pay] })), PRUNE);
 
     expect(found.flags).toEqual(new Map([['pay', { known: true, environments: new Set(ALL) }]]));
     expect(found.users).toBe(true);
   });
+
+  it.each([{ prune: false }, { prune: true, suspended: true }])(
+    'are no reason to look for what uses them where no removal is made: %o',
+    (policy) => {
+      const found = scope(aDesired(), stateOf(aDesired({ flags: [pay] })), policy);
+
+      expect(found.users).toBe(false);
+    },
+  );
 
   it('are those that the filter names, of the specs and of the inventory', () => {
     const desired = aDesired({ flags: [pay, desiredFlag('cart')] });
@@ -156,6 +170,7 @@ describe('segments that are looked at', () => {
     const found = scope(
       aDesired({ segments: [narrowed] }),
       stateOf(aDesired({ segments: [beta] })),
+      PRUNE,
     );
 
     expect(found.segments.get('beta')?.environments).toEqual(
@@ -168,7 +183,7 @@ describe('segments that are looked at', () => {
   });
 
   it('are listed everywhere once the specs no longer have them', () => {
-    const found = scope(aDesired(), stateOf(aDesired({ segments: [beta] })));
+    const found = scope(aDesired(), stateOf(aDesired({ segments: [beta] })), PRUNE);
 
     expect(found.segments.get('beta')?.environments).toEqual(
       new Map(ALL.map((environment) => [environment, 'keys'])),

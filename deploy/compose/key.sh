@@ -1,0 +1,8 @@
+#!/bin/sh
+# Makes the daemon's Admin API key, once. It is in the database as a hash and in the file alone.
+set -eu
+umask 077
+cd /secrets
+[ -s api-key ] && exit
+node /app/dist/main.js service keys create daemon --database=postgres://flaghoist@database/flaghoist >new-key
+mv new-key api-key

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { flaghoist, flaghoistOnTerminal, startFlaghoist } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+const ERASE = '\r\u001b[K';
+
+let repository: ConfigRepository;
+let service: TestService;
+let args: readonly string[];
+let env: Readonly<Record<string, string>>;
+
+beforeEach(async () => {
+  repository = new ConfigRepository();
+  service = await startTestService();
+  env = { FLAGHOIST_API_KEY: service.key, TERM: 'xterm' };
+  args = ['reconcile', '--url', service.origin, repository.directory];
+  repository.write({
+    'flaghoist.yaml': 'workspace: Default\nenvironments: { staging: {} }\n',
+    'flags/alpha.yaml': `flag: alpha
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: { "on": 10, "off": rest } }
+`,
+  });
+  repository.commit('Add alpha');
+});
+
+afterEach(async () => {
+  service.release();
+  await service.stop();
+  repository[Symbol.dispose]();
+});
+
+it('on a terminal, is one line that is gone when the report is printed', async () => {
+  service.failAtRandom(() => 'slow');
+
+  const { code, stdout } = await flaghoistOnTerminal(args, '', { env });
+
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/looking at the service · \d+\/1 objects · \d+ requests?/);
+  expect(stdout).toMatch(/applying · \d+\/2 steps · \d+ requests/);
+  const report = stdout.slice(stdout.lastIndexOf(ERASE) + ERASE.length);
+  expect(report).toContain('flag/alpha');
+  expect(stdout.slice(0, stdout.lastIndexOf(ERASE))).not.toContain('flag/alpha');
+});
+
+it('elsewhere, says at once that the service makes it wait, and for how long', async () => {
+  let isLimiting = true;
+  service.failAtRandom(() => (isLimiting ? 429 : undefined));
+  const run = startFlaghoist(args, { env });
+  await run.says('waiting ');
+  isLimiting = false;
+
+  const { code, stderr } = await run.ended;
+
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^waiting \d+ s to .+: .*the service/m);
+});
+
+it('with --log-format json, is lines of a log', async () => {
+  let isLimiting = true;
+  service.failAtRandom(() => (isLimiting ? 429 : undefined));
+  const run = startFlaghoist([...args, '--log-format', 'json'], { env });
+  await run.says('"msg":"progress"');
+  isLimiting = false;
+
+  const { stderr } = await run.ended;
+
+  const [line = ''] = stderr.split('\n');
+  expect(JSON.parse(line)).toMatchObject({ level: 'info', phase: 'look', total: 0 });
+});
+
+it('with --quiet, is nothing at all', async () => {
+  service.failNext({ method: 'GET', path: /\/splits\/ws\// }, 429);
+  service.failNext({ method: 'GET', path: /\/splits\/ws\// }, 429);
+
+  const quiet = await flaghoist([...args, '--quiet'], { env });
+  const onTerminal = await flaghoistOnTerminal([...args, '--quiet'], '', { env });
+
+  expect(quiet).toMatchObject({ code: 0, stderr: '' });
+  expect(onTerminal.stdout).not.toContain('looking');
+});

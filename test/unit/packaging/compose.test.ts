@@ -1,0 +1,103 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { parseSeed } from '../../../src/service/seed-file.js';
+import { unknownOptions } from './help.js';
+import { PROJECT, readProjectFile } from './project.js';
+
+interface Service {
+  readonly image: string;
+  readonly build?: { readonly context: string; readonly dockerfile?: string };
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly disable?: boolean };
+  readonly network_mode?: string;
+  readonly ports?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+}
+
+const compose = parse(readProjectFile('deploy/compose.yaml'), { merge: true }) as {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, null>>;
+};
+const services = Object.entries(compose.services);
+
+describe('deploy/compose.yaml', () => {
+  it('runs a daemon, a service, a database and a git server', () => {
+    expect(Object.keys(compose.services)).toEqual(
+      expect.arrayContaining(['daemon', 'service', 'database', 'git']),
+    );
+  });
+
+  it.each(services)('%s: names folders, files and volumes that there are', (_name, service) => {
+    const sources = (service.volumes ?? []).map((volume) => volume.split(':')[0] ?? '');
+    const missing = sources.filter((source) =>
+      source.startsWith('.')
+        ? !existsSync(join(PROJECT, 'deploy', source))
+        : !(source in compose.volumes),
+    );
+    expect(missing).toEqual([]);
+    const { context = '..', dockerfile = 'Dockerfile' } = service.build ?? {};
+    expect(statSync(join(PROJECT, 'deploy', context, dockerfile)).isFile()).toBe(true);
+  });
+
+  it.each(services)('%s: waits for others that there are, in a way they can end', (_, service) => {
+    const waits = Object.entries(service.depends_on ?? {});
+    expect(waits.filter(([name]) => !(name in compose.services))).toEqual([]);
+    const unhealthy = waits.filter(
+      ([name, { condition }]) =>
+        condition === 'service_healthy' &&
+        compose.services[name]?.image !== 'flaghoist' &&
+        compose.services[name]?.healthcheck === undefined,
+    );
+    expect(unhealthy).toEqual([]);
+    const shared = service.network_mode?.split(':')[1];
+    expect(shared === undefined || shared in compose.services).toBe(true);
+  });
+
+  it.each(services.filter(([, { command }]) => command !== undefined))(
+    '%s: starts flaghoist with options that it has',
+    async (_name, { command = [] }) => {
+      expect(await unknownOptions(command)).toEqual([]);
+    },
+  );
+
+  it.each(services)('%s: sets variables that flaghoist reads', (_name, { environment = {} }) => {
+    const names = Object.keys(environment).filter((name) => name.startsWith('FLAGHOIST_'));
+    const config = readProjectFile('src/config.ts');
+    expect(names.filter((name) => !config.includes(`'${name}'`))).toEqual([]);
+  });
+
+  it('may do as little as possible, but for the database', () => {
+    const free = services.filter(([, { read_only, cap_drop }]) => !read_only || !cap_drop);
+    expect(free.map(([name]) => name)).toEqual(['database']);
+  });
+
+  it('is open to this machine alone', () => {
+    const ports = services.flatMap(([, service]) => service.ports ?? []);
+    expect(ports.length).toBeGreaterThan(0);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  });
+
+  it('holds no secret', () => {
+    const text = readProjectFile('deploy/compose.yaml');
+    expect(text).not.toMatch(/fha_|:\/\/\w+:\w+@|PASSWORD: /);
+  });
+
+  it('seeds the environments that the example of specs names', () => {
+    const seed = parseSeed(readProjectFile('deploy/compose/seed.json'), 'seed.json');
+    const specs = parse(readProjectFile('specs-example/flaghoist.yaml')) as {
+      readonly workspace: string;
+      readonly environments: Readonly<Record<string, unknown>>;
+    };
+    const [workspace] = seed.workspaces;
+    expect(workspace?.name).toBe(specs.workspace);
+    expect(workspace?.environments.map(({ name }) => name)).toEqual(
+      Object.keys(specs.environments),
+    );
+  });
+});
