@@ -8,6 +8,7 @@ import { FlaghoistError } from './errors.js';
  * - `FLAGHOIST_URL`: the service to use, as `--url`.
  * - `FLAGHOIST_ORIGINS`: comma-separated origins that a repository may propose.
  * - `FLAGHOIST_STATE_DIR`: a bare repository that keeps the state.
+ * - `FLAGHOIST_DATABASE`, or `FLAGHOIST_DATABASE_FILE`: where the replicas of a daemon meet.
  * - `FLAGHOIST_GIT_TOKEN`, or `FLAGHOIST_GIT_TOKEN_FILE`, with `FLAGHOIST_GIT_USER`: for a git server over https.
  * - `FLAGHOIST_GIT_SSH_KEY_FILE`, `FLAGHOIST_GIT_KNOWN_HOSTS_FILE`: for one over ssh.
  */
@@ -23,6 +24,12 @@ export interface OperatorSettings {
    */
   readonly apiKey: () => string;
   readonly git: GitCredentials;
+  /**
+   * URL of PostgreSQL; undefined: none was given.
+   *
+   * @throws FlaghoistError `NO_KEY`: the file cannot be read.
+   */
+  readonly database: () => string | undefined;
 }
 
 /** How a git server knows us, and we it. */
@@ -66,6 +73,7 @@ export function operatorSettings(environment: Environment): OperatorSettings {
     ...(stateDir !== undefined && { stateDir }),
     allowedOrigins: environment['FLAGHOIST_ORIGINS'] ?? '',
     apiKey: () => apiKey(environment),
+    database: () => databaseUrl(environment),
     git: {
       user: nonEmpty(environment['FLAGHOIST_GIT_USER']),
       token: () => gitToken(environment),
@@ -73,6 +81,12 @@ export function operatorSettings(environment: Environment): OperatorSettings {
       knownHostsFile: nonEmpty(environment['FLAGHOIST_GIT_KNOWN_HOSTS_FILE']),
     },
   };
+}
+
+function databaseUrl(environment: Environment): string | undefined {
+  const given = nonEmpty(environment['FLAGHOIST_DATABASE']?.trim());
+  const file = nonEmpty(environment['FLAGHOIST_DATABASE_FILE']);
+  return given ?? (file === undefined ? undefined : secretInFile(file, 'URL of the database'));
 }
 
 function gitToken(environment: Environment): string | undefined {

@@ -5,6 +5,7 @@ import type { ExitCode } from './errors.js';
 
 const DEFAULT_INTERVAL_MS = 30_000;
 const DEFAULT_DEBOUNCE_MS = 500;
+const DEFAULT_LEASE_MS = 15_000;
 const HOURLY = '0 * * * *';
 
 /** The `watch` command but for the options that it has in common with others. */
@@ -19,6 +20,7 @@ export function addWatch(
     .argument('[directory]', 'config repository', '.');
   sourceOptions(command);
   rhythmOptions(command);
+  replicaOptions(command);
   policyOptions(command);
   surfaceOptions(command);
   return command
@@ -76,6 +78,17 @@ function surfaceOptions(command: Command): void {
     )
     .option('--forge-url <url>', 'with --statuses: of the API of the forge')
     .option('--public-url <url>', 'with --statuses: where people find the status page');
+}
+
+function replicaOptions(command: Command): void {
+  command
+    .option('--database <url>', 'share the work with other replicas, over PostgreSQL')
+    .option(
+      '--lease <duration>',
+      'with --database: a replica that is silent for so long is replaced',
+      duration,
+      DEFAULT_LEASE_MS,
+    );
 }
 
 function policyOptions(command: Command): void {

@@ -28,6 +28,8 @@ export interface AdminClientOptions extends TransportOptions {
   /** Told of every wait before a request is repeated, and of every pause of the limiter if it is the client's own. */
   readonly onWait?: ((wait: { waitMs: number; why: string; what: string }) => void) | undefined;
   readonly traffic?: Traffic | undefined;
+  /** Awaited right before each try of each write, after all waiting; where it rejects, nothing is sent. */
+  readonly beforeWrite?: (() => Promise<void>) | undefined;
 }
 
 /** One GET. Nothing else can be said with it. */
@@ -150,6 +152,7 @@ export class AdminClient implements GetOnly {
         lane,
         async () => {
           this.#options.traffic?.onTurn(performance.now() - askedAt);
+          if (request.kind !== 'read') await this.#options.beforeWrite?.();
           return this.#send(request, limitMs);
         },
         { signal, isAgain },

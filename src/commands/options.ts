@@ -79,6 +79,10 @@ export interface WatchFlags
   readonly branch?: string;
   readonly path?: string;
   readonly config?: string;
+  /** URL; where replicas meet. */
+  readonly database?: string;
+  /** Milliseconds. */
+  readonly lease: number;
   /** Milliseconds; likewise the two below. */
   readonly interval: number;
   readonly jitter?: number;

@@ -1,5 +1,6 @@
 import { openCommitStatuses } from '../compose/commit-statuses.js';
 import { openOperations } from '../compose/operations.js';
+import { databaseOf, openReplicas, secretsInUrl } from '../compose/replicas.js';
 import { createDaemon, type WatchedSource } from '../compose/watch.js';
 import { forgeToken, operatorSettings } from '../config.js';
 import { Metrics } from '../daemon/metrics/metrics.js';
@@ -17,9 +18,11 @@ export async function runWatch(
 ): Promise<ExitCode> {
   const settings = operatorSettings(terminal.environment);
   const sources = await watchedSources(directory, flags, settings);
-  const log = watchLog(flags, terminal, sources);
+  const database = databaseOf(flags, settings);
+  const log = watchLog(flags, terminal, { sources, database });
   const metrics = new Metrics();
-  const daemon = createDaemon(sources, log, metrics.traffic);
+  const replicas = await openReplicas(database, flags.lease, log);
+  const daemon = createDaemon(sources, log, { traffic: metrics.traffic, replicas });
   const { environment } = terminal;
   const statuses = openCommitStatuses(daemon, flags, { sources, environment, log });
   const operations = await openOperations(daemon, flags, { metrics, log });
@@ -29,9 +32,11 @@ export async function runWatch(
     daemon.trigger(null, 'signal');
   });
   daemon.start();
+  replicas?.start();
   await aborted(terminal.signal);
   log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
   await daemon.stop(terminal.signal.reason);
+  await replicas?.close();
   await Promise.all([operations.close(), statuses.close()]);
   log.info({}, 'stopped');
   return exitCodeOfSignal(terminal.signal);
@@ -40,7 +45,7 @@ export async function runWatch(
 function watchLog(
   { quiet, verbose, logFormat, color }: WatchFlags,
   { stderr, environment }: Terminal,
-  sources: readonly WatchedSource[],
+  { sources, database }: { sources: readonly WatchedSource[]; database: string | undefined },
 ): Log {
   return createLog({
     level: verbose === true ? 'debug' : quiet === true ? 'warn' : 'info',
@@ -50,6 +55,7 @@ function watchLog(
     secrets: () => [
       secret(() => forgeToken(environment)),
       ...sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
+      ...(database === undefined ? [] : secretsInUrl(database)),
     ],
   });
 }

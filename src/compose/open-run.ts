@@ -7,9 +7,10 @@ import type { RunContext } from '../stages/run.js';
 import type { RunOptions } from '../stages/policy.js';
 import { RunMemory } from '../stages/run-memory.js';
 import { openSource, type Source } from '../stages/source.js';
+import type { Fence } from '../model/fence.js';
 import { Closers } from './closers.js';
+import { keepOthersOut } from './keep-others-out.js';
 import type { Limiters } from './limiters.js';
-import { lockState } from './lock-state.js';
 import { openService, type AccessOptions, type ServiceAccess } from './service-access.js';
 import { stateAccess } from './state-access.js';
 
@@ -58,6 +59,8 @@ export interface Surroundings {
   readonly open?: ((memory: GitMemory) => Promise<Source>) | undefined;
   /** Shared by the runs of one process. */
   readonly limiters?: Limiters | undefined;
+  /** Absent: nobody else runs in this run's place. */
+  readonly fence?: Fence | undefined;
   /** Absent: waits that are long become notes, and nothing else is told. */
   readonly progress?: Progress | undefined;
 }
@@ -85,17 +88,10 @@ export const DEFAULT_TIMEOUT_MS = 30_000;
 export async function openRun(
   directory: string,
   flags: RunFlags,
-  {
-    settings,
-    signal,
-    note,
-    open,
-    limiters,
-    traffic,
-    progress,
-    memory = new RunMemory(),
-  }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<Run> {
+  const { settings, signal, note, open, limiters, traffic, fence, progress } = surroundings;
+  const { memory = new RunMemory() } = surroundings;
   const isDryRun = flags.dryRun === true;
   const closers = new Closers();
   const workingTree = flags.committedOnly !== true && (isDryRun || flags.allowDirty === true);
@@ -123,7 +119,7 @@ export async function openRun(
       opened.pushState = desired.config.pushState ?? flags.pushState ?? false;
       const access = {
         ...accessOptions(flags, checkout.directory),
-        ...{ settings, signal, note, limiters, traffic, progress },
+        ...{ settings, signal, note, limiters, traffic, progress, beforeWrite: fence?.check },
       };
       opened.service = await openService(desired, access, closers);
       return opened.service.reader;
@@ -134,10 +130,11 @@ export async function openRun(
     appliedElsewhere: async (place) => state.elsewhere(place),
     openState: async (place) => {
       const home = await state.open(place);
+      const wait = { timeoutMs: flags.lockTimeout, signal, note };
       // A plan reads what is there; only a run that writes keeps others out.
-      if (home && !isDryRun)
-        closers.add(await lockState(home, flags.lockTimeout, { signal, note }));
-      return home;
+      return isDryRun
+        ? home
+        : keepOthersOut(home, { place, origin: service().stateName, wait, fence, closers });
     },
   };
   return {

@@ -27,6 +27,8 @@ export interface AccessOptions {
   readonly note: (text: string) => void;
   readonly traffic?: Traffic | undefined;
   readonly limiters?: Limiters | undefined;
+  /** See `AdminClientOptions`. */
+  readonly beforeWrite?: (() => Promise<void>) | undefined;
   readonly progress?: Progress | undefined;
 }
 
@@ -72,6 +74,7 @@ export async function openService(
       : options.limiters?.of({ origin: name, key: key() }, options),
     signal: options.signal,
     traffic: options.traffic,
+    beforeWrite: options.beforeWrite,
     onWait: (wait) => {
       if (options.progress) options.progress.waiting(wait);
       else noteWait(wait, options.note);

@@ -4,7 +4,8 @@ import { realTime } from '../api/time.js';
 import type { Traffic } from '../api/traffic.js';
 import type { GitCredentials, OperatorSettings } from '../config.js';
 import { Daemon } from '../daemon/daemon.js';
-import type { SourceOptions } from '../daemon/source-loop.js';
+import type { Replicas } from '../daemon/replicas/replicas.js';
+import type { SourceOptions } from '../daemon/source-options.js';
 import type { OpenRun } from '../daemon/cycle.js';
 import { LocalUpstream } from '../daemon/upstream/local.js';
 import { RemoteUpstream } from '../daemon/upstream/remote.js';
@@ -43,11 +44,12 @@ export interface WatchedSource extends Pick<
 export function createDaemon(
   sources: readonly WatchedSource[],
   log: Log,
-  traffic?: Traffic,
+  { traffic, replicas }: { traffic?: Traffic; replicas?: Replicas | undefined } = {},
 ): Daemon {
   const limiters = new Limiters();
   return new Daemon({
     version: packageVersion(),
+    replica: replicas?.id,
     time: realTime,
     log,
     sources: sources.map((source) => {
@@ -55,7 +57,11 @@ export function createDaemon(
       return {
         ...source,
         upstream,
-        openRun: runsOf(source, upstream, { limiters, log, traffic }),
+        openRun: runsOf(source, upstream, {
+          ...{ limiters, log, traffic },
+          isShared: replicas !== undefined,
+        }),
+        seat: replicas?.seat(seatKey(source, upstream), log.child({ source: source.name })),
         allowOlder: source.run.allowOlder === true,
       };
     }),
@@ -65,26 +71,39 @@ export function createDaemon(
 function runsOf(
   { name, run, settings }: WatchedSource,
   { directory, pushState }: Upstream,
-  { limiters, log, traffic }: { limiters: Limiters; log: Log; traffic: Traffic | undefined },
+  {
+    limiters,
+    log,
+    traffic,
+    isShared,
+  }: { limiters: Limiters; log: Log; traffic: Traffic | undefined; isShared: boolean },
 ): OpenRun {
   const note = (text: string): void => {
     log.info({ source: name, note: text }, 'note');
   };
   const memory = new RunMemory();
-  return async ({ open, look, everyKey, suspend, allowOlder, dryRun, signal }) =>
+  return async ({ open, look, everyKey, suspend, allowOlder, dryRun, signal, fence }) =>
     openRun(
       directory,
       {
         ...run,
         ...{ everyKey, suspend, allowOlder, dryRun, only: [], holdInvalid: true },
         touched: look === 'touched',
-        ...(pushState !== undefined && { pushState }),
+        // What one replica remembers, the next has to find.
+        ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
       },
       {
-        ...{ settings, signal, note, open, limiters, traffic },
+        ...{ settings, signal, note, open, limiters, traffic, fence },
         ...(look !== 'apart' && { memory }),
       },
     );
+}
+
+/** The same in all replicas of one daemon; another where the same source is kept for another service. */
+function seatKey({ name, run, settings }: WatchedSource, { location, branch }: Upstream): string {
+  const { url = settings.url ?? null, environment } = run;
+  const words = JSON.stringify([name, location, branch, url, environment]);
+  return `source-${createHash('sha256').update(words).digest('hex').slice(0, 16)}`;
 }
 
 /** @throws FlaghoistError `USAGE` the place cannot be one. */

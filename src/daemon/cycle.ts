@@ -1,8 +1,10 @@
 import { EXIT, FlaghoistError, messageOf, type ErrorCode, type ExitCode } from '../errors.js';
 import type { AdminWriter } from '../api/writer.js';
 import type { Diagnostic } from '../model/diagnostic.js';
+import type { Fence } from '../model/fence.js';
 import type { Words } from '../model/run.js';
 import { plan, reconcile } from '../reconcile.js';
+import { clean } from '../report/clean.js';
 import { diagnosticsText } from '../report/diagnostics-text.js';
 import { planDocument, type PlanDocument } from '../report/plan-json.js';
 import { planText } from '../report/plan-text.js';
@@ -40,6 +42,7 @@ export interface RunOrder {
   readonly dryRun: boolean;
   /** Ends the run after its request under way. */
   readonly signal: AbortSignal;
+  readonly fence?: Fence | undefined;
 }
 
 export type OpenRun = (order: RunOrder) => Promise<OpenedRun>;
@@ -178,5 +181,19 @@ function failedEnd(error: unknown, signal: AbortSignal): Omit<CycleEnd, 'request
     exitCode,
     mayRetry: true,
     ...(isService && { serviceTrouble: message }),
+  };
+}
+
+/** Of a run that had nothing to read. */
+export function unseenEnd(why: string | null): CycleEnd {
+  const summary = why ?? 'the source was not seen yet';
+  return {
+    result: 'failed',
+    exitCode: EXIT.failed,
+    summary,
+    text: `flaghoist: ${clean(summary)}\n`,
+    plan: null,
+    requests: 0,
+    mayRetry: true,
   };
 }

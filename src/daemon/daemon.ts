@@ -1,11 +1,14 @@
 import type { Time } from '../api/time.js';
 import type { Log } from '../log.js';
-import { SourceLoop, type SourceOptions } from './source-loop.js';
+import { SourceLoop } from './source-loop.js';
+import type { SourceOptions } from './source-options.js';
 import type { DaemonControls, DaemonView, RunBegin, RunRecord, SourceView } from './view.js';
 
 export interface DaemonOptions {
   readonly version: string;
   readonly sources: readonly SourceOptions[];
+  /** Which of several daemons over the same sources this is; absent: the only one. */
+  readonly replica?: string | undefined;
   readonly time: Time;
   readonly log: Log;
 }
@@ -20,7 +23,7 @@ export class Daemon implements DaemonView, DaemonControls {
   readonly #runListeners = new Set<(source: SourceView, run: RunRecord) => void>();
   #runs = 0;
 
-  constructor({ version, sources, time, log }: DaemonOptions) {
+  constructor({ version, sources, replica, time, log }: DaemonOptions) {
     this.version = version;
     this.startedAt = new Date(time.now()).toISOString();
     const started = this.startedAt.replace(/\D/g, '').slice(0, 14);
@@ -29,7 +32,8 @@ export class Daemon implements DaemonView, DaemonControls {
       log,
       newRunId: () => {
         this.#runs += 1;
-        return `${started}-${String(this.#runs).padStart(6, '0')}`;
+        const number = String(this.#runs).padStart(6, '0');
+        return [started, number, ...(replica === undefined ? [] : [replica])].join('-');
       },
       onChange: () => {
         for (const listener of this.#changeListeners) listener();
@@ -66,7 +70,7 @@ export class Daemon implements DaemonView, DaemonControls {
   readonly onRun: DaemonView['onRun'] = (listener) => added(this.#runListeners, listener);
 
   readonly trigger: DaemonControls['trigger'] = (source, trigger) => {
-    for (const loop of this.#named(source)) loop.trigger(trigger);
+    for (const loop of this.#named(source)) loop.ask(trigger);
   };
 
   readonly suspend: DaemonControls['suspend'] = (source, hold) => {

@@ -1,10 +1,11 @@
+import type { HoldState, Pin, Suspension } from './seat.js';
 import type { Hold, SourceView } from './view.js';
 
 /** Suspension and pin by request, each of them until a time. What the config says stands elsewhere. */
 export class Holds {
   readonly #now: () => number;
-  #suspension: (Hold & { readonly until: string }) | null = null;
-  #pin: (Hold & { readonly commit: string; readonly until: string }) | null = null;
+  #suspension: Suspension | null = null;
+  #pin: Pin | null = null;
 
   /** @param now milliseconds since the epoch. */
   constructor(now: () => number) {
@@ -28,7 +29,20 @@ export class Holds {
     return ends.length === 0 ? null : Math.max(0, Math.min(...ends));
   }
 
-  suspend(hold: Hold & { readonly until: string }): void {
+  /** Over or not. */
+  get state(): HoldState {
+    return { suspension: this.#suspension, pin: this.#pin };
+  }
+
+  /** @returns whether that changes anything now. */
+  set({ suspension, pin }: HoldState): boolean {
+    const before = JSON.stringify([this.suspended, this.pinned]);
+    this.#suspension = suspension;
+    this.#pin = pin;
+    return before !== JSON.stringify([this.suspended, this.pinned]);
+  }
+
+  suspend(hold: Suspension): void {
     this.#suspension = hold;
   }
 
@@ -36,7 +50,7 @@ export class Holds {
     this.#suspension = null;
   }
 
-  pin(hold: Hold & { readonly commit: string; readonly until: string }): void {
+  pin(hold: Pin): void {
     this.#pin = hold;
   }
 

@@ -1,35 +1,21 @@
 import type { Time } from '../api/time.js';
-import { EXIT, messageOf } from '../errors.js';
 import type { GitMemory } from '../git/git-memory.js';
 import type { Log } from '../log.js';
-import type { Words } from '../model/run.js';
 import { clean } from '../report/clean.js';
-import { runCycle, type CycleEnd, type OpenRun, type RunOrder } from './cycle.js';
+import { runCycle, unseenEnd, type CycleEnd, type RunOrder } from './cycle.js';
 import { withKillsOf } from '../stages/newest-kills.js';
 import type { Source } from '../stages/source.js';
 import { Driver } from './driver.js';
 import { Follower } from './follower.js';
+import { HoldTimer } from './hold-timer.js';
 import { Holds } from './holds.js';
 import { RunLog } from './run-log.js';
 import { Schedule } from './schedule.js';
+import { ALONE, type HoldState, type Seat, type Turn } from './seat.js';
+import type { SourceOptions } from './source-options.js';
 import { SourceRecord } from './source-record.js';
-import type { Seen, Upstream } from './upstream/upstream.js';
+import type { Seen } from './upstream/upstream.js';
 import type { CommitView, RunBegin, RunRecord, SourceView, Trigger } from './view.js';
-
-/** What one source is, and how it is kept in line. */
-export interface SourceOptions {
-  readonly name: string;
-  readonly upstream: Upstream;
-  readonly openRun: OpenRun;
-  readonly intervalMs: number;
-  readonly jitterMs: number;
-  readonly debounceMs: number;
-  /** Fields of cron; null: no full check by the clock. */
-  readonly schedule: string | null;
-  readonly allowOlder: boolean;
-  /** Replace what the commits say. */
-  readonly words: Partial<Words>;
-}
 
 /** What all sources of a daemon share. */
 export interface LoopSurroundings {
@@ -41,14 +27,11 @@ export interface LoopSurroundings {
   readonly onRun: (source: SourceView, run: RunRecord) => void;
 }
 
-/** The clock, and people who want to know. */
-const LOOKS_AT_ALL: ReadonlySet<Trigger> = new Set(['schedule', 'request', 'signal']);
+/** A start, also as the one who takes over and knows nothing of what others did since; the clock; people who want to know. */
+const LOOKS_AT_ALL: ReadonlySet<Trigger> = new Set(['start', 'schedule', 'request', 'signal']);
 
 /** Triggers that come from a look, and bring its news with them. */
 const NEWS: readonly Trigger[] = ['commit', 'files', 'kill'];
-
-/** A hold is looked at so often at least: the clock on the wall may jump. */
-const MAX_HOLD_WAIT_MS = 600_000;
 
 /** Keeps one source in line: one look after the other, one run after the other. */
 export class SourceLoop {
@@ -59,14 +42,15 @@ export class SourceLoop {
   readonly #driver: Driver;
   readonly #follower: Follower;
   readonly #holds: Holds;
+  readonly #holdTimer: HoldTimer;
   readonly #record: SourceRecord;
+  readonly #seat: Seat;
   readonly #ending = new AbortController();
   #schedule: Schedule | null = null;
   #looked: Promise<void> = Promise.resolve();
   /** Triggers of a run that has not chosen its commit yet: what comes now is its own news. */
   #choosing: Trigger[] | null = null;
   #plannedLocally: string | null = null;
-  #holdTimer: AbortController | null = null;
 
   constructor(options: SourceOptions, around: LoopSurroundings) {
     const { time } = around;
@@ -75,6 +59,12 @@ export class SourceLoop {
     this.#log = around.log.child({ source: options.name });
     this.#runLog = new RunLog(this.#log);
     this.#holds = new Holds(() => time.now());
+    this.#holdTimer = new HoldTimer({
+      ...{ holds: this.#holds, time, ending: this.#ending.signal },
+      onEnd: () => {
+        this.trigger('request');
+      },
+    });
     this.#record = new SourceRecord(() => time.now());
     this.#driver = new Driver({
       time,
@@ -93,6 +83,8 @@ export class SourceLoop {
         this.#onLook(trouble);
       },
     });
+    this.#seat = options.seat ?? ALONE;
+    this.#sitDown();
   }
 
   get name(): string {
@@ -119,6 +111,12 @@ export class SourceLoop {
     await this.#follower.close();
   }
 
+  /** Asked from outside: whoever keeps the source is told. */
+  ask(trigger: Trigger): void {
+    if (this.#seat.isHeld) this.trigger(trigger);
+    else this.#seat.forward(trigger);
+  }
+
   trigger(trigger: Trigger): void {
     this.#log.debug({ trigger }, 'trigger');
     if (!NEWS.includes(trigger)) this.#looked = this.#follower.look();
@@ -127,13 +125,49 @@ export class SourceLoop {
 
   /** Changes what is held back, and runs by it. */
   hold(change: (holds: Holds) => void): void {
+    const before = this.#holds.state;
     change(this.#holds);
+    const { suspension, pin } = this.#holds.state;
+    this.#seat.share({
+      ...(suspension !== before.suspension && { suspension }),
+      ...(pin !== before.pin && { pin }),
+    });
+    this.#onHold();
+  }
+
+  #onHold(): void {
     const { suspended, pinned } = this.#holds;
     // Who says stop means now.
     if (suspended) this.#driver.interrupt('suspended');
     this.#log.info({ suspended, pinned }, 'held back by request');
-    void this.#awaitEndOfHold();
+    this.#holdTimer.restart();
     this.trigger('request');
+  }
+
+  #sitDown(): void {
+    this.#seat.attach({
+      onLead: () => {
+        this.trigger('start');
+      },
+      onLost: () => {
+        this.#driver.interrupt('lease');
+        this.#around.onChange();
+      },
+      onTrigger: (trigger) => {
+        this.trigger(trigger);
+      },
+      onRuns: (runs) => {
+        for (const { run, at, ...facts } of runs) this.#record.ended(run, at, facts);
+        this.#around.onChange();
+      },
+      onHolds: (holds: HoldState) => {
+        if (this.#holds.set(holds)) this.#onHold();
+      },
+      onTrouble: (why) => {
+        this.#record.trouble('database', why);
+        this.#around.onChange();
+      },
+    });
   }
 
   view(): SourceView {
@@ -149,7 +183,7 @@ export class SourceLoop {
       pinned: this.#holds.pinned,
       nextSchedule: this.#schedule?.next ?? null,
       nextRetry: retryAt === null ? null : new Date(retryAt).toISOString(),
-      leader: true,
+      leader: this.#seat.isHeld,
     };
   }
 
@@ -170,16 +204,27 @@ export class SourceLoop {
 
   /** A fault of ours ends a run and not the daemon. */
   async #runSafely(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
+    const turn = this.#seat.begin();
+    // Whoever keeps the source sees the same news, and begins with a run when that is this replica.
+    if (turn === null) return false;
     try {
-      return await this.#run(triggers, signal);
+      const both = AbortSignal.any([signal, turn.signal]);
+      const mayRetry = await this.#run(triggers, both, turn.fence);
+      return mayRetry || turn.signal.aborted;
     } catch (error) {
       this.#choosing = null;
       this.#log.error({ error }, 'bug');
       return true;
+    } finally {
+      turn.end();
     }
   }
 
-  async #run(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
+  async #run(
+    triggers: readonly Trigger[],
+    signal: AbortSignal,
+    fence: Turn['fence'],
+  ): Promise<boolean> {
     const { time, newRunId, onBegin, onRun } = this.#around;
     const id = newRunId();
     const startedAt = new Date(time.now()).toISOString();
@@ -190,7 +235,7 @@ export class SourceLoop {
     const commit = pinned ?? seen?.commit?.commit ?? null;
     this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
     onBegin(this.view(), { id, commit });
-    const end = await this.#cycle({ id, seen, commit, triggers: named, signal });
+    const end = await this.#cycle({ id, seen, commit, triggers: named, signal, fence });
     const at = commit === null ? null : await this.#describe(commit, seen);
     const { result, exitCode, summary, text, plan, requests } = end;
     const record: RunRecord = {
@@ -201,6 +246,8 @@ export class SourceLoop {
     };
     this.#record.ended(record, at, end);
     this.#runLog.ended(record, end);
+    const { environments } = end;
+    await this.#seat.keep({ run: record, at, ...(environments !== undefined && { environments }) });
     onRun(this.view(), record);
     return end.mayRetry && !signal.aborted;
   }
@@ -221,9 +268,10 @@ export class SourceLoop {
     readonly commit: string | null;
     readonly triggers: readonly Trigger[];
     readonly signal: AbortSignal;
+    readonly fence: Turn['fence'];
   }): Promise<CycleEnd> {
-    const { id, seen, commit, triggers, signal } = of;
-    if (seen === null) return unseen(this.#record.why('source'));
+    const { id, seen, commit, triggers, signal, fence } = of;
+    if (seen === null) return unseenEnd(this.#record.why('source'));
     const { openRun, upstream, words, allowOlder } = this.#options;
     const log = this.#log.child({ run: id, revision: commit });
     const order: RunOrder = {
@@ -234,7 +282,7 @@ export class SourceLoop {
       // Who pins a commit means it.
       allowOlder: allowOlder || this.#holds.pinned !== null,
       dryRun: false,
-      signal,
+      ...{ signal, fence },
     };
     const events = {
       now: () => this.#around.time.now(),
@@ -285,35 +333,4 @@ export class SourceLoop {
     if (seen?.commit?.commit === commit) return seen.commit;
     return this.#options.upstream.describe(commit).catch(() => null);
   }
-
-  /** What is held back until a time goes on by itself. */
-  async #awaitEndOfHold(): Promise<void> {
-    this.#holdTimer?.abort();
-    const timer = new AbortController();
-    this.#holdTimer = timer;
-    const signal = AbortSignal.any([timer.signal, this.#ending.signal]);
-    for (;;) {
-      const endsInMs = this.#holds.endsInMs;
-      if (endsInMs === null) return;
-      try {
-        await this.#around.time.sleep(Math.min(endsInMs, MAX_HOLD_WAIT_MS), signal);
-      } catch {
-        return;
-      }
-      if (this.#holds.expire()) this.trigger('request');
-    }
-  }
-}
-
-function unseen(why: string | null): CycleEnd {
-  const summary = why ?? 'the source was not seen yet';
-  return {
-    result: 'failed',
-    exitCode: EXIT.failed,
-    summary,
-    text: `flaghoist: ${clean(messageOf(summary))}\n`,
-    plan: null,
-    requests: 0,
-    mayRetry: true,
-  };
 }

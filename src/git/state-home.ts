@@ -2,6 +2,7 @@ import type { State } from '../model/state.js';
 import type { Checkout } from './checkout.js';
 import type { GitMemory } from './git-memory.js';
 import { lockFile, type Release } from './state-lock.js';
+import type { LockLease } from './state-origin-lock.js';
 import { readApplies, type LoggedApply } from './state-log.js';
 import {
   listStateRefs,
@@ -25,9 +26,10 @@ export interface StateHome {
    * when its holder dies, however it dies.
    *
    * @param timeoutMs 0: one try.
+   * @param lease under which the run writes: over a shared ref, the lock of an earlier term is taken over.
    * @throws FlaghoistError `IN_USE` another run holds it still.
    */
-  lock(timeoutMs: number, signal?: AbortSignal): Promise<Release>;
+  lock(timeoutMs: number, signal?: AbortSignal, lease?: LockLease): Promise<Release>;
   /** @throws FlaghoistError `STATE_UNREADABLE`, `GIT` */
   read(): Promise<StateReading>;
   /**

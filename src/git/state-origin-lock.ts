@@ -11,12 +11,19 @@ const EXPIRES_MS = 5 * 60_000;
 const CLOCK_SKEW_MS = 60_000;
 const POLL_MS = 2_000;
 
+/** Under which a replica of a daemon writes: whoever has a greater term of the same lease came after it. */
+export interface LockLease {
+  readonly lease: string;
+  readonly term: number;
+}
+
 /** Who holds the lock of a shared state, as the holder says. */
 export interface LockHolder {
   readonly commit: string;
   readonly who: string;
   /** Milliseconds since the epoch, by the holder's clock; 0 where it says nothing that can be read. */
   readonly untilMs: number;
+  readonly lease?: LockLease | undefined;
 }
 
 export function lockRefName(stateRef: string): string {
@@ -27,23 +34,30 @@ export function lockRefName(stateRef: string): string {
  * Takes the lock of a shared state: a ref on origin, with an expiry, that only one run can create.
  *
  * @param timeoutMs 0: one try.
+ * @param lease a lock of an earlier term of the same lease is nobody's any more.
  * @throws FlaghoistError `IN_USE` another run holds it; `GIT`
  */
 export async function lockOnOrigin(
   origin: StateOrigin,
   stateRef: string,
-  timeoutMs: number,
-  signal?: AbortSignal,
+  {
+    timeoutMs,
+    signal,
+    lease,
+  }: {
+    readonly timeoutMs: number;
+    readonly signal?: AbortSignal | undefined;
+    readonly lease?: LockLease | undefined;
+  },
 ): Promise<Release> {
   const ref = lockRefName(stateRef);
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const holder = await lockHolder(origin, stateRef);
-    const isFree = holder === null || holder.untilMs + CLOCK_SKEW_MS < Date.now();
-    if (isFree) {
-      const commit = await lockCommit(origin);
+    if (isFree(holder, lease)) {
+      const commit = await lockCommit(origin, lease);
       if (await origin.move(ref, commit, holder?.commit ?? null)) {
-        return keepLocked(origin, ref, commit);
+        return keepLocked(origin, { ref, first: commit, lease });
       }
     }
     if (performance.now() >= deadline) throw inUse(holder);
@@ -63,13 +77,25 @@ export async function lockHolder(
     ['log', '-1', '--format=%B', '--no-show-signature', '--end-of-options', commit],
     `read ${ref}`,
   );
-  const [who = '', until = ''] = message.split('\n');
+  const [who = '', until = '', under = ''] = message.split('\n');
   const untilMs = Date.parse(until.replace(/^until /, ''));
   return {
     commit,
     who: cleanLine(who).slice(0, 200),
     untilMs: Number.isNaN(untilMs) ? 0 : untilMs,
+    lease: leaseIn(under),
   };
+}
+
+function isFree(holder: LockHolder | null, lease: LockLease | undefined): boolean {
+  if (holder === null || holder.untilMs + CLOCK_SKEW_MS < Date.now()) return true;
+  const theirs = holder.lease;
+  return theirs !== undefined && theirs.lease === lease?.lease && theirs.term < lease.term;
+}
+
+function leaseIn(line: string): LockLease | undefined {
+  const [, term, lease] = /^term (\d{1,15}) of (.+)$/.exec(line) ?? [];
+  return lease === undefined ? undefined : { lease, term: Number(term) };
 }
 
 /** Frees the lock, whoever holds it. @returns false: the holder changed meanwhile, and it stays. */
@@ -81,13 +107,16 @@ export async function breakLock(
   return origin.move(lockRefName(stateRef), null, holder.commit);
 }
 
-function keepLocked(origin: StateOrigin, ref: string, first: string): Release {
+function keepLocked(
+  origin: StateOrigin,
+  { ref, first, lease }: { ref: string; first: string; lease: LockLease | undefined },
+): Release {
   let held: string | null = first;
   let renewing: Promise<void> = Promise.resolve();
   const renew = async (): Promise<void> => {
     if (held === null) return;
     try {
-      const commit = await lockCommit(origin);
+      const commit = await lockCommit(origin, lease);
       held = (await origin.move(ref, commit, held)) ? commit : null;
     } catch {
       // The next try may reach origin. Should the lock expire, the state itself is still moved by comparison only.
@@ -106,9 +135,11 @@ function keepLocked(origin: StateOrigin, ref: string, first: string): Release {
   };
 }
 
-async function lockCommit({ git }: StateOrigin): Promise<string> {
+async function lockCommit({ git }: StateOrigin, lease: LockLease | undefined): Promise<string> {
   const until = new Date(Date.now() + EXPIRES_MS).toISOString();
-  const message = `${hostname()} process ${process.pid} since ${new Date().toISOString()}\nuntil ${until}`;
+  const who = `${hostname()} process ${process.pid} since ${new Date().toISOString()}`;
+  const under = lease === undefined ? '' : `\nterm ${lease.term} of ${lease.lease}`;
+  const message = `${who}\nuntil ${until}${under}`;
   const tree = await git.run(['hash-object', '-t', 'tree', '-w', '/dev/null'], 'write a lock');
   const commit = await git.run(
     [

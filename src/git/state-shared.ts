@@ -4,7 +4,13 @@ import { isAncestor, mergeBase, type Checkout } from './checkout.js';
 import type { StateHome, StateHomeOptions } from './state-home.js';
 import { readApplies } from './state-log.js';
 import { mergeStates, type IsOlder } from './state-merge.js';
-import { breakLock, lockHolder, lockOnOrigin, type LockHolder } from './state-origin-lock.js';
+import {
+  breakLock,
+  lockHolder,
+  lockOnOrigin,
+  type LockHolder,
+  type LockLease,
+} from './state-origin-lock.js';
 import { openStateOrigin, type StateOrigin } from './state-origin.js';
 import { stateRepository } from './state-repository.js';
 import {
@@ -53,10 +59,18 @@ export class SharedStateHome implements StateHome {
     this.#isOlder = async (a, b) => a !== b && (await isAncestor(checkout, a, b)) === true;
   }
 
-  async lock(timeoutMs: number, signal?: AbortSignal): Promise<() => Promise<void>> {
+  async lock(
+    timeoutMs: number,
+    signal?: AbortSignal,
+    lease?: LockLease,
+  ): Promise<() => Promise<void>> {
     const release = await this.#home.lock(timeoutMs, signal);
     try {
-      const releaseOrigin = await lockOnOrigin(this.#origin, this.ref, timeoutMs, signal);
+      const releaseOrigin = await lockOnOrigin(this.#origin, this.ref, {
+        timeoutMs,
+        signal,
+        lease,
+      });
       return async () => {
         try {
           await releaseOrigin();

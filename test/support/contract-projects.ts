@@ -11,7 +11,11 @@ export const EMBEDDED_ONLY = [
   'store.test.ts',
 ];
 
-export const POSTGRES_ONLY = ['postgres.test.ts', 'throw-away-postgres.test.ts'];
+export const POSTGRES_ONLY = [
+  'postgres.test.ts',
+  'replica-leases.test.ts',
+  'throw-away-postgres.test.ts',
+];
 
 /** They use nothing but what the contract shows, so that they run against a strict service too. */
 export const STRICT = ['contract.test.ts', 'description.test.ts'];

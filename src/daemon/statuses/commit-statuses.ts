@@ -56,10 +56,12 @@ export function startCommitStatuses(
     underWay.set(name, begun);
     tell(name, { ...begun, page: '/' }, () => ({ state: 'pending', description: 'under way' }));
   });
-  const stopRuns = view.onRun(({ name, environments }, run) => {
+  const stopRuns = view.onRun(({ name, environments, leader }, run) => {
     // One that the commit took away is closed as well.
     const all = new Set([...(underWay.get(name)?.environments ?? []), ...environments]);
     underWay.delete(name);
+    // Whoever keeps the source now runs the same commit and closes it; a late word of ours could stand above theirs.
+    if (!leader) return;
     const { commit, id } = run;
     const ended = { commit, environments: [...all], page: `/runs/${encodeURIComponent(id)}` };
     tell(name, ended, (environment) => runJudgement(run, environment));

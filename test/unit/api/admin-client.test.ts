@@ -403,3 +403,32 @@ describe('the half that reads', () => {
     expect(server.seen.map(({ method, body }) => [method, body])).toEqual([['GET', '']]);
   });
 });
+
+describe('a client that has to ask before it writes', () => {
+  it('asks before each try of a write, and never before a read', async () => {
+    const asked: number[] = [];
+    const { client, server } = await fixture(inOrder(OK, errorReply(503), OK), {
+      beforeWrite: async () => {
+        asked.push(server.seen.length);
+        return Promise.resolve();
+      },
+    });
+
+    await client.get(READ);
+    await client.write(DELETE);
+
+    expect(asked).toEqual([1, 2]);
+  });
+
+  it('sends nothing, and tries no more, once it may not', async () => {
+    const { client, server } = await fixture(inOrder(errorReply(503), OK), {
+      beforeWrite: async () => {
+        if (server.seen.length === 0) return Promise.resolve();
+        throw new FlaghoistError('INTERRUPTED', 'cannot write: taken over');
+      },
+    });
+
+    await expect(client.write(DELETE)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect(server.seen).toHaveLength(1);
+  });
+});

@@ -134,6 +134,21 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
     expect(await other.lockHolder()).toBeNull();
   });
 
+  it('lets the later term of a lease take the lock of an earlier one, and nobody else', async () => {
+    const { url } = makeOrigin();
+    const [dead, later, stranger] = await Promise.all(
+      [1, 2, 3].map(async () => homeIn(makeClone(url))),
+    );
+    const lease = 'source-1';
+    await dead?.lock(0, undefined, { lease, term: 4 });
+
+    for (const other of [undefined, { lease, term: 3 }, { lease: 'source-2', term: 9 }]) {
+      await expect(stranger?.lock(0, undefined, other)).rejects.toMatchObject({ code: 'IN_USE' });
+    }
+    await later?.lock(0, undefined, { lease, term: 5 });
+    expect(await stranger?.lockHolder()).toMatchObject({ lease: { lease, term: 5 } });
+  });
+
   it('is free again when its lock has expired', async () => {
     const { url } = makeOrigin();
     const clone = makeClone(url);

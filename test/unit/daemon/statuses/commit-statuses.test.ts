@@ -140,6 +140,17 @@ describe.each(['github', 'gitlab'] as const)('statuses on commits of %s', (kind)
     expect(told(A, `${WHOLE}/production`)).toEqual([PENDING, 'success']);
   });
 
+  it('are left to the replica that keeps the source now', async () => {
+    const statuses = open();
+    begin(A);
+    await settled();
+    daemon.show(aSource({ name: 'default', leader: false }));
+    end(A, 'interrupted');
+    await statuses.close();
+
+    expect(told(A)).toEqual([PENDING]);
+  });
+
   it('that the forge did not take at the end are told with the next run', async () => {
     const statuses = open();
     begin(A);

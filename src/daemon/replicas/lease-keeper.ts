@@ -1,0 +1,107 @@
+import type { Time } from '../../api/time.js';
+import { FlaghoistError } from '../../errors.js';
+import type { Leases, LeaseTerm } from './leases.js';
+
+/** A lease that this process holds, or held. */
+export interface HeldLease extends LeaseTerm {
+  /** Aborted once it is lost; the reason is `lease`. */
+  readonly lost: AbortSignal;
+}
+
+interface Kept {
+  readonly held: HeldLease;
+  readonly loss: AbortController;
+  /** By this process's own steady clock, counted from before the database was asked: never later than the truth. */
+  endsAt: number;
+}
+
+/** Part of its time that a lease must have left for a write: with less, somebody else may have it before it lands. */
+const MARGIN_PART = 0.25;
+
+const LOST = 'lease';
+
+/** The leases that this process holds: takes them, renews them, and notices that one is lost. */
+export class LeaseKeeper {
+  readonly ttlMs: number;
+  readonly #leases: Leases;
+  readonly #time: Pick<Time, 'sleep'>;
+  readonly #kept = new Map<string, Kept>();
+
+  constructor(leases: Leases, ttlMs: number, time: Pick<Time, 'sleep'>) {
+    this.#leases = leases;
+    this.ttlMs = ttlMs;
+    this.#time = time;
+  }
+
+  /** Null: somebody has it. */
+  async take(name: string): Promise<HeldLease | null> {
+    const askedAt = performance.now();
+    const taken = await this.#leases.take(name);
+    if (taken === null) return null;
+    const loss = new AbortController();
+    const held = { ...taken, lost: loss.signal };
+    this.#kept.set(name, { held, loss, endsAt: askedAt + this.ttlMs });
+    return held;
+  }
+
+  /** @throws FlaghoistError `IN_USE` somebody has it still; `INTERRUPTED` */
+  async await(
+    name: string,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<HeldLease> {
+    // One whose holder is gone is free after its time at the latest.
+    const deadline = performance.now() + Math.max(timeoutMs, 2 * this.ttlMs);
+    for (;;) {
+      const held = await this.take(name);
+      if (held !== null) return held;
+      if (performance.now() > deadline) {
+        throw new FlaghoistError('IN_USE', `cannot lease ${name}: another replica's run holds it`);
+      }
+      try {
+        await this.#time.sleep(this.ttlMs / 8, signal);
+      } catch (cause) {
+        throw new FlaghoistError('INTERRUPTED', `cannot lease ${name}: interrupted`, { cause });
+      }
+    }
+  }
+
+  /** Renews all that are held. Where that fails, those whose time is over meanwhile are lost. */
+  async renew(): Promise<void> {
+    const kept = [...this.#kept.values()];
+    const askedAt = performance.now();
+    try {
+      const names = await this.#leases.renew(kept.map(({ held }) => held));
+      for (const each of kept) {
+        if (names.includes(each.held.name)) each.endsAt = askedAt + this.ttlMs;
+        else this.#lose(each);
+      }
+    } finally {
+      for (const each of kept) if (each.endsAt <= performance.now()) this.#lose(each);
+    }
+  }
+
+  /**
+   * Whether all of them are ours by the database's clock, with time to spare for one request. What a process reads that
+   * was frozen meanwhile is old: the answer counts from before the question.
+   */
+  async mayWrite(held: readonly HeldLease[]): Promise<boolean> {
+    if (held.some(({ lost }) => lost.aborted)) return false;
+    const askedAt = performance.now();
+    const leftMs = await this.#leases.leftMs(held);
+    if (leftMs === null) return false;
+    return performance.now() - askedAt < leftMs - this.ttlMs * MARGIN_PART;
+  }
+
+  /** Repeating it does nothing. */
+  async giveBack(...held: readonly HeldLease[]): Promise<void> {
+    const ours = held.filter((each) => this.#kept.get(each.name)?.held === each);
+    if (ours.length === 0) return;
+    for (const { name } of ours) this.#kept.delete(name);
+    await this.#leases.giveBack(ours);
+  }
+
+  #lose({ held, loss }: Kept): void {
+    if (this.#kept.get(held.name)?.held === held) this.#kept.delete(held.name);
+    loss.abort(LOST);
+  }
+}

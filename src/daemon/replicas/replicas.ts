@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import type { Time } from '../../api/time.js';
+import { messageOf } from '../../errors.js';
+import type { Log } from '../../log.js';
+import type { Seat } from '../seat.js';
+import { Database } from './database.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import { Leases } from './leases.js';
+import { MIGRATION } from './migrations.js';
+import { TriggerQueue } from './queue.js';
+import { SharedRecord } from './shared-record.js';
+import { NOTHING_HELD, SharedSeat } from './shared-seat.js';
+
+export interface ReplicasOptions {
+  /** `postgres://…` */
+  readonly url: string;
+  /** How long a replica that is silent keeps what it has. */
+  readonly leaseMs: number;
+  readonly time: Time;
+  readonly log: Log;
+}
+
+/** Renewals, looks at the others and tries to take over, in the time of one lease. */
+const BEATS = 4;
+const MIGRATION_TIMEOUT_MS = 30_000;
+
+/**
+ * The replicas of a daemon, as one of them sees them. They share their sources: each is kept by one, none keeps more
+ * than its part, and what one leaves behind another takes.
+ */
+export class Replicas {
+  /** Of this process; short, for run ids. */
+  readonly id: string;
+  readonly #options: ReplicasOptions;
+  readonly #keeper: LeaseKeeper;
+  readonly #record: SharedRecord;
+  readonly #queue: TriggerQueue;
+  readonly #databases: readonly Database[];
+  readonly #seats: SharedSeat[] = [];
+  readonly #ending = new AbortController();
+  #beating: Promise<void> = Promise.resolve();
+  #trouble: string | null = null;
+
+  private constructor(
+    id: string,
+    options: ReplicasOptions,
+    { databases, queue }: { databases: readonly [Database, Database]; queue: TriggerQueue },
+  ) {
+    this.id = id;
+    this.#options = options;
+    const [database] = databases;
+    const { leaseMs, time } = options;
+    this.#keeper = new LeaseKeeper(new Leases(database, id, leaseMs), leaseMs, time);
+    this.#record = new SharedRecord(database, id);
+    this.#queue = queue;
+    this.#databases = databases;
+  }
+
+  /**
+   * Reaches the database and brings its tables up to date.
+   *
+   * @throws FlaghoistError `STATE_UNREADABLE`
+   */
+  static async open(options: ReplicasOptions): Promise<Replicas> {
+    const { url, leaseMs, log } = options;
+    const id = randomBytes(4).toString('hex');
+    const onTrouble = (why: string): void => {
+      log.debug({ why }, 'connection to the database of the replicas');
+    };
+    // What takes long in the queue must not keep a lease from being renewed.
+    const ours = new Database({ url, timeoutMs: leaseMs / 3, connections: 4, onTrouble });
+    const queues = { url, timeoutMs: MIGRATION_TIMEOUT_MS, connections: 2, onTrouble };
+    const theirs = new Database(queues);
+    try {
+      await theirs.query(MIGRATION);
+      const queue = await TriggerQueue.open(theirs, log);
+      return new Replicas(id, options, { databases: [ours, theirs], queue });
+    } catch (error) {
+      await Promise.all([ours.close(), theirs.close()]);
+      throw error;
+    }
+  }
+
+  /** @param key see `SharedSeatOptions`. */
+  seat(key: string, log: Log): Seat {
+    const { id, id: replica } = this;
+    const seat = new SharedSeat({
+      ...{ key, replica, keeper: this.#keeper, queue: this.#queue, record: this.#record },
+      log: log.child({ replica: id }),
+    });
+    this.#seats.push(seat);
+    return seat;
+  }
+
+  /** To be called once all seats are made and attached. */
+  start(): void {
+    this.#beating = this.#beat();
+  }
+
+  /** What this replica has is free at once. To be called when no run is under way any more. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#beating;
+    try {
+      for (const seat of this.#seats) await seat.leave();
+      await this.#record.leave();
+      await this.#queue.close();
+    } catch (error) {
+      this.#options.log.warn({ why: messageOf(error) }, 'leases stay until their time is over');
+    }
+    await Promise.all(this.#databases.map(async (database) => database.close()));
+  }
+
+  async #beat(): Promise<void> {
+    const { time, leaseMs } = this.#options;
+    const { signal } = this.#ending;
+    const queued = new Set<SharedSeat>();
+    while (!signal.aborted) {
+      try {
+        await this.#keeper.renew();
+        for (const seat of this.#seats) await this.#createQueue(seat, queued);
+        const replicas = await this.#record.present(leaseMs);
+        await this.#exchange();
+        await this.#settle(replicas);
+        this.#say(null);
+      } catch (error) {
+        this.#say(messageOf(error));
+      }
+      await time.sleep(leaseMs / BEATS, signal).catch(() => undefined);
+    }
+  }
+
+  async #createQueue(seat: SharedSeat, queued: Set<SharedSeat>): Promise<void> {
+    if (queued.has(seat)) return;
+    await this.#queue.create(seat.key);
+    queued.add(seat);
+  }
+
+  /** Takes what is free up to this replica's part, and gives back what is more. */
+  async #settle(replicas: number): Promise<void> {
+    const part = Math.ceil(this.#seats.length / replicas);
+    const held = this.#seats.filter(({ isHeld }) => isHeld);
+    const surplus = held.filter(({ isIdle }) => isIdle).slice(0, Math.max(0, held.length - part));
+    for (const seat of surplus) await seat.leave();
+    let room = part - held.length;
+    for (const seat of this.#seats) {
+      if (room <= 0) return;
+      if (seat.isHeld || !seat.isIdle) continue;
+      if (await seat.take()) room -= 1;
+    }
+  }
+
+  async #exchange(): Promise<void> {
+    for (const seat of this.#seats) {
+      await seat.flush();
+      await seat.listen();
+    }
+    const holds = await this.#record.holds();
+    const known = new Map(this.#seats.map(({ key, lastRun }) => [key, lastRun]));
+    const runs = await this.#record.runsAfter(known);
+    for (const seat of this.#seats) {
+      seat.onShared({
+        runs: runs.filter(({ source }) => source === seat.key),
+        holds: holds.get(seat.key) ?? NOTHING_HELD,
+      });
+    }
+  }
+
+  #say(trouble: string | null): void {
+    if (trouble === this.#trouble) return;
+    this.#trouble = trouble;
+    const { log } = this.#options;
+    if (trouble === null) log.info({}, 'database of the replicas within reach again');
+    else log.error({ why: trouble }, 'database of the replicas out of reach');
+    for (const seat of this.#seats) seat.onTrouble(trouble);
+  }
+}

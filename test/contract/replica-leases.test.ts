@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { realTime } from '../../src/api/time.js';
+import { Database } from '../../src/daemon/replicas/database.js';
+import { LeaseKeeper } from '../../src/daemon/replicas/lease-keeper.js';
+import { Leases } from '../../src/daemon/replicas/leases.js';
+import { MIGRATION } from '../../src/daemon/replicas/migrations.js';
+import { SharedRecord } from '../../src/daemon/replicas/shared-record.js';
+import type { SharedRun } from '../../src/daemon/seat.js';
+import { createDatabase } from '../support/postgres.js';
+import { lacks } from '../support/requirements.js';
+import { aRun } from '../support/daemon-view.js';
+
+const TTL_MS = 60_000;
+
+describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
+  let database: Database;
+
+  beforeEach(async () => {
+    const url = await createDatabase(inject('postgresServer') ?? '');
+    database = new Database({ url, timeoutMs: 10_000, connections: 4, onTrouble: () => undefined });
+    await database.query(MIGRATION);
+  });
+
+  afterEach(async () => {
+    await database.close();
+  });
+
+  const leasesOf = (holder: string): Leases => new Leases(database, holder, TTL_MS);
+  const keeperOf = (holder: string): LeaseKeeper =>
+    new LeaseKeeper(leasesOf(holder), TTL_MS, realTime);
+
+  /** As if the time of all leases had passed. */
+  async function letTimePass(): Promise<void> {
+    await database.query("update flaghoist_daemon.lease set expires_at = now() - interval '1 s'");
+  }
+
+  it('come up from nothing in several replicas at once', async () => {
+    await database.query('drop schema flaghoist_daemon cascade');
+
+    await Promise.all(Array.from({ length: 4 }, async () => database.query(MIGRATION)));
+
+    expect(await leasesOf('a').take('x')).toEqual({ name: 'x', term: 1 });
+  });
+
+  it('go to one of many that ask at the same moment', async () => {
+    const taken = await Promise.all(['a', 'b', 'c', 'd'].map(async (id) => leasesOf(id).take('x')));
+
+    expect(taken.filter((lease) => lease !== null)).toHaveLength(1);
+  });
+
+  it('have a greater term with each holder, also after they were given back', async () => {
+    const first = await leasesOf('a').take('x');
+    await leasesOf('a').giveBack(first ? [first] : []);
+    const second = await leasesOf('b').take('x');
+    await letTimePass();
+    const third = await leasesOf('b').take('x');
+
+    expect([first, second, third].map((lease) => lease?.term)).toEqual([1, 2, 3]);
+  });
+
+  it('that are over are not renewed, though nobody has taken them', async () => {
+    const lease = await leasesOf('a').take('x');
+    await letTimePass();
+
+    expect(await leasesOf('a').renew(lease ? [lease] : [])).toEqual([]);
+  });
+
+  it('permit a write while they last, and none once another has taken over', async () => {
+    const keeper = keeperOf('a');
+    const held = await keeper.take('x');
+    if (!held) throw new Error('not taken');
+    expect(await keeper.mayWrite([held])).toBe(true);
+
+    await letTimePass();
+    await leasesOf('b').take('x');
+
+    expect(await keeper.mayWrite([held])).toBe(false);
+    await keeper.renew();
+    expect(held.lost.aborted).toBe(true);
+  });
+
+  it('permit no write once they are over, though nobody has taken over', async () => {
+    const keeper = keeperOf('a');
+    const held = await keeper.take('x');
+    await letTimePass();
+
+    expect(await keeper.mayWrite(held ? [held] : [])).toBe(false);
+  });
+
+  it('permit no write when another holder of the same process has a later term', async () => {
+    const keeper = keeperOf('a');
+    const held = await keeper.take('x');
+    await letTimePass();
+    await keeper.take('x');
+
+    expect(await keeper.mayWrite(held ? [held] : [])).toBe(false);
+  });
+
+  it('permit no write when one of several is not held', async () => {
+    const keeper = keeperOf('a');
+    const [one, other] = [await keeper.take('x'), await keeper.take('y')];
+    if (!one || !other) throw new Error('not taken');
+    await keeper.giveBack(other);
+
+    expect(await keeper.mayWrite([one])).toBe(true);
+    expect(await keeper.mayWrite([one, other])).toBe(false);
+  });
+
+  it('are waited for until their holder gives them back', async () => {
+    const [first, second] = [keeperOf('a'), new LeaseKeeper(leasesOf('b'), 1_000, realTime)];
+    const held = await first.take('x');
+    const waiting = second.await('x', { timeoutMs: 10_000, signal: new AbortController().signal });
+    if (held) await first.giveBack(held);
+
+    expect((await waiting).term).toBe(2);
+  });
+
+  it('the history keeps the last hundred runs of each source, in order', async () => {
+    const record = new SharedRecord(database, 'a');
+    const template = aRun(null);
+    for (let number = 0; number < 103; number += 1) {
+      const run: SharedRun = { run: { ...template, id: String(number) }, at: null };
+      await record.addRun('x', run);
+    }
+    await record.addRun('y', { run: template, at: null });
+
+    const runs = await record.runsAfter(new Map([['x', 0]]));
+    expect(runs.map(({ run }) => run.run.id)).toEqual(
+      Array.from({ length: 100 }, (_, index) => String(index + 3)),
+    );
+    const last = runs.at(-1)?.number ?? 0;
+    expect(await record.runsAfter(new Map([['x', last]]))).toEqual([]);
+  });
+
+  it('what is held back is known to all replicas, and forgotten when it is lifted', async () => {
+    const [one, other] = [new SharedRecord(database, 'a'), new SharedRecord(database, 'b')];
+    const suspension = { reason: 'release', until: '2030-01-01T00:00:00.000Z' };
+    await one.setHold('x', 'suspension', suspension);
+    await other.setHold('x', 'pin', { ...suspension, commit: 'c'.repeat(40) });
+
+    expect(await other.holds()).toEqual(
+      new Map([['x', { suspension, pin: { ...suspension, commit: 'c'.repeat(40) } }]]),
+    );
+    await other.setHold('x', 'suspension', null);
+    expect((await one.holds()).get('x')?.suspension).toBeNull();
+  });
+
+  it('count the replicas that are there', async () => {
+    const [one, other] = [new SharedRecord(database, 'a'), new SharedRecord(database, 'b')];
+    expect(await one.present(TTL_MS)).toBe(1);
+    expect(await other.present(TTL_MS)).toBe(2);
+    await one.leave();
+    expect(await other.present(TTL_MS)).toBe(1);
+  });
+});

@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StatusDocument } from '../../src/daemon/http/status-document.js';
+import { playRound } from '../support/replica-rounds.js';
+import { holderOf, ReplicaWorld, type Replica } from '../support/replica-world.js';
+import { lacks } from '../support/requirements.js';
+
+const LEASE_MS = 2_000;
+
+function urlOf({ watching }: Replica): string {
+  return String(watching.lines.find(({ msg }) => msg === 'watching')?.['url']);
+}
+
+async function sourceOf(replica: Replica): Promise<StatusDocument['sources'][number]> {
+  const status = (await (await fetch(`${urlOf(replica)}/status`)).json()) as StatusDocument;
+  const [source] = status.sources;
+  if (!source) throw new Error('the daemon has no source');
+  return source;
+}
+
+async function ask(replica: Replica, path: string, body: object): Promise<number> {
+  const headers = { authorization: 'Bearer the-token', 'content-type': 'application/json' };
+  const init = { method: 'POST', headers, body: JSON.stringify(body) };
+  return (await fetch(urlOf(replica) + path, init)).status;
+}
+
+describe.skipIf(lacks('postgresql'))(
+  'a replica whose lease is lost in the middle of an apply',
+  () => {
+    it('sends nothing after the write under way, and says what it skipped', async () => {
+      // With so long a lease it learns nothing by renewing.
+      await using world = await ReplicaWorld.open(120_000);
+      world.push(1);
+      const { watching } = await world.start();
+      await world.applied(1);
+      await watching.until(() => watching.runs.length > 0, 'the end of the first run');
+      const { requests } = world.service;
+      requests.length = 0;
+      let usurping: Promise<void> | undefined;
+      world.service.failAtRandom(() => {
+        if (!requests.some(({ method }) => method !== 'GET')) return undefined;
+        usurping ??= world.usurp();
+        return 'slow';
+      });
+
+      const commit = world.push(50);
+      const run = await watching.ran(commit, 'interrupted');
+
+      await usurping;
+      const writes = requests.filter(({ method }) => method !== 'GET');
+      expect(writes.length).toBeGreaterThan(0);
+      expect(writes.length).toBeLessThanOrEqual(2);
+      expect(run.summary).toMatch(/skipped/);
+    });
+  },
+);
+
+describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
+  let world: ReplicaWorld;
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'flaghoist-replicas-tokens-'));
+    writeFileSync(join(folder, 'tokens'), 'the-token\n');
+    const surface = ['--listen', '127.0.0.1:0', '--token-file', join(folder, 'tokens')];
+    world = await ReplicaWorld.open(LEASE_MS);
+    world.push(1);
+    await world.start(surface);
+    await world.start(surface);
+    await world.applied(1);
+  });
+
+  afterEach(async () => {
+    await world[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function standby(): Promise<Replica> {
+    const leader = await world.leader();
+    const other = world.replicas.find((each) => each !== leader);
+    if (!other) throw new Error('there is one replica');
+    return other;
+  }
+
+  it('are asked at any of them, and show the runs of each other', async () => {
+    const [leader, other] = [await world.leader(), await standby()];
+    expect(await ask(other, '/reconcile', {})).toBe(202);
+    const run = await leader.watching.line(
+      ({ msg, triggers }) => msg.startsWith('run ended') && triggers?.includes('request') === true,
+      'a run by request',
+    );
+
+    await other.watching.until(
+      async () => (await sourceOf(other)).runs.some(({ id }) => id === run.run),
+      'the run in the status of the other',
+    );
+    expect([(await sourceOf(leader)).leader, (await sourceOf(other)).leader]).toEqual([
+      true,
+      false,
+    ]);
+    expect((await fetch(`${urlOf(other)}/readyz`)).status).toBe(200);
+  });
+
+  it('give back what they keep when they are stopped', async () => {
+    const leader = await world.leader();
+
+    await leader.watching.stop('SIGTERM');
+    const stoppedAt = Date.now();
+
+    const [reign] = (await world.reigns()).filter(({ holder }) => holder === holderOf(leader));
+    expect(reign?.endsAt).toBeLessThanOrEqual(stoppedAt);
+    world.push(40);
+    await world.applied(40);
+  });
+
+  it('are held back together, and let go together', async () => {
+    const [leader, other] = [await world.leader(), await standby()];
+    const until = new Date(Date.now() + 600_000).toISOString();
+    expect(await ask(other, '/suspend', { reason: 'release', until })).toBe(202);
+    await leader.watching.until(
+      async () => (await sourceOf(leader)).suspended?.reason === 'release',
+      'the suspension at the leader',
+    );
+
+    const commit = world.push(30);
+    await leader.watching.ran(commit, 'suspended');
+    expect(await world.shares()).not.toContain(30);
+
+    expect(await ask(other, '/resume', {})).toBe(202);
+    await world.applied(30);
+  });
+
+  it('go on where one was killed in the middle of its work', async () => {
+    for (const [index, chance] of [0.1, 0.5].entries()) {
+      const random = (): number => chance;
+      const round = await playRound(world, { percent: 10 + index, misfortune: 'SIGKILL', random });
+      expect(round.takeOverMs).toBeLessThanOrEqual(2 * LEASE_MS);
+    }
+    expect(await world.lateWrites()).toEqual([]);
+  });
+
+  it('keep one that was frozen from writing when it wakes', async () => {
+    const random = (): number => 0.5;
+    const round = await playRound(world, { percent: 20, misfortune: 'SIGSTOP', random });
+
+    expect(round.takeOverMs).toBeLessThanOrEqual(2 * LEASE_MS);
+    expect(await world.lateWrites()).toEqual([]);
+  });
+});

@@ -1,0 +1,266 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { Client } from 'pg';
+import { ConfigRepository } from './config-repository.js';
+import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
+import { startPostgres, type TestPostgres } from './postgres.js';
+import { startTestService, type TestService } from './service.js';
+import { Watching } from './watching.js';
+
+const CONFIG =
+  'workspace: Default\nenvironments:\n  staging: {}\n  production: { protected: false }\n';
+const FLAGS = ['pay', 'cart', 'search', 'offers'];
+const ENVIRONMENTS = ['staging', 'production'] as const;
+
+/** How leases went, as a trigger in the database has seen it: the only witness that is no replica. */
+const WITNESS = `
+create table if not exists public.witness (
+  at timestamptz not null default clock_timestamp(), name text, holder text, term bigint, expires_at timestamptz
+);
+create or replace function public.witness() returns trigger language plpgsql as $$
+begin
+  insert into public.witness (name, holder, term, expires_at)
+  values (new.name, new.holder, new.term, new.expires_at);
+  return new;
+end $$;
+drop trigger if exists witness on flaghoist_daemon.lease;
+create trigger witness after insert or update on flaghoist_daemon.lease
+  for each row execute function public.witness();
+`;
+
+export interface Replica {
+  /** Of its Admin API key, which nobody else has. */
+  readonly name: string;
+  readonly watching: Watching;
+}
+
+/** One holder's time with the source. Milliseconds since the epoch, by the database's clock. */
+export interface Reign {
+  readonly holder: string;
+  readonly term: number;
+  readonly beganAt: number;
+  /** When its lease was over, or will be. */
+  readonly endsAt: number;
+}
+
+export interface LateWrite {
+  readonly replica: string;
+  readonly object: string;
+  readonly afterMs: number;
+}
+
+/** Several built daemons over one branch, one service and one PostgreSQL, each with a volume and a key of its own. */
+export class ReplicaWorld implements AsyncDisposable {
+  readonly leaseMs: number;
+  readonly replicas: Replica[] = [];
+  readonly service: TestService;
+  readonly live: LiveWorkspace;
+  readonly #postgres: TestPostgres;
+  readonly #witness: Client;
+  readonly #repository = new ConfigRepository();
+  readonly #root = mkdtempSync(join(tmpdir(), 'flaghoist-replicas-'));
+  readonly #origin = join(this.#root, 'flags.git');
+  #started = 0;
+
+  private constructor(parts: {
+    leaseMs: number;
+    service: TestService;
+    live: LiveWorkspace;
+    postgres: TestPostgres;
+    witness: Client;
+  }) {
+    this.leaseMs = parts.leaseMs;
+    this.service = parts.service;
+    this.live = parts.live;
+    this.#postgres = parts.postgres;
+    this.#witness = parts.witness;
+    execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', this.#origin]);
+  }
+
+  static async open(leaseMs: number): Promise<ReplicaWorld> {
+    const postgres = await startPostgres();
+    const service = await startTestService({ store: { kind: 'memory' } });
+    const live = await liveWorkspace(service);
+    const witness = new Client({ connectionString: postgres.url });
+    await witness.connect();
+    return new ReplicaWorld({ leaseMs, service, live, postgres, witness });
+  }
+
+  /** @param args further ones of `watch`. */
+  async start(args: readonly string[] = []): Promise<Replica> {
+    this.#started += 1;
+    const name = `replica-${this.#started}`;
+    const key = await this.service.createKey(name);
+    const quick = ['--interval', '200ms', '--jitter', '50ms', '--debounce', '20ms'];
+    const where = ['--repo', this.#origin, '--branch', 'main', '--url', this.service.origin];
+    const watching = new Watching(
+      [...quick, ...where, '--schedule', 'off', '--lease', `${this.leaseMs}ms`, ...args],
+      {
+        FLAGHOIST_API_KEY: key,
+        FLAGHOIST_DATABASE: this.#postgres.url,
+        FLAGHOIST_STATE_DIR: join(this.#root, `${name}.git`),
+      },
+      this.#root,
+    );
+    const replica = { name, watching };
+    this.replicas.push(replica);
+    await watching.line(({ msg }) => msg === 'watching', 'the start');
+    if (this.#started === 1) await this.#witness.query(WITNESS);
+    return replica;
+  }
+
+  /** Gives every flag this share in every environment. @returns the commit. */
+  push(percent: number): string {
+    const files = FLAGS.map((name): [string, string] => [
+      `flags/${name}.yaml`,
+      flagText(name, percent),
+    ]);
+    this.#repository.write({ 'flaghoist.yaml': CONFIG, ...Object.fromEntries(files) });
+    const commit = this.#repository.commit(`Ramp to ${percent}`);
+    this.#repository.git('push', '--quiet', this.#origin, 'HEAD:refs/heads/main');
+    return commit;
+  }
+
+  /** Shares that the service has; undefined: no such definition. */
+  async shares(): Promise<(number | undefined)[]> {
+    const places = FLAGS.flatMap((flag) => ENVIRONMENTS.map((each) => ({ flag, each })));
+    return Promise.all(
+      places.map(async ({ flag, each }) => {
+        const path = `/splits/ws/${this.live.id}/${flag}/environments/${this.live[each]}`;
+        const { body } = await this.live.call('GET', path);
+        const { defaultRule } = body as { defaultRule?: { treatment: string; size: number }[] };
+        return defaultRule?.find(({ treatment }) => treatment === 'on')?.size;
+      }),
+    );
+  }
+
+  async applied(percent: number): Promise<void> {
+    await until(
+      async () => (await this.shares()).every((share) => share === percent),
+      () => {
+        return `share ${percent} everywhere\n${this.#logs()}`;
+      },
+    );
+  }
+
+  /** Who keeps the source now, by the database. */
+  async leader(): Promise<Replica> {
+    let found: Replica | undefined;
+    await until(
+      async () => {
+        const reign = (await this.reigns()).at(-1);
+        const isNow = reign !== undefined && reign.endsAt > Date.now();
+        found = isNow ? this.replicas.find((each) => holderOf(each) === reign.holder) : undefined;
+        return found !== undefined;
+      },
+      () => `a leader\n${this.#logs()}`,
+    );
+    if (!found) throw new Error('nobody leads');
+    return found;
+  }
+
+  /** Ends the leader's lease behind its back, as if somebody had taken over; it notices when it asks. */
+  async usurp(): Promise<void> {
+    await this.#witness.query(
+      "update flaghoist_daemon.lease set holder = 'usurper', term = term + 1 where name like 'source-%'",
+    );
+  }
+
+  /** In order. */
+  async reigns(): Promise<Reign[]> {
+    const { rows } = await this.#witness.query<Record<keyof Reign, string>>(
+      `select holder, term, extract(epoch from min(at)) * 1000 as "beganAt",
+         extract(epoch from (array_agg(expires_at order by at desc))[1]) * 1000 as "endsAt"
+       from public.witness where name like 'source-%' group by holder, term order by term`,
+    );
+    return rows.map(({ holder, term, beganAt, endsAt }) => ({
+      holder,
+      term: Number(term),
+      beganAt: Number(beganAt),
+      endsAt: Number(endsAt),
+    }));
+  }
+
+  /** The first that begins after this moment. */
+  async reignAfter(momentMs: number): Promise<Reign> {
+    let found: Reign | undefined;
+    await until(
+      async () =>
+        (found = (await this.reigns()).find(({ beganAt }) => beganAt > momentMs)) !== undefined,
+      () => `a successor\n${this.#logs()}`,
+    );
+    if (!found) throw new Error('nobody took over');
+    return found;
+  }
+
+  /** Writes that the service's audit log has from a replica whose lease was over. */
+  async lateWrites(): Promise<LateWrite[]> {
+    const reigns = await this.reigns();
+    const late: LateWrite[] = [];
+    for (let offset = 0; ; offset += 50) {
+      const path = `/auditLog?limit=50&offset=${offset}`;
+      const page = await this.live.ok<{
+        objects: { keyName: string | null; time: number; kind: string; name: string }[];
+      }>('GET', path);
+      for (const { keyName, time, kind, name } of page.objects) {
+        const replica = this.replicas.find((each) => each.name === keyName);
+        if (!replica) continue;
+        const own = reigns.filter(({ holder }) => holder === holderOf(replica));
+        const last = own.filter(({ beganAt }) => beganAt <= time).at(-1);
+        const afterMs = time - (last?.endsAt ?? -Infinity);
+        if (afterMs > 0) late.push({ replica: replica.name, object: `${kind}/${name}`, afterMs });
+      }
+      if (page.objects.length < 50) return late;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { watching } of this.replicas) {
+      watching.signal('SIGCONT');
+      await watching.stop('SIGKILL');
+    }
+    await this.#witness.end();
+    await this.service.stop();
+    await this.#postgres.stop();
+    this.#repository[Symbol.dispose]();
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  #logs(): string {
+    const tail = ({ name, watching: { lines } }: Replica): string =>
+      lines
+        .slice(-12)
+        .map((line) => `${name} ${JSON.stringify(line)}`)
+        .join('\n');
+    return this.replicas.slice(-3).map(tail).join('\n');
+  }
+}
+
+/** Its id among the replicas, as its log says it. */
+export function holderOf({ watching }: Replica): string | undefined {
+  const id = watching.lines.find(({ replica }) => replica !== undefined)?.['replica'];
+  return typeof id === 'string' ? id : undefined;
+}
+
+function flagText(name: string, percent: number): string {
+  return `flag: ${name}
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: { "on": ${percent}, "off": rest } }
+  production: { defaultRule: { "on": ${percent}, "off": rest } }
+`;
+}
+
+const PATIENCE_MS = 90_000;
+
+async function until(isTrue: () => Promise<boolean>, what: () => string): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await isTrue())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
