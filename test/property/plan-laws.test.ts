@@ -355,6 +355,8 @@ function awayFromBase(input: PlanInput): ReadonlySet<string> {
     ...[...desired.segments.values()]
       .filter((each) => !isSegmentAtBase(each, state.get(`segment/${each.name}`), input))
       .map(({ name }) => `segment/${name}`),
+    // To compare these costs no request: they are in every scope.
+    ...desired.identities.map(({ trafficType }) => `identities/${trafficType}`),
   ];
   const left = [...state].filter(([, { kind, name }]) => {
     return !(kind === 'flag' ? desired.flags : desired.segments).has(name);
