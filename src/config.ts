@@ -46,7 +46,7 @@ export interface GitCredentials {
 }
 
 /**
- * The token for the forge of a review: `FLAGHOIST_FORGE_TOKEN`, or the file that `FLAGHOIST_FORGE_TOKEN_FILE` names.
+ * The token for the forge, of a review or of statuses: `FLAGHOIST_FORGE_TOKEN`, or the file that `FLAGHOIST_FORGE_TOKEN_FILE` names.
  *
  * @throws FlaghoistError `USAGE`: the file cannot be read.
  */

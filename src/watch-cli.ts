@@ -71,7 +71,13 @@ function surfaceOptions(command: Command): void {
     .option('--token-file <file>', 'with --listen: take requests that bear one of these tokens')
     .option('--webhook-secret-file <file>', 'with --listen: take webhooks signed with one of these')
     .option('--notify <url>', 'send a message for each run that matters (repeatable)', collect, [])
-    .option('--notify-file <file>', 'the same, one address a line');
+    .option('--notify-file <file>', 'the same, one address a line')
+    .option(
+      '--statuses <forge>',
+      'set statuses on commits: github or gitlab, or github:owner/name, gitlab:group/project',
+    )
+    .option('--forge-url <url>', 'with --statuses: of the API of the forge')
+    .option('--public-url <url>', 'with --statuses: where people find the status page');
 }
 
 function replicaOptions(command: Command): void {

@@ -46,6 +46,7 @@ const ROOMS: Record<string, readonly string[]> = {
   service: ['api/wire.ts', 'errors.ts', 'html.ts', 'http-server.ts', 'log.ts', 'sqlite.ts'],
   'version.ts': [],
   daemon: [
+    'forge',
     'reconcile.ts',
     'stages',
     'report',
@@ -63,6 +64,7 @@ const ROOMS: Record<string, readonly string[]> = {
   ],
   compose: [
     'daemon',
+    'forge',
     'config.ts',
     'version.ts',
     'reconcile.ts',

@@ -1,3 +1,4 @@
+import type { StatusFlags } from '../compose/commit-statuses.js';
 import type { OperationsFlags } from '../compose/operations.js';
 /** Options that several commands share, as commander hands them over. Absent: not given. */
 export interface CommonFlags {
@@ -73,7 +74,7 @@ export interface KillFlags extends CommonFlags {
 }
 
 export interface WatchFlags
-  extends Omit<CommonFlags, 'format' | 'output' | 'showKeys'>, OperationsFlags {
+  extends Omit<CommonFlags, 'format' | 'output' | 'showKeys'>, OperationsFlags, StatusFlags {
   readonly repo?: string;
   readonly branch?: string;
   readonly path?: string;

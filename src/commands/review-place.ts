@@ -3,7 +3,7 @@ import { forgeToken } from '../config.js';
 import { FlaghoistError } from '../errors.js';
 import { ciContext, type CiContext } from '../forge/ci.js';
 import type { Forge, ForgePlace } from '../forge/forge.js';
-import { openForge } from '../forge/open-forge.js';
+import { DEFAULT_API, openForge } from '../forge/open-forge.js';
 import { packageVersion } from '../version.js';
 import type { ReviewFlags, Terminal } from './options.js';
 
@@ -19,8 +19,6 @@ export interface ReviewPlace {
   readonly summaryFile: string | undefined;
   readonly isFork: boolean;
 }
-
-const DEFAULT_API = { github: 'https://api.github.com', gitlab: 'https://gitlab.com/api/v4' };
 
 /**
  * From the command line, and where that says nothing from the environment of the CI job; never from the repository.

@@ -1,7 +1,8 @@
+import { openCommitStatuses } from '../compose/commit-statuses.js';
 import { openOperations } from '../compose/operations.js';
 import { databaseOf, openReplicas, secretsInUrl } from '../compose/replicas.js';
 import { createDaemon, type WatchedSource } from '../compose/watch.js';
-import { operatorSettings } from '../config.js';
+import { forgeToken, operatorSettings } from '../config.js';
 import { Metrics } from '../daemon/metrics/metrics.js';
 import type { ExitCode } from '../errors.js';
 import { createLog, type Log } from '../log.js';
@@ -22,6 +23,8 @@ export async function runWatch(
   const metrics = new Metrics();
   const replicas = await openReplicas(database, flags.lease, log);
   const daemon = createDaemon(sources, log, { traffic: metrics.traffic, replicas });
+  const { environment } = terminal;
+  const statuses = openCommitStatuses(daemon, flags, { sources, environment, log });
   const operations = await openOperations(daemon, flags, { metrics, log });
   const { url } = operations;
   log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
@@ -34,14 +37,14 @@ export async function runWatch(
   log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
   await daemon.stop(terminal.signal.reason);
   await replicas?.close();
-  await operations.close();
+  await Promise.all([operations.close(), statuses.close()]);
   log.info({}, 'stopped');
   return exitCodeOfSignal(terminal.signal);
 }
 
 function watchLog(
   { quiet, verbose, logFormat, color }: WatchFlags,
-  { stderr }: Terminal,
+  { stderr, environment }: Terminal,
   { sources, database }: { sources: readonly WatchedSource[]; database: string | undefined },
 ): Log {
   return createLog({
@@ -50,6 +53,7 @@ function watchLog(
     stream: stderr,
     colour: color && stderr.isTTY,
     secrets: () => [
+      secret(() => forgeToken(environment)),
       ...sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
       ...(database === undefined ? [] : secretsInUrl(database)),
     ],

@@ -2,7 +2,7 @@ import type { Time } from '../api/time.js';
 import type { Log } from '../log.js';
 import { SourceLoop } from './source-loop.js';
 import type { SourceOptions } from './source-options.js';
-import type { DaemonControls, DaemonView, RunRecord, SourceView } from './view.js';
+import type { DaemonControls, DaemonView, RunBegin, RunRecord, SourceView } from './view.js';
 
 export interface DaemonOptions {
   readonly version: string;
@@ -19,6 +19,7 @@ export class Daemon implements DaemonView, DaemonControls {
   readonly startedAt: string;
   readonly #loops: readonly SourceLoop[];
   readonly #changeListeners = new Set<() => void>();
+  readonly #beginListeners = new Set<(source: SourceView, run: RunBegin) => void>();
   readonly #runListeners = new Set<(source: SourceView, run: RunRecord) => void>();
   #runs = 0;
 
@@ -36,6 +37,9 @@ export class Daemon implements DaemonView, DaemonControls {
       },
       onChange: () => {
         for (const listener of this.#changeListeners) listener();
+      },
+      onBegin: (source: SourceView, run: RunBegin) => {
+        for (const listener of this.#beginListeners) listener(source, run);
       },
       onRun: (source: SourceView, run: RunRecord) => {
         for (const listener of this.#runListeners) listener(source, run);
@@ -60,6 +64,8 @@ export class Daemon implements DaemonView, DaemonControls {
   readonly sources: DaemonView['sources'] = () => this.#loops.map((loop) => loop.view());
 
   readonly onChange: DaemonView['onChange'] = (listener) => added(this.#changeListeners, listener);
+
+  readonly onBegin: DaemonView['onBegin'] = (listener) => added(this.#beginListeners, listener);
 
   readonly onRun: DaemonView['onRun'] = (listener) => added(this.#runListeners, listener);
 

@@ -15,7 +15,7 @@ import { ALONE, type HoldState, type Seat, type Turn } from './seat.js';
 import type { SourceOptions } from './source-options.js';
 import { SourceRecord } from './source-record.js';
 import type { Seen } from './upstream/upstream.js';
-import type { CommitView, RunRecord, SourceView, Trigger } from './view.js';
+import type { CommitView, RunBegin, RunRecord, SourceView, Trigger } from './view.js';
 
 /** What all sources of a daemon share. */
 export interface LoopSurroundings {
@@ -23,6 +23,7 @@ export interface LoopSurroundings {
   readonly log: Log;
   readonly newRunId: () => string;
   readonly onChange: () => void;
+  readonly onBegin: (source: SourceView, run: RunBegin) => void;
   readonly onRun: (source: SourceView, run: RunRecord) => void;
 }
 
@@ -224,7 +225,7 @@ export class SourceLoop {
     signal: AbortSignal,
     fence: Turn['fence'],
   ): Promise<boolean> {
-    const { time, newRunId, onRun } = this.#around;
+    const { time, newRunId, onBegin, onRun } = this.#around;
     const id = newRunId();
     const startedAt = new Date(time.now()).toISOString();
     const started = performance.now();
@@ -233,6 +234,7 @@ export class SourceLoop {
     const pinned = this.#holds.pinned?.commit;
     const commit = pinned ?? seen?.commit?.commit ?? null;
     this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
+    onBegin(this.view(), { id, commit });
     const end = await this.#cycle({ id, seen, commit, triggers: named, signal, fence });
     const at = commit === null ? null : await this.#describe(commit, seen);
     const { result, exitCode, summary, text, plan, requests } = end;

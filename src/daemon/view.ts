@@ -65,6 +65,9 @@ export interface RunRecord {
   readonly requests: number;
 }
 
+/** One run, at its beginning. */
+export type RunBegin = Pick<RunRecord, 'id' | 'commit'>;
+
 /** A time until which somebody holds a source back. */
 export interface Hold {
   readonly reason: string;
@@ -127,6 +130,10 @@ export interface DaemonView {
   readonly sources: () => readonly SourceView[];
   /** Called after each change of any source; returns how to stop that. A listener never throws. */
   readonly onChange: (listener: () => void) => () => void;
+  /**
+   * Called when a run has chosen its commit. `onRun` follows with the same id, unless a fault of ours ended the run.
+   */
+  readonly onBegin: (listener: (source: SourceView, run: RunBegin) => void) => () => void;
   /** Called once at the end of each run, after the source's view shows it. */
   readonly onRun: (listener: (source: SourceView, run: RunRecord) => void) => () => void;
 }

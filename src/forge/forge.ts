@@ -40,29 +40,38 @@ export interface Annotation {
   readonly message: string;
 }
 
-/** Where the forge is and what is reviewed there. */
-export interface ForgePlace {
+/** What may be said of a commit, whether there is a pull request or not. */
+export type CommitForge = Pick<Forge, 'name' | 'setStatus'>;
+
+/** Where the forge is, and a commit there. */
+export interface CommitPlace {
   readonly kind: 'github' | 'gitlab';
   /** Of its API, such as `https://api.github.com` or `https://gitlab.com/api/v4`. */
   readonly apiUrl: string;
-  /** `owner/name`, or a project's id. */
+  /** `owner/name`; for GitLab the path of a project, or its id. */
   readonly repository: string;
-  /** Number of the pull request. */
-  readonly pullRequest: number;
   /** The commit that gets the statuses. */
   readonly commit: string;
   /** Where a reader finds the run; absent: nowhere. */
   readonly runUrl?: string | undefined;
 }
 
-export interface ForgeOptions {
-  readonly place: ForgePlace;
+/** Where the forge is and what is reviewed there. */
+export interface ForgePlace extends CommitPlace {
+  /** Number of the pull request. */
+  readonly pullRequest: number;
+}
+
+export interface ForgeOptions<P extends CommitPlace = ForgePlace> {
+  readonly place: P;
   readonly token: string;
   readonly version: string;
   /** Milliseconds until a silent forge is given up. */
   readonly timeoutMs: number;
   readonly wait: (waitMs: number) => Promise<void>;
   readonly now: () => number;
+  /** Aborted: nothing more is waited for. A library that takes no signal ends by its timeout. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** An answer of a forge that is no success, or none; `status` null: there was no answer. */

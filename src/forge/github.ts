@@ -1,6 +1,13 @@
 import { Octokit } from '@octokit/rest';
 import { FlaghoistError, messageOf } from '../errors.js';
-import type { Annotation, CommitStatus, Forge, ForgeOptions, ForgeRefusal } from './forge.js';
+import type {
+  Annotation,
+  CommitForge,
+  CommitPlace,
+  Forge,
+  ForgeOptions,
+  ForgeRefusal,
+} from './forge.js';
 import { limited } from './limits.js';
 import { patiently } from './patience.js';
 
@@ -15,12 +22,11 @@ const CHECK = 'flaghoist';
 /** A pull request on GitHub, or on a server of the same make. */
 export function openGithub(options: ForgeOptions): Forge {
   const { place } = options;
-  const [owner = '', repo = ''] = place.repository.split('/');
-  const at = { owner, repo };
+  const at = repositoryOf(place);
   const pull = { ...at, issue_number: place.pullRequest };
   const octokit = client(options);
   return {
-    name: 'GitHub',
+    ...commitForge(octokit, place),
     findComment: async (marker) => {
       const isOurs = await ownComments(octokit);
       const pages = octokit.paginate.iterator(octokit.rest.issues.listComments, {
@@ -41,9 +47,23 @@ export function openGithub(options: ForgeOptions): Forge {
     updateComment: async (id, body) => {
       await octokit.rest.issues.updateComment({ ...at, comment_id: id, body });
     },
-    setStatus: async ({ context, state, description }: CommitStatus) => {
+    annotate: async (annotations, summary) => {
+      await annotate(octokit, { ...at, commit: place.commit }, annotations, summary);
+    },
+  };
+}
+
+/** A commit there, without a pull request. */
+export function openGithubCommit(options: ForgeOptions<CommitPlace>): CommitForge {
+  return commitForge(client(options), options.place);
+}
+
+function commitForge(octokit: Octokit, place: CommitPlace): CommitForge {
+  return {
+    name: 'GitHub',
+    setStatus: async ({ context, state, description }) => {
       await octokit.rest.repos.createCommitStatus({
-        ...at,
+        ...repositoryOf(place),
         sha: place.commit,
         context,
         state,
@@ -51,10 +71,12 @@ export function openGithub(options: ForgeOptions): Forge {
         ...(place.runUrl !== undefined && { target_url: place.runUrl }),
       });
     },
-    annotate: async (annotations, summary) => {
-      await annotate(octokit, { ...at, commit: place.commit }, annotations, summary);
-    },
   };
+}
+
+function repositoryOf({ repository }: CommitPlace): { owner: string; repo: string } {
+  const [owner = '', repo = ''] = repository.split('/');
+  return { owner, repo };
 }
 
 interface Author {
@@ -128,7 +150,8 @@ class GithubError extends FlaghoistError {
   }
 }
 
-function client({ place, token, version, timeoutMs, wait, now }: ForgeOptions): Octokit {
+function client(options: ForgeOptions<CommitPlace>): Octokit {
+  const { place, token, version, timeoutMs, wait, now, signal } = options;
   const silent = (): void => undefined;
   const octokit = new Octokit({
     auth: token,
@@ -136,19 +159,19 @@ function client({ place, token, version, timeoutMs, wait, now }: ForgeOptions): 
     userAgent: `flaghoist/${version}`,
     log: { debug: silent, info: silent, warn: silent, error: silent },
   });
-  octokit.hook.wrap('request', async (request, options) => {
+  octokit.hook.wrap('request', async (request, asked) => {
     // A token goes to one origin and follows nobody elsewhere.
     const send = async () =>
       request({
-        ...options,
+        ...asked,
         request: {
-          ...options.request,
+          ...asked.request,
           redirect: 'error',
-          signal: AbortSignal.timeout(timeoutMs),
+          signal: AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]),
         },
       });
-    const isStatus = options.url.includes('/statuses/');
-    const repeatable = options.method !== 'POST' || isStatus;
+    const isStatus = asked.url.includes('/statuses/');
+    const repeatable = asked.method !== 'POST' || isStatus;
     return patiently(send, (error) => refusalOf(error, now), { wait, repeatable });
   });
   return octokit;
@@ -164,7 +187,7 @@ function refusalOf(error: unknown, now: () => number): ForgeRefusal {
   // The library gives what never was answered a status of its own.
   const answered = typeof status === 'number' && response !== undefined ? status : null;
   const what = answered === null ? 'no answer' : `status ${String(answered)}`;
-  const message = `cannot tell GitHub of the review: ${what}, ${messageOf(error)}${wayOut(answered)}`;
+  const message = `cannot tell GitHub: ${what}, ${messageOf(error)}${wayOut(answered)}`;
   return {
     error: new GithubError(message, answered, error),
     status: answered,
@@ -173,7 +196,7 @@ function refusalOf(error: unknown, now: () => number): ForgeRefusal {
 }
 
 function wayOut(status: number | null): string {
-  if (status === 401) return ' (check GITHUB_TOKEN)';
+  if (status === 401) return ' (check the token)';
   return status === 403 || status === 404
     ? ' (the token needs to write pull requests, statuses and checks)'
     : '';

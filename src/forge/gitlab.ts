@@ -1,6 +1,6 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { FlaghoistError, messageOf } from '../errors.js';
-import type { CommitStatus, Forge, ForgeOptions, ForgeRefusal } from './forge.js';
+import type { CommitForge, CommitPlace, Forge, ForgeOptions, ForgeRefusal } from './forge.js';
 import { limited } from './limits.js';
 import { patiently } from './patience.js';
 
@@ -19,17 +19,13 @@ const STATES = {
 
 /** A merge request on GitLab. Notes on lines come from reports there, so `annotate` does nothing. */
 export function openGitlab(options: ForgeOptions): Forge {
-  const { place, token, timeoutMs, wait } = options;
-  const gitlab = new Gitlab({
-    host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
-    token,
-    queryTimeout: timeoutMs,
-  });
-  const { repository: project, pullRequest } = place;
+  const { wait } = options;
+  const gitlab = client(options);
+  const { repository: project, pullRequest } = options.place;
   const ask = async <T>(send: () => Promise<T>, repeatable = true): Promise<T> =>
     patiently(send, refusalOf, { wait, repeatable });
   return {
-    name: 'GitLab',
+    ...commitForge(gitlab, options),
     findComment: async (marker) => {
       const self = await ask(async () => gitlab.Users.showCurrentUser());
       const notes = await ask(async () =>
@@ -50,22 +46,43 @@ export function openGitlab(options: ForgeOptions): Forge {
     updateComment: async (id, body) => {
       await ask(async () => gitlab.MergeRequestNotes.edit(project, pullRequest, id, { body }));
     },
-    setStatus: async ({ context, state, description }: CommitStatus) => {
+    annotate: async () => Promise.resolve(),
+  };
+}
+
+/** A commit there, without a merge request. */
+export function openGitlabCommit(options: ForgeOptions<CommitPlace>): CommitForge {
+  return commitForge(client(options), options);
+}
+
+function client({ place, token, timeoutMs }: ForgeOptions<CommitPlace>) {
+  return new Gitlab({
+    host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
+    token,
+    queryTimeout: timeoutMs,
+  });
+}
+
+type Client = ReturnType<typeof client>;
+
+function commitForge(gitlab: Client, { place, wait }: ForgeOptions<CommitPlace>): CommitForge {
+  return {
+    name: 'GitLab',
+    setStatus: async ({ context, state, description }) => {
       const send = async () =>
-        gitlab.Commits.editStatus(project, place.commit, STATES[state], {
+        gitlab.Commits.editStatus(place.repository, place.commit, STATES[state], {
           name: context,
           description: limited(description, MOST_DESCRIPTION),
           ...(place.runUrl !== undefined && { targetUrl: place.runUrl }),
         });
       try {
-        await ask(send);
+        await patiently(send, refusalOf, { wait, repeatable: true });
       } catch (error) {
         // GitLab refuses a status that the commit has already.
         if (state !== 'pending' || !(error instanceof GitlabError) || error.status !== 400)
           throw error;
       }
     },
-    annotate: async () => Promise.resolve(),
   };
 }
 
@@ -88,7 +105,7 @@ function refusalOf(error: unknown): ForgeRefusal {
   const isLimited = error instanceof Error && error.name === RETRY_ERROR;
   const what = status === null ? 'no answer' : `status ${String(status)}`;
   const hint = status === 401 || status === 403 ? ' (the token needs the scope api)' : '';
-  const message = `cannot tell GitLab of the review: ${what}, ${messageOf(error)}${hint}`;
+  const message = `cannot tell GitLab: ${what}, ${messageOf(error)}${hint}`;
   return {
     error: new GitlabError(message, status, error),
     status,

@@ -1,4 +1,10 @@
-import type { DaemonControls, DaemonView, RunRecord, SourceView } from '../../src/daemon/view.js';
+import type {
+  DaemonControls,
+  DaemonView,
+  RunBegin,
+  RunRecord,
+  SourceView,
+} from '../../src/daemon/view.js';
 import type { Outcome } from '../../src/model/run.js';
 import { planDocument } from '../../src/report/plan-json.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
@@ -79,6 +85,7 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
   readonly asked: string[] = [];
   #sources: readonly SourceView[];
   readonly #changeListeners = new Set<() => void>();
+  readonly #beginListeners = new Set<(source: SourceView, run: RunBegin) => void>();
   readonly #runListeners = new Set<(source: SourceView, run: RunRecord) => void>();
 
   constructor(...sources: readonly SourceView[]) {
@@ -88,6 +95,9 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
   readonly sources = (): readonly SourceView[] => this.#sources;
 
   readonly onChange = (listener: () => void) => listenIn(this.#changeListeners, listener);
+
+  readonly onBegin = (listener: (source: SourceView, run: RunBegin) => void) =>
+    listenIn(this.#beginListeners, listener);
 
   readonly onRun = (listener: (source: SourceView, run: RunRecord) => void) =>
     listenIn(this.#runListeners, listener);
@@ -102,6 +112,13 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
     for (const listener of this.#changeListeners) listener();
   }
 
+  /** The beginning of a run, of the first source. */
+  begin(run: RunBegin): void {
+    const [source] = this.#sources;
+    if (source === undefined) throw new Error('no source');
+    for (const listener of this.#beginListeners) listener(source, run);
+  }
+
   /** The end of a run, as its source then stands. */
   end(run: RunRecord, name = this.#sources[0]?.name): SourceView {
     const before = this.#sources.find((source) => source.name === name);
@@ -112,9 +129,9 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
     return source;
   }
 
-  /** Of changes and runs together. */
+  /** Of changes, beginnings and ends together. */
   get listeners(): number {
-    return this.#changeListeners.size + this.#runListeners.size;
+    return this.#changeListeners.size + this.#beginListeners.size + this.#runListeners.size;
   }
 
   readonly trigger: DaemonControls['trigger'] = (source, trigger) => {

@@ -17,6 +17,8 @@ export interface TestForge {
   limitNext(count: number): void;
   /** From now on the token may read alone, as that of a fork. */
   forbidWrites(): void;
+  /** From now on it may write again. */
+  allowWrites(): void;
   /** From now on comments are refused. */
   refuseComments(): void;
   close(): Promise<void>;
@@ -33,6 +35,7 @@ export interface TestStatus {
   readonly context: string;
   readonly state: string;
   readonly description: string;
+  readonly link: unknown;
 }
 
 export interface TestAnnotation {
@@ -92,6 +95,9 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
     },
     forbidWrites: () => {
       policy.readOnly = true;
+    },
+    allowWrites: () => {
+      policy.readOnly = false;
     },
     refuseComments: () => {
       kept.commentsRefused = true;
@@ -163,7 +169,7 @@ function gitlabRoutes(kept: Kept): [string, RegExp, Route][] {
     ],
     [
       'POST',
-      /^\/api\/v4\/projects\/42\/statuses\/([0-9a-f]{40})$/,
+      /^\/api\/v4\/projects\/(?:42|acme%2Fflags)\/statuses\/([0-9a-f]{40})$/,
       ({ body }, [, sha = '']) => {
         const { name, state } = body;
         const last = kept.statuses.findLast((each) => each.sha === sha && each.context === name);
@@ -224,7 +230,8 @@ function status(kept: Kept, sha: string, body: Asked['body']): Answer {
   if (typeof description !== 'string' || description.length > most) {
     return refusal(422, `Description is too long (maximum is ${String(most)} characters)`);
   }
-  kept.statuses.push({ sha, context, state, description });
+  const link = body['target_url'];
+  kept.statuses.push({ sha, context, state, description, link });
   return { status: 201, body: {} };
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { METRICS, type Metric } from '../../../src/daemon/metrics/catalogue.js';
 import { BODY_OF, type JsonBody } from '../../../src/daemon/notify/formats.js';
+import { runJudgement } from '../../../src/daemon/statuses/run-judgement.js';
+import type { RunResult } from '../../../src/daemon/view.js';
 import { aRun, aSource, DaemonInMemory } from '../../support/daemon-view.js';
 import { startTestOperations } from '../../support/operations.js';
 import { aReport } from '../../support/plan-builder.js';
@@ -39,6 +41,16 @@ describe('docs/watch-operations.md', () => {
 
     const rows = rowsOf(sectionOf(PAGE, '## Notifications'));
     expect(rows.map(([member]) => bare(member))).toEqual(Object.keys(body));
+  });
+
+  it('says of every result what status its commit gets', () => {
+    const rows = rowsOf(sectionOf(PAGE, '## Commit statuses')).map((row) => row.map(bare));
+
+    const results = /export type RunResult =([^]*?);\n\n/.exec(projectText('src/daemon/view.ts'));
+    const known = [...(results?.[1] ?? '').matchAll(/'([a-z-]+)'/g)].map(([, word = '']) => word);
+    const stateOf = (result: string) =>
+      runJudgement(aRun(null, { result: result as RunResult }), null).state;
+    expect(rows).toEqual(known.map((result) => [result, stateOf(result)]));
   });
 
   it('names only options that the command has, and only files and headings that there are', () => {

@@ -1,0 +1,131 @@
+import { messageOf } from '../../errors.js';
+import type { CommitStatus } from '../../forge/forge.js';
+import type { Log } from '../../log.js';
+import { clean } from '../../report/clean.js';
+import type { StatusTarget } from './target.js';
+
+/** A status on its way to a commit. */
+export interface DueStatus extends CommitStatus {
+  readonly target: StatusTarget;
+  readonly commit: string;
+  readonly runUrl: string | undefined;
+}
+
+/**
+ * Sets one status, with tries and times of its own.
+ *
+ * @param signal aborted: it is given up.
+ */
+export type SendStatus = (due: DueStatus, signal: AbortSignal) => Promise<void>;
+
+const MOST_WAITING = 200;
+/** Ends that could not be told; more are a forge that does not want them. */
+const MOST_OWED = 20;
+const MOST_REMEMBERED = 1_000;
+/** A container is given ten seconds to end. */
+const GRACE_MS = 3_000;
+
+/**
+ * Sends statuses one after the other, beside everything else. A commit is pending before its first end only, and an end
+ * is told again only where it is another: a forge takes a thousand statuses of a commit, which hourly runs would use up.
+ */
+export class StatusQueue {
+  readonly #send: SendStatus;
+  readonly #log: Log;
+  readonly #end = new AbortController();
+  /** By commit and context, oldest first. */
+  readonly #waiting = new Map<string, DueStatus>();
+  readonly #owed = new Map<string, DueStatus>();
+  readonly #shown = new Map<string, CommitStatus['state']>();
+  #sending: Promise<void> | undefined;
+
+  constructor(send: SendStatus, log: Log) {
+    this.#send = send;
+    this.#log = log;
+  }
+
+  /** Returns at once. What waits for the same commit and context is replaced. Ends that failed are tried once more. */
+  add(due: DueStatus): void {
+    if (this.#end.signal.aborted) return;
+    this.#takeOwed();
+    const key = keyOf(due);
+    const last = this.#waiting.get(key)?.state ?? this.#shown.get(key);
+    if (due.state !== last && (due.state !== 'pending' || last === undefined)) {
+      this.#waiting.set(key, due);
+      if (this.#waiting.size > MOST_WAITING) this.#drop();
+    }
+    this.#start();
+  }
+
+  /** Takes a moment for what waits, and gives up the rest. */
+  async close(): Promise<void> {
+    this.#takeOwed();
+    this.#start();
+    const { signal } = this.#end;
+    const isOver = new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => {
+        resolve();
+      });
+    });
+    const timer = setTimeout(() => {
+      this.#end.abort();
+    }, GRACE_MS);
+    await Promise.race([this.#sending, isOver]);
+    clearTimeout(timer);
+    this.#end.abort();
+    const untold = this.#waiting.size + this.#owed.size;
+    if (untold > 0) this.#log.warn({ untold }, 'commit statuses given up');
+  }
+
+  #start(): void {
+    if (this.#waiting.size > 0) this.#sending ??= this.#sendAll();
+  }
+
+  #takeOwed(): void {
+    for (const [key, due] of this.#owed) if (!this.#waiting.has(key)) this.#waiting.set(key, due);
+    this.#owed.clear();
+  }
+
+  async #sendAll(): Promise<void> {
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined || this.#end.signal.aborted) break;
+      const [key, due] = next;
+      this.#waiting.delete(key);
+      await this.#sendOne(key, due);
+    }
+    this.#sending = undefined;
+  }
+
+  async #sendOne(key: string, due: DueStatus): Promise<void> {
+    const { commit, context, state } = due;
+    const fields = { revision: commit, context, state };
+    try {
+      await this.#send(due, this.#end.signal);
+      this.#shown.delete(key);
+      remember(this.#shown, key, state, MOST_REMEMBERED);
+      this.#log.debug(fields, 'commit status');
+    } catch (error) {
+      if (state !== 'pending') remember(this.#owed, key, due, MOST_OWED);
+      this.#log.warn({ ...fields, why: clean(messageOf(error)) }, 'commit status failed');
+    }
+  }
+
+  /** What is only pending goes first: a commit that was never opened need not be closed. */
+  #drop(): void {
+    const all = [...this.#waiting.values()];
+    const dropped = all.find(({ state }) => state === 'pending') ?? all[0];
+    if (dropped) this.#waiting.delete(keyOf(dropped));
+    this.#log.warn({ why: 'too many are waiting' }, 'commit status dropped');
+  }
+}
+
+function keyOf({ target, commit, context }: DueStatus): string {
+  return JSON.stringify([target.repository, commit, context]);
+}
+
+function remember<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+}

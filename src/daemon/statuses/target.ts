@@ -1,0 +1,78 @@
+import { FlaghoistError } from '../../errors.js';
+import type { CommitPlace } from '../../forge/forge.js';
+import { DEFAULT_API } from '../../forge/open-forge.js';
+
+/** A repository on a forge. */
+export type StatusTarget = Pick<CommitPlace, 'kind' | 'apiUrl' | 'repository'>;
+
+/** What the operator asked for; see `parseStatuses`. */
+export interface StatusChoice {
+  readonly kind: StatusTarget['kind'];
+  /** Undefined: the one that the source is cloned from. */
+  readonly repository: string | undefined;
+}
+
+const REPOSITORY = {
+  github: /^[\w.-]+\/[\w.-]+$/,
+  gitlab: /^(?:\d+|[\w.-]+(?:\/[\w.-]+)+)$/,
+};
+
+const HOST = { github: 'github.com', gitlab: 'gitlab.com' };
+
+/**
+ * Reads `github:owner/name`, `gitlab:group/project`, or the forge alone.
+ *
+ * @throws FlaghoistError USAGE
+ */
+export function parseStatuses(text: string): StatusChoice {
+  const [, kind, repository] = /^(github|gitlab)(?::(.*))?$/s.exec(text) ?? [];
+  if (kind !== 'github' && kind !== 'gitlab') {
+    throw unusable('github or gitlab is expected, with :owner/name or without');
+  }
+  if (repository !== undefined && !isRepository(kind, repository)) {
+    throw unusable(`${JSON.stringify(repository)} names no repository of ${kind}`);
+  }
+  return { kind, repository };
+}
+
+/**
+ * Where the statuses of one source go. Only the operator's words count, nothing that a repository holds.
+ *
+ * @param from `repo`: the URL that the source is cloned from; `apiUrl`: as the operator gave it.
+ * @throws FlaghoistError USAGE: it is not known which repository, or which forge.
+ */
+export function statusTarget(
+  { kind, repository }: StatusChoice,
+  { repo, apiUrl }: { readonly repo?: string | undefined; readonly apiUrl?: string | undefined },
+): StatusTarget {
+  if (repository !== undefined) return { kind, repository, apiUrl: apiUrl ?? DEFAULT_API[kind] };
+  const remote = repo === undefined ? undefined : remoteOf(repo);
+  if (remote === undefined || !isRepository(kind, remote.path)) {
+    throw unusable(`it is not known which repository (name it: --statuses ${EXAMPLE[kind]})`);
+  }
+  // A token goes where the operator said, not where a server of any name is guessed to have its API.
+  if (apiUrl === undefined && remote.host !== HOST[kind]) {
+    throw unusable(`${remote.host} is not ${HOST[kind]} (set --forge-url to the URL of its API)`);
+  }
+  return { kind, repository: remote.path, apiUrl: apiUrl ?? DEFAULT_API[kind] };
+}
+
+const EXAMPLE = { github: 'github:owner/name', gitlab: 'gitlab:group/project' };
+
+function isRepository(kind: StatusTarget['kind'], text: string): boolean {
+  return REPOSITORY[kind].test(text) && !text.split('/').some((part) => /^\.+$/.test(part));
+}
+
+/** Of `https://host/path.git`, `ssh://git@host:22/path` and `git@host:path`; undefined of a directory. */
+function remoteOf(url: string): { readonly host: string; readonly path: string } | undefined {
+  const [, host, path] =
+    /^(?:https?|ssh):\/\/(?:[^@/]*@)?([^/:@]+)(?::\d+)?\/(.+)$/i.exec(url) ??
+    /^(?:[^@/:\s]+@)([^/:@\s]+):\/?(.+)$/.exec(url) ??
+    [];
+  if (host === undefined || path === undefined) return undefined;
+  return { host: host.toLowerCase(), path: path.replace(/\/+$/, '').replace(/\.git$/, '') };
+}
+
+function unusable(why: string): FlaghoistError {
+  return new FlaghoistError('USAGE', `cannot set statuses on commits: ${why}`);
+}
