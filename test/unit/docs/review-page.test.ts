@@ -10,7 +10,8 @@ const WORKFLOWS = readdirSync(FOLDER).map((name) => `docs/workflows/${name}`);
 
 /** Long options of lines that call the program. */
 function optionsIn(text: string): string[] {
-  return [...text.matchAll(/flaghoist(?:@\S+)? [^\n]*/g)].flatMap(([line]) => [
+  const own = text.replaceAll(/.*npm install.*/g, '');
+  return [...own.matchAll(/flaghoist(?:@\S+)?"? [^\n]*/g)].flatMap(([line]) => [
     ...(line.match(/--[a-z][a-z-]+/g) ?? []),
   ]);
 }
@@ -43,6 +44,15 @@ describe.each([...WORKFLOWS, 'templates/review.yml', '.pre-commit-hooks.yaml'])(
 
   it('calls the program with options that there are', () => {
     expect(optionsIn(text).filter((option) => !COMMANDS.includes(`'${option}`))).toEqual([]);
+  });
+
+  it('takes the program from outside the checkout, where no commit can choose another', () => {
+    expect(text).not.toContain('npx');
+    for (const [line] of text.matchAll(/.*npm install.*/g)) {
+      expect(`${text.slice(0, text.indexOf(line))}${line}`).toMatch(
+        /working-directory: \$\{\{ runner\.temp \}\}\n.*$|\(cd \/tmp && .*$/,
+      );
+    }
   });
 
   it('lets nothing that a pull request names into a script', () => {
