@@ -39,7 +39,8 @@ export function openCommitStatuses(
 ): { readonly close: () => Promise<void> } {
   const { sources, environment, log } = options;
   if (statuses === undefined) {
-    if (forgeUrl === undefined && publicUrl === undefined) return { close: async () => Promise.resolve() };
+    if (forgeUrl === undefined && publicUrl === undefined)
+      return { close: async () => Promise.resolve() };
     throw unusable('--forge-url and --public-url are of no use without --statuses');
   }
   const choice = parseStatuses(statuses);
