@@ -261,8 +261,14 @@ describe('stopping', () => {
     const client = callsOf(service);
     await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
     await client.ok('POST', '/segments/staging/seg');
+    const arrived = new Promise<void>((resolve) => {
+      service.failAtRandom(() => {
+        resolve();
+        return undefined;
+      });
+    });
     const upload = client.call('PUT', '/segments/staging/seg/upload', keys);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await arrived;
 
     await Promise.all([service.stop(), service.stop()]);
 
