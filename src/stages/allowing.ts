@@ -6,6 +6,7 @@ import type { AllowedFinding, GuardFinding } from '../model/plan.js';
 import type { PlanInput } from '../plan/plan-input.js';
 import type { PlannedEnvironment } from '../plan/policy.js';
 import { readSpecs } from '../specs/read-specs.js';
+import type { SpecMemory } from '../specs/spec-memory.js';
 import { formsOf } from './forms.js';
 import { partedFrom } from './since.js';
 
@@ -23,6 +24,7 @@ interface Commits {
   readonly applied: string | null;
   /** The revision that the reviewed plan starts from. */
   readonly since: string | undefined;
+  readonly specs: SpecMemory;
 }
 
 /**
@@ -76,17 +78,17 @@ async function isNew(
   { desired, state }: PlanInput,
   commits: Commits,
 ): Promise<boolean> {
-  const { checkout, head, applied, since } = commits;
+  const { checkout, head, applied, since, specs: memory } = commits;
   if (head === null || checkout.repository === null) return false;
   const entry = state.get(`flag/${ref.name}`);
   const base = entry?.kind === 'flag' ? entry.environments[environment.id] : undefined;
   // Nothing is remembered of it: only a revision that the review starts from can say what is new.
   const revision = since === undefined ? null : await partedFrom(checkout, since);
   const from = base?.spec ? base.commit : revision;
-  const before = from === null ? undefined : await specsAt(from, { checkout, head });
+  const before = from === null ? undefined : await specsAt(from, { checkout, head, memory });
   if (!before || holds(before, allowance, ref, environment)) return false;
   if (applied === null) return true;
-  const last = await specsAt(applied, { checkout, head });
+  const last = await specsAt(applied, { checkout, head, memory });
   if (!last) return false;
   if (!holds(last, allowance, ref, environment)) return true;
   // The same change again, after a run that did not bring it to its end.
@@ -107,9 +109,9 @@ function holds(
 /** Undefined: they cannot be read. */
 async function specsAt(
   commit: string,
-  { checkout, head }: { checkout: Checkout; head: string },
+  { checkout, head, memory }: { checkout: Checkout; head: string; memory: SpecMemory },
 ): Promise<Desired | undefined> {
   if ((await isAncestor(checkout, commit, head)) !== true) return undefined;
-  const specs = await readSpecs(await commitTree(checkout, commit));
+  const specs = await readSpecs(await commitTree(checkout, commit), memory);
   return specs.ok ? specs.desired : undefined;
 }

@@ -12,14 +12,16 @@ import type { Planned, RunContext } from './run.js';
 export async function weigh(
   changes: Plan,
   input: PlanInput,
-  { source, options }: Pick<RunContext, 'source' | 'options'>,
+  { source, options, memory }: Pick<RunContext, 'source' | 'options' | 'memory'>,
   {
     applied,
     elsewhere = [],
   }: { readonly applied: string | null; readonly elsewhere?: readonly StateElsewhere[] },
 ): Promise<Pick<Planned, 'impacts' | 'guardFindings' | 'allowed'>> {
   const { checkout } = source;
-  const commits = { checkout, head: source.revision.commit, applied, since: options.since };
+  const { since } = options;
+  const { specs } = memory;
+  const commits = { checkout, head: source.revision.commit, applied, since, specs };
   const guarding = await guardingConfig(checkout, input.desired.config, commits);
   const impacts = planImpact(changes, input);
   const findings = [
