@@ -54,7 +54,7 @@ export function isApplied({ outcome }: ChangeDocument): boolean {
   return outcome === 'applied';
 }
 
-export function isDrift({ reason }: Pick<ChangeDocument, 'reason'>): boolean {
+function isDrift({ reason }: Pick<ChangeDocument, 'reason'>): boolean {
   return reason === 'drift' || reason === 'conflict';
 }
 

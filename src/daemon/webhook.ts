@@ -19,7 +19,7 @@ export type Verified =
   | { readonly ok: false; readonly flaw: WebhookFlaw };
 
 /** How far a signed time may be from ours; what the Standard Webhooks text recommends. */
-export const TOLERANCE_MS = 5 * 60_000;
+const TOLERANCE_MS = 5 * 60_000;
 
 const GITHUB = 'x-hub-signature-256';
 const GITLAB = 'x-gitlab-token';

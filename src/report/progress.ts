@@ -29,7 +29,7 @@ export interface Ticker {
   every(ms: number, tick: () => void): () => void;
 }
 
-export const realTicker: Ticker = {
+const realTicker: Ticker = {
   now: () => Date.now(),
   every: (ms, tick) => {
     const timer = setInterval(tick, ms);

@@ -13,7 +13,7 @@ export interface Block {
   readonly markup: () => Markup;
 }
 
-export const RANKS = ['head', 'table', 'risky detail', 'held back', 'detail', 'elsewhere'] as const;
+const RANKS = ['head', 'table', 'risky detail', 'held back', 'detail', 'elsewhere'] as const;
 export type Rank = (typeof RANKS)[number];
 
 const GAP = '\n\n';
