@@ -1,11 +1,21 @@
 import { Pool } from 'undici';
 import { requestOf, type LoadJob } from './jobs.js';
 
-/** Puts one job on a server, in a process of its own. Says the requests per second on one line. */
+/** Puts one job on a server, in a process of its own. Says what came of it on one line. */
 const job = JSON.parse(process.argv[2] ?? '') as LoadJob;
+/** Milliseconds from asking to the whole answer, of each request since the warm-up. */
+const latencies: number[] = [];
 const pool = new Pool(job.origin, { connections: job.concurrency, pipelining: 1 });
 
+export interface LoadResult {
+  readonly perSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p95: number;
+}
+
 async function send(index: number): Promise<void> {
+  const askedAt = performance.now();
   const { path, body, method = job.method } = requestOf(job, index);
   const answer = await pool.request({
     path,
@@ -15,6 +25,11 @@ async function send(index: number): Promise<void> {
   });
   const text = await answer.body.text();
   if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+  latencies.push(performance.now() - askedAt);
+}
+
+function percentile(percent: number): number {
+  return latencies[Math.floor((latencies.length * percent) / 100)] ?? NaN;
 }
 
 /** Sends `count` requests, never more than the concurrency at a time. */
@@ -29,8 +44,15 @@ async function run(first: number, count: number): Promise<void> {
 
 const warmUp = Math.ceil(job.count / 5);
 await run(job.first, warmUp);
+latencies.length = 0;
 const start = process.hrtime.bigint();
 await run(job.first + warmUp, job.count);
 const seconds = Number(process.hrtime.bigint() - start) / 1e9;
-process.stdout.write(`${job.count / seconds}\n`);
+latencies.sort((a, b) => a - b);
+const result: LoadResult = {
+  perSecond: job.count / seconds,
+  p50: percentile(50),
+  p95: percentile(95),
+};
+process.stdout.write(`${JSON.stringify(result)}\n`);
 await pool.close();

@@ -9,6 +9,7 @@ import type { StoreLocation } from '../src/service/store/store.js';
 import { startPostgres } from '../test/support/postgres.js';
 import { lacks } from '../test/support/requirements.js';
 import { fillStore } from './fill.js';
+import type { LoadResult } from './load.js';
 import { JOB_NAMES, JOBS, requestOf, SERVICE_PREFIX, type JobName, type LoadJob } from './jobs.js';
 
 /**
@@ -37,6 +38,9 @@ interface Measured {
   readonly bare: number;
   /** Median of the ratios of the rounds: what disturbs a round disturbs both. */
   readonly ratio: number;
+  /** Milliseconds to the whole answer of the service; medians of the rounds. */
+  readonly p50: number;
+  readonly p95: number;
 }
 
 async function startServer(script: string, ...parameters: string[]): Promise<Server> {
@@ -53,13 +57,13 @@ async function startServer(script: string, ...parameters: string[]): Promise<Ser
   throw new Error(`cannot start ${script}`);
 }
 
-async function load(job: LoadJob): Promise<number> {
+async function load(job: LoadJob): Promise<LoadResult> {
   const { stdout } = await promisify(execFile)(process.execPath, [
     ...TSX,
     join(import.meta.dirname, 'load.ts'),
     JSON.stringify(job),
   ]);
-  return Number(stdout);
+  return JSON.parse(stdout) as LoadResult;
 }
 
 /** The bare server sends what the service sends to the first request of the job. */
@@ -95,14 +99,17 @@ async function measure(name: JobName, service: Server, bare: Server): Promise<Me
   for (let round = 0; round < ROUNDS; round += 1) {
     const first = 1 + round * count * 2;
     if (anew) await changeSomething({ ...ours, first });
-    const bareRate = await load({ ...common, origin: bare.origin, prefix: `/${name}`, first });
-    const serviceRate = await load({ ...ours, first });
-    rounds.push({ service: serviceRate, bare: bareRate, ratio: serviceRate / bareRate });
+    const floor = await load({ ...common, origin: bare.origin, prefix: `/${name}`, first });
+    const { perSecond, p50, p95 } = await load({ ...ours, first });
+    const ratio = perSecond / floor.perSecond;
+    rounds.push({ service: perSecond, bare: floor.perSecond, ratio, p50, p95 });
   }
   return {
     service: median(rounds.map((each) => each.service)),
     bare: median(rounds.map((each) => each.bare)),
     ratio: median(rounds.map(({ ratio }) => ratio)),
+    p50: median(rounds.map(({ p50 }) => p50)),
+    p95: median(rounds.map(({ p95 }) => p95)),
   };
 }
 
@@ -121,14 +128,18 @@ async function bench(store: StoreName, location: StoreLocation, jobs: readonly J
   await fillStore(location, FLAGS);
   const seconds = ((Date.now() - filling) / 1_000).toFixed(0);
   write(`\n${store}: ${FLAGS} flags in 3 environments, filled in ${seconds} s\n`);
-  write('| operation | requests/s | bare fastify | ratio |\n|---|---:|---:|---:|');
+  write(
+    '| operation | requests/s | bare fastify | ratio | p50 ms | p95 ms |\n|---|---:|---:|---:|---:|---:|',
+  );
   const bare = await startServer('bare-process.ts');
   const service = await startServer('service-process.ts', JSON.stringify(location));
   try {
     for (const name of jobs) {
       const measured = await measure(name, service, bare);
       const figures = [measured.service, measured.bare].map((each) => each.toFixed(0));
-      write(`| ${JOBS[name].title} | ${figures.join(' | ')} | ${measured.ratio.toFixed(2)} |`);
+      const times = [measured.p50, measured.p95].map((each) => each.toFixed(1));
+      const cells = [JOBS[name].title, ...figures, measured.ratio.toFixed(2), ...times];
+      write(`| ${cells.join(' | ')} |`);
     }
   } finally {
     service.stop();
