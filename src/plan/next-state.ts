@@ -76,12 +76,15 @@ export function stateAfterVerify(
   const next = new Map(state);
   const seen: Seen = { input, equal, head };
   const wanted = (kind: string, name: string): boolean => isWanted(policy, kind, name);
+  // Of all objects most are not looked at after a commit: what is recorded of those is left as it is.
+  const flags = [...desired.flags.values()].filter(({ name }) => wanted('flag', name));
+  const segments = [...desired.segments.values()].filter(({ name }) => wanted('segment', name));
   const recorded = [
-    ...[...desired.flags.values()].map((flag) => recordedFlag(flag, seen)),
-    ...[...desired.segments.values()].map((segment) => recordedSegment(segment, seen)),
+    ...flags.map((flag) => recordedFlag(flag, seen)),
+    ...segments.map((segment) => recordedSegment(segment, seen)),
   ];
   for (const entry of recorded) {
-    if (entry && wanted(entry.kind, entry.name)) next.set(`${entry.kind}/${entry.name}`, entry);
+    if (entry) next.set(`${entry.kind}/${entry.name}`, entry);
   }
   for (const [key, entry] of state) {
     if (entry.kind === 'identities' || !wanted(entry.kind, entry.name)) continue;

@@ -15,7 +15,28 @@ export function usesOf(rules: readonly Rule[], environment: string): Use[] {
   return rules.flatMap((rule) => rule.matchers).flatMap((matcher) => useOf(matcher, environment));
 }
 
-/** The same of the service's definition, where treatments may target segments as well. */
+const namesOfRules = new WeakMap<readonly Rule[], readonly string[]>();
+
+/**
+ * `KIND/NAME` of what rules name, with repetitions. Rules never change: what was worked out once is known as long as
+ * they are, because most of those of a large repository are the same from run to run.
+ */
+export function namesIn(rules: readonly Rule[]): readonly string[] {
+  const known = namesOfRules.get(rules);
+  if (known) return known;
+  const names = rules.flatMap(({ matchers }) => matchers).flatMap(nameIn);
+  namesOfRules.set(rules, names);
+  return names;
+}
+
+/** The same of the service's definition, with the segments that treatments target. */
+export function namesInLive({ rules, treatments }: WireDefinition): string[] {
+  const matchers = rules.flatMap(({ condition }) => condition.matchers);
+  const targeted = treatments.flatMap(({ segments }) => segments ?? []);
+  return [...matchers.flatMap(nameIn), ...targeted.map((name) => `segment/${name}`)];
+}
+
+/** Uses by the service's definition, where treatments may target segments as well. */
 export function liveUsesOf(definition: WireDefinition, environment: string): Use[] {
   const matchers = definition.rules.flatMap((rule: WireRule) => rule.condition.matchers);
   return [
@@ -42,4 +63,14 @@ function useOf(raw: WireMatcher | Matcher, environment: string): Use[] {
   if (!dependency) return [];
   const { flag, treatments } = dependency;
   return [{ id: objectId({ kind: 'flag', name: flag, environment }), treatments }];
+}
+
+function nameIn(raw: WireMatcher | Matcher): string[] {
+  // What names something in any spelling is of one of these types.
+  if (raw.type !== 'IN_SEGMENT' && raw.type !== 'IN_SPLIT') return [];
+  const matcher = canonicalMatcher(raw);
+  const segment = segmentOf(matcher);
+  if (segment !== undefined) return [`segment/${segment}`];
+  const dependency = dependencyOf(matcher);
+  return dependency ? [`flag/${dependency.flag}`] : [];
 }

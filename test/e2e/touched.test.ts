@@ -32,6 +32,9 @@ ${rule}    defaultRule: { "on": ${on}, "off": rest }
 const BETA = (keys: string): string =>
   `segment: beta\nenvironments: { staging: { keys: [${keys}] }, production: { keys: [a] } }\n`;
 
+const ASKS = (name: string): string =>
+  `    rules: [{ if: { flag: ${name}, treatments: ["on"] }, serve: "on" }]\n`;
+
 const IN_BETA = '    rules: [{ if: { segment: beta }, serve: "on" }]\n';
 
 describe('a run that looks at what was touched', () => {
@@ -148,6 +151,18 @@ describe('a run that looks at what was touched', () => {
         repository.write({ 'segments/beta.yaml': BETA('b, c') });
       },
       () => {
+        repository.write({ 'flags/f-10.yaml': flag('f-10', { rule: ASKS('f-1') }) });
+      },
+      () => {
+        repository.write({ 'flags/f-11.yaml': flag('f-11', { rule: ASKS('f-10') }) });
+      },
+      () => {
+        repository.write({ 'segments/beta.yaml': BETA('b, c, d') });
+      },
+      () => {
+        repository.write({ 'flags/f-1.yaml': flag('f-1', { on: 30, rule: IN_BETA }) });
+      },
+      () => {
         repository.write({ 'flags/f-2.yaml': flag('f-2', { more: 'tags: [two]\n' }) });
       },
       () => {
@@ -169,7 +184,7 @@ describe('a run that looks at what was touched', () => {
         repository.write({ 'flaghoist.yaml': CONFIG.replace('prune: true', 'prune: false') });
       },
       () => {
-        repository.remove('flags/f-1.yaml');
+        repository.remove('flags/f-11.yaml');
       },
     ];
     for (const [index, change] of commits.entries()) {
@@ -184,6 +199,7 @@ describe('a run that looks at what was touched', () => {
       expect(result.plan.withheld.map(({ id, why }) => [id, why])).toEqual(
         full.plan.withheld.map(({ id, why }) => [id, why]),
       );
+      expect(result.impacts).toEqual(full.impacts);
       expect(result).toMatchObject({ converged: true });
     }
   });

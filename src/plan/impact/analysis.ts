@@ -1,8 +1,8 @@
 import type { EnvironmentSides, FlagSides } from './environment-sides.js';
 import { keyGroups, keyIndex, TRAFFIC, type KeyGroup, type Reach } from './key-groups.js';
-import { flagOutlook, flagsBehind, questionsOf, type OutlookCache } from './outlook.js';
+import { flagOutlook, flagsBehind, type OutlookCache } from './outlook.js';
 import type { Outlook } from './parts.js';
-import type { ListId } from './served-definition.js';
+import { questionsOf, type ListId } from './served-definition.js';
 
 /** All that is known of what one flag serves before and after the plan. */
 export interface FlagAnalysis {

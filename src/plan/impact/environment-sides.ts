@@ -5,7 +5,9 @@ import { objectId, type ObjectRef } from '../../model/object-id.js';
 import type { Change, Plan } from '../../model/plan.js';
 import type { PlanInput } from '../plan-input.js';
 import type { PlannedEnvironment } from '../policy.js';
+import { flagsConcerned } from './concerned.js';
 import {
+  questionsOf,
   segmentList,
   servedDefinition,
   wholeFromWire,
@@ -18,6 +20,7 @@ import {
 /** One environment before and after the plan: all that is known of who is served what. */
 export interface EnvironmentSides {
   readonly environment: PlannedEnvironment;
+  /** Of every flag that changes or hangs on what does, and of all that these ask about. */
   readonly flags: ReadonlyMap<string, FlagSides>;
   /** Lists whose keys are known; of one that is not in here nobody knows who stands in it. */
   readonly lists: ReadonlyMap<ListId, ListSides>;
@@ -44,7 +47,8 @@ export function environmentSides(plan: Plan, input: PlanInput): EnvironmentSides
   return input.policy.environments
     .filter(({ name }) => changed.has(name))
     .map((environment) => {
-      const flags = flagsIn(environment, byId, input);
+      const concerned = flagsConcerned(environment, plan.changes, input);
+      const flags = flagsIn(environment, concerned, byId, input);
       return {
         environment,
         flags,
@@ -57,22 +61,40 @@ type ChangesById = ReadonlyMap<string, Change>;
 
 function flagsIn(
   environment: PlannedEnvironment,
+  concerned: Iterable<string>,
   byId: ChangesById,
   input: PlanInput,
 ): Map<string, FlagSides> {
-  const names = new Set([...input.desired.flags.keys(), ...input.actual.flags.keys()]);
-  const sides = [...names].flatMap((name) => {
-    const before = definitionBefore(name, environment, input);
-    const ref: ObjectRef = { kind: 'flag', name, environment: environment.name };
-    const change = byId.get(objectId(ref));
-    if (before === undefined && !change) return [];
-    const after = definitionAfter(before ?? null, change, { name, environment }, input);
-    // Equal sides are laid out once: what is the same object is known to be the same.
-    const served = before ? servedDefinition(before) : null;
-    const servedAfter = after === before ? served : after && servedDefinition(after);
-    return [[name, { before: served, after: servedAfter, ...(change && { change }) }] as const];
-  });
-  return new Map(sides);
+  const sides = new Map<string, FlagSides>();
+  const names = new Set(concerned);
+  // A set that grows while it is walked is walked to its new end.
+  for (const name of names) {
+    const found = sidesOf(name, environment, byId, input);
+    if (!found) continue;
+    sides.set(name, found);
+    for (const question of [found.before, found.after].flatMap(questionsOf)) {
+      if (question.about === 'flag') names.add(question.flag);
+    }
+  }
+  return sides;
+}
+
+/** Undefined: nobody knows what it serves. */
+function sidesOf(
+  name: string,
+  environment: PlannedEnvironment,
+  byId: ChangesById,
+  input: PlanInput,
+): FlagSides | undefined {
+  const before = definitionBefore(name, environment, input);
+  const ref: ObjectRef = { kind: 'flag', name, environment: environment.name };
+  const change = byId.get(objectId(ref));
+  if (before === undefined && !change) return undefined;
+  const after = definitionAfter(before ?? null, change, { name, environment }, input);
+  // Equal sides are laid out once: what is the same object is known to be the same.
+  const served = before ? servedDefinition(before) : null;
+  const servedAfter = after === before ? served : after && servedDefinition(after);
+  return { before: served, after: servedAfter, ...(change && { change }) };
 }
 
 /**

@@ -1,7 +1,12 @@
 import type { EnvironmentSides } from './environment-sides.js';
 import type { KeyGroup } from './key-groups.js';
 import { ANYTHING, anyOf, certainOutlook, isExact, mixed, type Outlook } from './parts.js';
-import type { Branch, Question, ServedDefinition } from './served-definition.js';
+import {
+  questionsOf,
+  type Branch,
+  type Question,
+  type ServedDefinition,
+} from './served-definition.js';
 import { constantServing, pairOf, sharesOf, WHOLE, type Pair, type Serving } from './serving.js';
 
 /** What the walks of one environment have worked out already. */
@@ -118,10 +123,6 @@ export function flagsBehind(flag: string, { flags }: Pick<Walk['sides'], 'flags'
     }
   }
   return found;
-}
-
-export function questionsOf(served: ServedDefinition | null | undefined): readonly Question[] {
-  return served?.branches.flatMap(({ questions }) => questions) ?? [];
 }
 
 interface Asking {

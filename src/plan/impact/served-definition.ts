@@ -104,6 +104,10 @@ export function servedDefinition(whole: WholeDefinition): ServedDefinition {
   };
 }
 
+export function questionsOf(served: ServedDefinition | null | undefined): readonly Question[] {
+  return served?.branches.flatMap(({ questions }) => questions) ?? [];
+}
+
 export function segmentList(segment: string): ListId {
   return `segment/${segment}`;
 }

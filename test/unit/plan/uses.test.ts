@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { liveUsesOf, targetedSegments, usesOf } from '../../../src/plan/uses.js';
+import {
+  liveUsesOf,
+  namesIn,
+  namesInLive,
+  targetedSegments,
+  usesOf,
+} from '../../../src/plan/uses.js';
 import { dependingOn, inSegment, liveDefinition } from '../../support/builders.js';
 
 const BETA = { id: 'segment/beta@staging', treatments: [] };
@@ -16,6 +22,14 @@ describe('what rules name', () => {
     expect(usesOf([...rules, plain, ...rules], 'staging')).toEqual([BETA, CART, BETA, CART]);
   });
 
+  it('is the same when it is asked for again', () => {
+    const names = ['segment/beta', 'flag/cart'];
+
+    expect(namesIn(rules)).toEqual(names);
+    expect(namesIn(rules)).toEqual(names);
+    expect(namesIn([...rules, plain])).toEqual(names);
+  });
+
   it('is told of an answer in whatever spelling', () => {
     const definition = liveDefinition('pay', 'staging', { rules: inSegment('beta').rules });
     const matcher = { type: 'IN_SPLIT', depends: { splitName: 'cart', treatment: 'on' } };
@@ -24,6 +38,10 @@ describe('what rules name', () => {
     const spelt = { ...rule, condition: { ...rule.condition, matchers: [matcher] } };
 
     expect(liveUsesOf({ ...definition, rules: [rule, spelt] }, 'staging')).toEqual([BETA, CART]);
+    expect(namesInLive({ ...definition, rules: [rule, spelt] })).toEqual([
+      'segment/beta',
+      'flag/cart',
+    ]);
   });
 });
 
@@ -38,5 +56,10 @@ it('names segments that a treatment targets whole', () => {
   ];
 
   expect(targetedSegments({ ...definition, treatments }, 'staging')).toEqual(targeted);
+  expect(namesInLive({ ...definition, treatments })).toEqual([
+    'segment/beta',
+    'segment/vip',
+    'segment/crew',
+  ]);
   expect(liveUsesOf({ ...definition, treatments }, 'staging')).toEqual([BETA, ...targeted]);
 });
