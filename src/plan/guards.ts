@@ -72,7 +72,11 @@ function findingsAt(plan: Plan, { environment, id, limits }: Place, state: State
   const deletes = changes.filter(({ action }) => action === 'delete' || action === 'deactivate');
   return [
     ...exceeded('maxDeletes', deletes.length, limits),
-    ...exceeded('maxDeletePercent', share(deletes.length, inventorySize(state, id)), limits),
+    ...exceeded(
+      'maxDeletePercent',
+      share(deletes.length, () => inventorySize(state, id)),
+      limits,
+    ),
     ...changes.flatMap((change) => keyFindings(change, keysBefore(change, id, state), limits)),
   ].map((finding) => ({ ...finding, environment }));
 }
@@ -83,12 +87,18 @@ function keyFindings({ id, keys }: Change, before: number, limits: Required<Guar
   const removed = keys?.removed.length ?? 0;
   return [
     ...exceeded('maxKeyRemovals', removed, limits),
-    ...exceeded('maxKeyRemovalPercent', share(removed, before), limits),
+    ...exceeded(
+      'maxKeyRemovalPercent',
+      share(removed, () => before),
+      limits,
+    ),
   ].map((finding) => ({ ...finding, id }));
 }
 
 /** Rounded up: what is a little over the limit is over it. */
-function share(part: number, whole: number): number {
+function share(part: number, wholeOf: () => number): number {
+  if (part === 0) return 0;
+  const whole = wholeOf();
   return whole < FEW ? 0 : Math.ceil((part * 100) / whole);
 }
 
@@ -105,8 +115,8 @@ function anotherWorkspace(elsewhere: readonly OtherInventory[]): GuardFinding[] 
 
 function emptyRepository({ desired, state, policy }: PlanInput): GuardFinding[] {
   const written = desired.flags.size + desired.segments.size + policy.held.size;
-  const found = deletable(state).length;
-  if (written > 0 || found === 0) return [];
+  const found = written > 0 ? 0 : deletable(state).length;
+  if (found === 0) return [];
   return [{ guard: 'emptyRepository', environment: null, found, limit: 0 }];
 }
 

@@ -1,6 +1,6 @@
 import type { Definition } from '../kinds/flag.js';
 import { objectId } from '../model/object-id.js';
-import { flagEntry, type Base } from '../model/state.js';
+import type { Base } from '../model/state.js';
 import { isKillListed, isKillOrdered } from './kill-orders.js';
 import type { PlanInput } from './plan-input.js';
 import type { PlannedEnvironment } from './policy.js';
@@ -44,15 +44,19 @@ export function seenLiveKills({
   state,
   policy,
 }: Pick<PlanInput, 'desired' | 'state' | 'policy'>): LiveKillSeen[] {
-  return [...desired.flags.values()].flatMap(({ name, environments }) =>
-    policy.environments.flatMap((environment): LiveKillSeen[] => {
-      const seenAt = flagEntry(state, name)?.environments[environment.id]?.liveKillSeenAt;
-      const killed = environments.get(environment.configName)?.fields.killed;
-      if (seenAt === undefined || killed !== false) return [];
-      const ref = { kind: 'flag' as const, name, environment: environment.name };
-      return [{ id: objectId(ref), ref, configName: environment.configName, seenAt }];
-    }),
-  );
+  const seen: LiveKillSeen[] = [];
+  for (const entry of state.values()) {
+    if (entry.kind !== 'flag') continue;
+    for (const { id, name: environment, configName } of policy.environments) {
+      const seenAt = entry.environments[id]?.liveKillSeenAt;
+      if (seenAt === undefined) continue;
+      const definition = desired.flags.get(entry.name)?.environments.get(configName);
+      if (definition?.fields.killed !== false) continue;
+      const ref = { kind: 'flag' as const, name: entry.name, environment };
+      seen.push({ id: objectId(ref), ref, configName, seenAt });
+    }
+  }
+  return seen;
 }
 
 export interface LiveKillSeen {

@@ -1,4 +1,4 @@
-import type { Desired, DesiredKill } from '../model/desired.js';
+import type { Desired, DesiredFlag, DesiredKill } from '../model/desired.js';
 
 /** A kill that git orders, by a flag itself or by the break-glass list; of any flag of the workspace. */
 export interface KillOrder extends Pick<
@@ -20,14 +20,27 @@ export function killOrders({ flags, kills }: Pick<Desired, 'flags' | 'kills'>): 
       return [keyOf(kill), { ...kill, isDeclared }];
     }),
   );
-  for (const { name: flag, environments } of flags.values()) {
-    for (const [environment, { fields, location }] of environments) {
-      const reason = `killed: true in ${location.file}`;
-      const order = { flag, environment, location, reason, isDeclared: true };
-      if (fields.killed === true && !orders.has(keyOf(order))) orders.set(keyOf(order), order);
-    }
+  for (const flag of flags.values()) {
+    for (const order of ownOrders(flag))
+      if (!orders.has(keyOf(order))) orders.set(keyOf(order), order);
   }
   return [...orders.values()];
+}
+
+const NO_ORDERS: readonly KillOrder[] = [];
+const ordersOfFlag = new WeakMap<DesiredFlag, readonly KillOrder[]>();
+
+/** A flag of the specs never changes, and each run asks several times about all of them. */
+function ownOrders(of: DesiredFlag): readonly KillOrder[] {
+  const known = ordersOfFlag.get(of);
+  if (known) return known;
+  const killed = [...of.environments].filter(([, { fields }]) => fields.killed === true);
+  const orders = killed.map(([environment, { location }]): KillOrder => {
+    const reason = `killed: true in ${location.file}`;
+    return { flag: of.name, environment, location, reason, isDeclared: true };
+  });
+  ordersOfFlag.set(of, orders.length === 0 ? NO_ORDERS : orders);
+  return orders;
 }
 
 function keyOf({ flag, environment }: Pick<KillOrder, 'flag' | 'environment'>): string {

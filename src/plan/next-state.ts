@@ -17,7 +17,7 @@ import { baseOf } from './base-of.js';
 import { identitiesAfterAnswers, identitiesAfterVerify } from './identities-state.js';
 import { rememberingKills } from './kill-memory.js';
 import { effectiveFields } from './kills.js';
-import { isWanted } from './policy.js';
+import { wantedEntries, wantedOf } from './policy.js';
 import type { PlanInput } from './plan-input.js';
 import { baseSpec } from './segments.js';
 
@@ -75,19 +75,16 @@ export function stateAfterVerify(
   const { desired, state, policy } = input;
   const next = new Map(state);
   const seen: Seen = { input, equal, head };
-  const wanted = (kind: string, name: string): boolean => isWanted(policy, kind, name);
-  // Of all objects most are not looked at after a commit: what is recorded of those is left as it is.
-  const flags = [...desired.flags.values()].filter(({ name }) => wanted('flag', name));
-  const segments = [...desired.segments.values()].filter(({ name }) => wanted('segment', name));
   const recorded = [
-    ...flags.map((flag) => recordedFlag(flag, seen)),
-    ...segments.map((segment) => recordedSegment(segment, seen)),
+    ...wantedOf(policy, 'flag', desired.flags).map((flag) => recordedFlag(flag, seen)),
+    ...wantedOf(policy, 'segment', desired.segments).map((each) => recordedSegment(each, seen)),
   ];
   for (const entry of recorded) {
     if (entry) next.set(`${entry.kind}/${entry.name}`, entry);
   }
-  for (const [key, entry] of state) {
-    if (entry.kind === 'identities' || !wanted(entry.kind, entry.name)) continue;
+  for (const entry of wantedEntries(policy, state)) {
+    if (entry.kind === 'identities') continue;
+    const key = `${entry.kind}/${entry.name}`;
     const known = next.get(key);
     const left = withoutGone(known && known.kind !== 'identities' ? known : entry, input);
     if (left) next.set(key, left);

@@ -7,7 +7,7 @@ import { planIdentities } from './identities.js';
 import { withoutUsed } from './in-use.js';
 import { planKills, planStrangersRestores, withKills } from './kills.js';
 import { ordered } from './order.js';
-import { isWanted } from './policy.js';
+import { isWanted, wantedEntries, wantedOf } from './policy.js';
 import type { PlanInput } from './plan-input.js';
 import { planRemoval } from './removals.js';
 import { renamesAmong } from './renames.js';
@@ -52,20 +52,13 @@ function withRename<T extends Change>(change: T, renames: ReadonlyMap<ObjectId, 
 
 function draftAll(input: PlanInput): Drafted[] {
   const { desired, state, policy } = input;
-  const wanted = (kind: string, name: string): boolean => isWanted(policy, kind, name);
   return [
-    ...[...desired.segments.values()]
-      .filter(({ name }) => wanted('segment', name))
-      .flatMap((segment) => planSegment(segment, input)),
-    ...[...desired.flags.values()]
-      .filter(({ name }) => wanted('flag', name))
-      .flatMap((flag) => planFlag(flag, input)),
+    ...wantedOf(policy, 'segment', desired.segments).flatMap((each) => planSegment(each, input)),
+    ...wantedOf(policy, 'flag', desired.flags).flatMap((each) => planFlag(each, input)),
     ...desired.identities
-      .filter(({ trafficType }) => wanted('identities', trafficType))
+      .filter(({ trafficType }) => isWanted(policy, 'identities', trafficType))
       .flatMap((identities) => planIdentities(identities, input)),
-    ...[...state.values()]
-      .filter(({ kind, name }) => wanted(kind, name))
-      .flatMap((entry) => planRemoval(entry, input)),
+    ...wantedEntries(policy, state).flatMap((entry) => planRemoval(entry, input)),
     ...planStrangersRestores(input),
   ];
 }

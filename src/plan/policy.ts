@@ -1,6 +1,8 @@
+import { byCodeUnits } from '../kinds/json.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
 import type { ObjectId, ObjectRef } from '../model/object-id.js';
 import type { FieldChange, WithheldWhy } from '../model/plan.js';
+import type { State, StateEntry } from '../model/state.js';
 
 /** What may be done, apart from what would need doing. */
 export interface PlanPolicy {
@@ -58,10 +60,39 @@ export function isLetThrough(
 
 /** Whether this object is planned: the filter of the run lets it through, and its specs are right. */
 export function isWanted(policy: PlanPolicy, kind: string, name: string): boolean {
-  const { held } = policy;
-  // `KIND/*`: what is wrong leaves all of a kind in doubt.
-  const isHeld = held.has(`${kind}/${name}`) || held.has(`${kind}/*`);
-  return !isHeld && isLetThrough(policy, kind, name);
+  return !isHeld(policy, kind, name) && isLetThrough(policy, kind, name);
+}
+
+/** `KIND/*`: what is wrong leaves all of a kind in doubt. */
+function isHeld({ held }: PlanPolicy, kind: string, name: string): boolean {
+  return held.size > 0 && (held.has(`${kind}/${name}`) || held.has(`${kind}/*`));
+}
+
+/** The objects of a kind that are planned. Where a filter names few, the others cost nothing. */
+export function wantedOf<T>(
+  policy: PlanPolicy,
+  kind: 'flag' | 'segment',
+  objects: ReadonlyMap<string, T>,
+): T[] {
+  const names = policy.only === null ? objects.keys() : namesAmong(policy.only, `${kind}/`);
+  return [...names].flatMap((name) => {
+    const object = isWanted(policy, kind, name) ? objects.get(name) : undefined;
+    return object === undefined ? [] : [object];
+  });
+}
+
+/** The same of the inventory. */
+export function wantedEntries(policy: PlanPolicy, state: State): StateEntry[] {
+  const keys = policy.only === null ? state.keys() : namesAmong(policy.only, '');
+  return [...keys].flatMap((key) => {
+    const entry = state.get(key);
+    return entry && isWanted(policy, entry.kind, entry.name) ? [entry] : [];
+  });
+}
+
+function namesAmong(only: ReadonlySet<string>, prefix: string): string[] {
+  const found = [...only].filter((key) => key.startsWith(prefix));
+  return found.map((key) => key.slice(prefix.length)).sort(byCodeUnits);
 }
 
 export interface WithheldReason {

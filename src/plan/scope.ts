@@ -10,7 +10,7 @@ import {
 } from '../model/state.js';
 import { killOrders } from './kill-orders.js';
 import { isKillInReach } from './kills.js';
-import { isWanted, type PlannedEnvironment, type PlanPolicy } from './policy.js';
+import { wantedEntries, wantedOf, type PlannedEnvironment, type PlanPolicy } from './policy.js';
 
 export interface ScopeOptions {
   /** Names of all environments of the workspace. */
@@ -32,19 +32,16 @@ export function scopeOf(
   policy: PlanPolicy,
   { allEnvironments, trustCounts, whole }: ScopeOptions,
 ): Scope {
-  const wanted = (kind: string, name: string): boolean => isWanted(policy, kind, name);
   const flags = new Map<string, FlagScope>();
   const segments = new Map<string, SegmentScope>();
-  for (const flag of desired.flags.values()) {
-    if (!wanted('flag', flag.name)) continue;
+  for (const flag of wantedOf(policy, 'flag', desired.flags)) {
     const entry = flagEntry(state, flag.name);
     const environments = new Set(
       selectedNames(policy, (configName) => flag.environments.has(configName)),
     );
     flags.set(flag.name, { id: entry?.id, known: entry !== undefined, environments });
   }
-  for (const segment of desired.segments.values()) {
-    if (!wanted('segment', segment.name)) continue;
+  for (const segment of wantedOf(policy, 'segment', desired.segments)) {
     const entry = segmentEntry(state, segment.name);
     const environments = policy.environments.flatMap(({ configName, name, id, selected }) => {
       const activation = segment.environments.get(configName);
@@ -53,7 +50,7 @@ export function scopeOf(
     });
     segments.set(segment.name, { environments: new Map(environments) });
   }
-  const removed = addRemoved({ flags, segments }, state, policy, allEnvironments, wanted);
+  const removed = addRemoved({ flags, segments }, state, policy, allEnvironments);
   addKills(flags, desired, policy);
   // Without a removal that may be made nobody asks who uses what.
   const users = removed && policy.prune && !policy.suspended;
@@ -105,15 +102,14 @@ function addRemoved(
   state: State,
   policy: PlanPolicy,
   allEnvironments: readonly string[],
-  wanted: (kind: string, name: string) => boolean,
 ): boolean {
   const nameOfId = new Map(
     policy.environments.filter((each) => each.selected).map((each) => [each.id, each.name]),
   );
   let removed = false;
-  for (const entry of state.values()) {
-    // Identities cannot be looked at.
-    if (entry.kind === 'identities' || !wanted(entry.kind, entry.name)) continue;
+  for (const entry of wantedEntries(policy, state)) {
+    // They cannot be looked at.
+    if (entry.kind === 'identities') continue;
     const ours = Object.keys(entry.environments).flatMap((id) => nameOfId.get(id) ?? []);
     if (entry.kind === 'flag') {
       const declared = scope.flags.get(entry.name);

@@ -15,18 +15,9 @@ export function usesOf(rules: readonly Rule[], environment: string): Use[] {
   return rules.flatMap((rule) => rule.matchers).flatMap((matcher) => useOf(matcher, environment));
 }
 
-const namesOfRules = new WeakMap<readonly Rule[], readonly string[]>();
-
-/**
- * `KIND/NAME` of what rules name, with repetitions. Rules never change: what was worked out once is known as long as
- * they are, because most of those of a large repository are the same from run to run.
- */
-export function namesIn(rules: readonly Rule[]): readonly string[] {
-  const known = namesOfRules.get(rules);
-  if (known) return known;
-  const names = rules.flatMap(({ matchers }) => matchers).flatMap(nameIn);
-  namesOfRules.set(rules, names);
-  return names;
+/** `KIND/NAME` of what rules name, with repetitions. */
+export function namesIn(rules: readonly Rule[]): string[] {
+  return rules.flatMap(({ matchers }) => matchers).flatMap(nameIn);
 }
 
 /** The same of the service's definition, with the segments that treatments target. */

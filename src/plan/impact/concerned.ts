@@ -1,5 +1,7 @@
+import type { DesiredFlag } from '../../model/desired.js';
 import type { ObjectRef } from '../../model/object-id.js';
 import type { Change } from '../../model/plan.js';
+import type { FlagEntry } from '../../model/state.js';
 import type { PlanInput } from '../plan-input.js';
 import type { PlannedEnvironment } from '../policy.js';
 import { namesIn, namesInLive } from '../uses.js';
@@ -35,34 +37,50 @@ function keyOf({ kind, name }: Pick<ObjectRef, 'kind' | 'name'>): string {
   return `${kind}/${name}`;
 }
 
-/** `KIND/NAME` → the flags whose definitions name it before the plan. */
-function askersIn(environment: PlannedEnvironment, input: PlanInput): Map<string, string[]> {
+/** `KIND/NAME` → the flags whose definitions name it before the plan, as `definitionBefore` finds them. */
+function askersIn(
+  environment: PlannedEnvironment,
+  { actual, desired, state }: PlanInput,
+): Map<string, string[]> {
   const askers = new Map<string, string[]>();
-  const add = (flag: string): void => {
-    for (const key of namedBefore(flag, environment, input)) {
+  const add = (flag: string, keys: readonly string[]): void => {
+    for (const key of keys) {
       const known = askers.get(key);
       if (known) known.push(flag);
       else askers.set(key, [flag]);
     }
   };
-  const { desired, actual } = input;
-  for (const flag of desired.flags.keys()) add(flag);
-  for (const flag of actual.flags.keys()) if (!desired.flags.has(flag)) add(flag);
+  for (const [flag, { definitions }] of actual.flags) {
+    const live = definitions.get(environment.name);
+    if (live) add(flag, namesInLive(live));
+  }
+  for (const entry of state.values()) {
+    if (entry.kind !== 'flag') continue;
+    const isSeen = actual.flags.get(entry.name)?.definitions.has(environment.name) === true;
+    if (!isSeen) add(entry.name, namedByBases(entry, desired.flags.get(entry.name)));
+  }
   return askers;
 }
 
-/** By the same rule as the definition itself is found: see `definitionBefore`. */
-function namedBefore(
-  name: string,
-  environment: PlannedEnvironment,
-  { actual, desired, state }: PlanInput,
-): readonly string[] {
-  const live = actual.flags.get(name)?.definitions.get(environment.name);
-  if (live === null) return [];
-  if (live) return namesInLive(live);
-  const spec = desired.flags.get(name)?.environments.get(environment.configName);
-  if (!spec) return [];
-  const entry = state.get(`flag/${name}`);
-  const base = entry?.kind === 'flag' ? entry.environments[environment.id]?.spec : undefined;
-  return base ? namesIn(base.rules ?? spec.creation.rules) : [];
+const namesOfEntry = new WeakMap<FlagEntry, readonly string[]>();
+
+/**
+ * What the definitions that are remembered name in any environment, a few more than in this one. An entry never changes,
+ * and most are the same from run to run.
+ */
+function namedByBases(entry: FlagEntry, flag: DesiredFlag | undefined): readonly string[] {
+  const known = namesOfEntry.get(entry);
+  if (known) return known;
+  const bases = Object.values(entry.environments);
+  const rules = bases.flatMap(({ spec }) => spec?.rules ?? []);
+  const names = [...new Set(namesIn(rules))];
+  if (bases.every(({ spec }) => spec?.rules !== undefined)) {
+    namesOfEntry.set(entry, names);
+    return names;
+  }
+  // Rules that are not managed are taken to be those that a creation would bring.
+  const created = [...(flag?.environments.values() ?? [])].flatMap(
+    ({ creation }) => creation.rules,
+  );
+  return [...names, ...namesIn(created)];
 }
