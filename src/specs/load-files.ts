@@ -23,7 +23,7 @@ export interface LoadedFiles {
 export async function loadFiles(tree: SpecTree, memory?: SpecMemory): Promise<LoadedFiles> {
   const entries = tree.list();
   const diagnostics = entries.flatMap(pathDiagnostics);
-  const wanted = entries.flatMap((entry) => {
+  const wanted = entries.flatMap((entry): Wanted[] => {
     const kind = entry.type === 'file' ? kindOf(entry.path) : undefined;
     return kind === undefined || entry.sizeBytes > maxBytes(kind) ? [] : [{ entry, kind }];
   });
@@ -32,33 +32,52 @@ export async function loadFiles(tree: SpecTree, memory?: SpecMemory): Promise<Lo
     diagnostics.push(fileDiagnostic(CONFIG_PATH, 'too-many-files', message));
     wanted.length = 0;
   }
+  const read = await readUnknown(tree, wanted, memory);
   const files = new Map<FileKind, SpecFile[]>();
-  for (let at = 0; at < wanted.length; at += FILES_AT_ONCE) {
-    const batch = wanted.slice(at, at + FILES_AT_ONCE);
-    // In batches: thousands of files opened at once would run out of descriptors.
-    const loaded = await Promise.all(
-      batch.map(async ({ entry, kind }) => loadFile(tree, entry, kind, memory)),
-    );
-    for (const [i, file] of loaded.entries()) {
-      const kind = batch[i]?.kind ?? 'config';
-      const ofKind = files.get(kind) ?? [];
-      files.set(kind, ofKind);
-      ofKind.push(file);
-      diagnostics.push(...file.diagnostics());
-    }
+  for (const { entry, kind } of wanted) {
+    const file = read.get(entry) ?? memory?.fileOf(entry);
+    if (file === undefined) throw new Error(`bug: ${entry.path} was not read`);
+    const ofKind = files.get(kind) ?? [];
+    files.set(kind, ofKind);
+    ofKind.push(file);
+    diagnostics.push(...file.diagnostics());
   }
-  const byPath = new Map(entries.map((entry) => [entry.path, entry]));
-  memory?.endReading(byPath);
-  return { files, diagnostics, entries: byPath };
+  memory?.endReading([...files.values()].flat());
+  return { files, diagnostics, entries: new Map(entries.map((entry) => [entry.path, entry])) };
+}
+
+interface Wanted {
+  readonly entry: TreeEntry;
+  readonly kind: FileKind;
+}
+
+/** The files that an earlier reading has not left in memory. */
+async function readUnknown(
+  tree: SpecTree,
+  wanted: readonly Wanted[],
+  memory: SpecMemory | undefined,
+): Promise<ReadonlyMap<TreeEntry, SpecFile>> {
+  const unknown = wanted.filter(({ entry }) => memory?.fileOf(entry) === undefined);
+  const read = new Map<TreeEntry, SpecFile>();
+  for (let at = 0; at < unknown.length; at += FILES_AT_ONCE) {
+    // In batches: thousands of files opened at once would run out of descriptors.
+    await Promise.all(
+      unknown.slice(at, at + FILES_AT_ONCE).map(async ({ entry, kind }) => {
+        read.set(entry, await loadFile(tree, entry, kind, memory));
+      }),
+    );
+  }
+  return read;
 }
 
 /** One file of the tree, parsed or remembered. */
 export async function loadFile(
   tree: SpecTree,
-  { path, blobId }: TreeEntry,
+  entry: TreeEntry,
   kind: FileKind,
   memory?: SpecMemory,
 ): Promise<SpecFile> {
+  const { path, blobId } = entry;
   if (memory === undefined || blobId === undefined) {
     return new SpecFile(path, parseFile(kind, await tree.read(path)));
   }
@@ -66,7 +85,7 @@ export async function loadFile(
   const known = memory.parsed(id);
   const parsed = known ?? parseFile(kind, await tree.read(path));
   if (known === undefined) memory.remember(id, parsed);
-  return memory.fileAt(path, parsed);
+  return memory.fileAt(entry, parsed);
 }
 
 /** What a path holds; undefined for files that are not ours to read. */

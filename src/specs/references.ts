@@ -23,15 +23,57 @@ export function referenceDiagnostics(
     segments,
     flags: new Map(resolved.map((each) => [each.name, each])),
   };
-  const references = resolved.flatMap((each) =>
+  const doubtful = flagsInDoubt(known, resolved);
+  const references = doubtful.flatMap((each) =>
     specs.memory.references.get(each, [], () => referencesOf(each)),
   );
-  return [
+  const diagnostics = [
     ...references.flatMap((each) =>
       each.kind === 'segment' ? segmentDiagnostics(known, each) : flagDiagnostics(known, each),
     ),
     ...cycleDiagnostics(references),
   ];
+  remember(known, diagnostics, { references, isAll: doubtful === resolved });
+  return diagnostics;
+}
+
+/**
+ * The flags whose references have to be looked at: those that are others than at the last reading, as long as no rule
+ * names anything that is; else all.
+ */
+function flagsInDoubt(
+  { specs, flags, segments }: Known,
+  resolved: readonly ResolvedFlag[],
+): readonly ResolvedFlag[] {
+  const { memory, config, unjudged } = specs;
+  const last = memory.rightReferences;
+  const isJudged = unjudged.flags.size + unjudged.segments.size === 0;
+  if (!last || !isJudged || last.config !== config) return resolved;
+  const others = resolved.filter((each) => last.flags.get(each.name) !== each);
+  const changed = [
+    ...others.map(({ name }) => `flag/${name}`),
+    ...[...last.flags.keys()].flatMap((name) => (flags.has(name) ? [] : [`flag/${name}`])),
+    ...changedNames(last.segments, segments).map((name) => `segment/${name}`),
+  ];
+  return changed.some((key) => last.named.has(key)) ? resolved : others;
+}
+
+function changedNames<T>(before: ReadonlyMap<string, T>, now: ReadonlyMap<string, T>): string[] {
+  const names = new Set([...before.keys(), ...now.keys()]);
+  return [...names].filter((name) => before.get(name) !== now.get(name));
+}
+
+function remember(
+  { specs, flags, segments }: Known,
+  diagnostics: readonly Diagnostic[],
+  { references, isAll }: { readonly references: readonly Reference[]; readonly isAll: boolean },
+): void {
+  const { memory, config, unjudged } = specs;
+  const isJudged = unjudged.flags.size + unjudged.segments.size === 0;
+  const isRight = config !== undefined && isJudged && diagnostics.length === 0;
+  const named = isAll ? new Set<string>() : (memory.rightReferences?.named ?? new Set<string>());
+  for (const { kind, name } of references) named.add(`${kind}/${name}`);
+  memory.rightReferences = isRight ? { config, flags, segments, named } : undefined;
 }
 
 /** `KIND/NAME` of what the rules of a flag name in any environment, with repetitions. */

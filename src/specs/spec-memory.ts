@@ -29,37 +29,56 @@ export class SpecMemory {
   readonly keyLists = new Recall<readonly string[], KeyList>();
   /** What a tree of git was read as, by its listing; see `readSpecs`. */
   readonly readings = new WeakMap<readonly TreeEntry[], unknown>();
-  #parsed = new Map<string, ParsedFile>();
-  #used = new Map<string, ParsedFile>();
+  /** Of the last reading, if nothing was wrong with its references. */
+  rightReferences: RightReferences | undefined;
+  readonly #parsed = new Map<string, ParsedFile>();
   readonly #files = new Map<string, SpecFile>();
+  readonly #fileOf = new WeakMap<TreeEntry, SpecFile>();
 
   /** A file that was parsed before, by its kind and git's name of its content. */
   parsed(id: string): ParsedFile | undefined {
-    const found = this.#parsed.get(id);
-    if (found !== undefined) this.#used.set(id, found);
-    return found;
+    return this.#parsed.get(id);
   }
 
   remember(id: string, parsed: ParsedFile): void {
     this.#parsed.set(id, parsed);
-    this.#used.set(id, parsed);
+  }
+
+  /** The file that an entry of a listing was read as. Listings of git have the same entries where files are the same. */
+  fileOf(entry: TreeEntry): SpecFile | undefined {
+    return this.#fileOf.get(entry);
   }
 
   /** The same file as long as path and content are the same. */
-  fileAt(path: string, parsed: ParsedFile): SpecFile {
-    const found = this.#files.get(path);
-    if (found?.parsed === parsed) return found;
-    const file = new SpecFile(path, parsed);
-    this.#files.set(path, file);
+  fileAt(entry: TreeEntry, parsed: ParsedFile): SpecFile {
+    const found = this.#files.get(entry.path);
+    const file = found?.parsed === parsed ? found : new SpecFile(entry.path, parsed);
+    this.#files.set(entry.path, file);
+    this.#fileOf.set(entry, file);
     return file;
   }
 
-  /** To be called after each reading: forgets what only readings of long ago had. */
-  endReading(paths: { has(path: string): boolean }): void {
-    if (this.#parsed.size > READINGS_KEPT * this.#used.size) this.#parsed = this.#used;
-    this.#used = new Map();
-    for (const path of this.#files.keys()) if (!paths.has(path)) this.#files.delete(path);
+  /** To be called after each reading, with its files: forgets what only readings of long ago had. */
+  endReading(files: readonly SpecFile[]): void {
+    const most = READINGS_KEPT * files.length;
+    if (this.#parsed.size > most) {
+      const used = new Set(files.map(({ parsed }) => parsed));
+      for (const [id, parsed] of this.#parsed) if (!used.has(parsed)) this.#parsed.delete(id);
+    }
+    if (this.#files.size > most) {
+      const used = new Set(files);
+      for (const [path, file] of this.#files) if (!used.has(file)) this.#files.delete(path);
+    }
   }
+}
+
+/** What was found right, and what it was found right by. */
+export interface RightReferences {
+  readonly config: Config;
+  readonly flags: ReadonlyMap<string, ResolvedFlag>;
+  readonly segments: ReadonlyMap<string, DesiredSegment>;
+  /** `KIND/NAME` of all that rules name; of a few more, perhaps. */
+  readonly named: Set<string>;
 }
 
 /** Values that follow from what they were made from, and from nothing else; kept as long as what they are about. */
