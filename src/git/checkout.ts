@@ -2,6 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { FlaghoistError } from '../errors.js';
 import type { RemoteAccess } from './environment.js';
+import { parentsIn } from './commit-text.js';
 import { GitMemory } from './git-memory.js';
 import { exitCodeOf, gitError, openGit, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
@@ -50,14 +51,12 @@ export async function openCheckout(
 ): Promise<Checkout> {
   const real = await realDirectory(directory);
   const root = await findRoot(real);
-  if (root === null || !(await gitRuns(root))) return withoutRepository(real);
+  if (root === null) return withoutRepository(real);
 
   const git = openGit(root, (await sameOwner(real, root)) ? root : null);
-  const answer = await git.run(
-    ['rev-parse', '--path-format=absolute', '--git-common-dir', '--is-shallow-repository'],
-    `open the repository "${root}"`,
-  );
-  const [gitDir = '', shallow] = answer.trimEnd().split('\n');
+  const answer = await firstAnswer(git, root);
+  if (answer === null) return withoutRepository(real);
+  const [gitDir = '', shallow, head = null] = answer.trimEnd().split('\n');
   const objects = new ObjectReader(git);
   const inside = relative(root, real).split(sep).join('/');
   const prefix = inside === '' ? '' : `${inside}/`;
@@ -65,7 +64,7 @@ export async function openCheckout(
   return {
     directory: real,
     repository,
-    head: await revisionIn(repository, 'HEAD'),
+    head,
     shallow: shallow === 'true',
     close: async () => objects.close(),
   };
@@ -98,6 +97,12 @@ export async function isAncestor(
   if (repository === null) return 'unknown';
   const { memory } = repository;
   if (memory.isKnownAncestor(a, b)) return true;
+  // Nothing comes before what comes before it.
+  if (memory.isKnownAncestor(b, a)) return false;
+  if (await isJustBefore(repository, a, b)) {
+    memory.keepAncestor(a, b);
+    return true;
+  }
   try {
     await repository.git.run(
       ['merge-base', '--is-ancestor', '--end-of-options', `${a}^{commit}`, `${b}^{commit}`],
@@ -111,6 +116,27 @@ export async function isAncestor(
     return exitCode === 1 && !checkout.shallow ? false : 'unknown';
   }
 }
+
+/** Commits that are read one by one before git is asked to search all of history. */
+const NEAR = 16;
+
+/** Most commits that are asked about are a few steps apart: to read those takes no process of its own. */
+async function isJustBefore({ objects }: Repository, a: string, b: string): Promise<boolean> {
+  const seen = new Set([b]);
+  // A set that grows while it is walked is walked to its new end.
+  for (const commit of seen) {
+    if (seen.size > NEAR || !OBJECT_NAME.test(commit)) return false;
+    const content = await objects.read(commit);
+    for (const parent of content ? parentsIn(content) : []) {
+      // Beyond the end of a shallow clone a parent is named and not there.
+      if (parent === a) return (await objects.header(a)) !== null;
+      seen.add(parent);
+    }
+  }
+  return false;
+}
+
+const OBJECT_NAME = /^[0-9a-f]{40,64}$/;
 
 /** The newest commit that both have among their ancestors; null where none is seen, or either is not here. */
 export async function mergeBase(git: Git, a: string, b: string): Promise<string | null> {
@@ -181,12 +207,16 @@ async function sameOwner(directory: string, root: string): Promise<boolean> {
   return new Set(owners).size === 1;
 }
 
-async function gitRuns(directory: string): Promise<boolean> {
+/** Directory, whether it is shallow, and the commit of HEAD where there is one; null: there is no git to ask. */
+async function firstAnswer(git: Git, root: string): Promise<string | null> {
+  const asked = ['--path-format=absolute', '--git-common-dir', '--is-shallow-repository'];
+  const purpose = `open the repository "${root}"`;
   try {
-    await runWithInput(openGit(directory, null), ['--version'], '', 'run git');
-    return true;
+    // In one go, because each process costs several milliseconds.
+    const args = ['rev-parse', ...asked, '--revs-only', 'HEAD^{commit}'];
+    return (await runWithInput(git, args, '', purpose)).toString('utf8');
   } catch (error) {
-    if (isMissingProgram(error)) return false;
+    if (isMissingProgram(error)) return null;
     throw error;
   }
 }

@@ -38,6 +38,13 @@ export function parseCommit(id: string, object: Buffer): CommitText {
   };
 }
 
+/** Hashes of the commits that a commit follows, in its own order. */
+export function parentsIn(object: Buffer): string[] {
+  const end = object.indexOf('\n\n');
+  const header = object.toString('latin1', 0, end === -1 ? object.length : end);
+  return [...header.matchAll(/^parent ([0-9a-f]{40,64})$/gm)].map(([, id = '']) => id);
+}
+
 /**
  * Trailers are the last paragraphs of which every line is one, or goes on with one. More than one paragraph, because
  * forges put their own (`Co-authored-by:`) after an empty line.

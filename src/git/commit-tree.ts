@@ -2,10 +2,7 @@ import { FlaghoistError } from '../errors.js';
 import { byCodeUnits } from '../kinds/json.js';
 import { isSpecPath, type SpecTree, type TreeEntry } from '../model/tree.js';
 import type { Checkout, Repository } from './checkout.js';
-
-type Type = TreeEntry['type'];
-
-const TYPE_OF_MODE: Readonly<Record<string, Type>> = { '120000': 'symlink', '160000': 'submodule' };
+import { changedTree, typeOfMode } from './changed-tree.js';
 
 /**
  * The files of the config directory as a commit has them. They are listed at once and read when asked for, through
@@ -20,7 +17,10 @@ export async function commitTree(checkout: Checkout, commit: string): Promise<Sp
     throw new Error(`bug: commit ${commit} asked of a directory without a repository`);
   }
   const { objects, memory } = repository;
-  const entries = memory.treeAt(commit) ?? (await listTree(repository, commit));
+  const entries =
+    memory.treeAt(commit) ??
+    (await changedTree(repository, commit)) ??
+    (await listTree(repository, commit));
   memory.keepTree(commit, entries);
   return new CommitTree(entries, async (blobId) => objects.read(blobId));
 }
@@ -36,12 +36,11 @@ async function listTree({ git, prefix }: Repository, commit: string): Promise<Tr
 
 class CommitTree implements SpecTree {
   readonly #entries: readonly TreeEntry[];
-  readonly #byPath: ReadonlyMap<string, TreeEntry>;
   readonly #readBlob: (blobId: string) => Promise<Buffer | null>;
+  #byPath: ReadonlyMap<string, TreeEntry> | null = null;
 
   constructor(entries: readonly TreeEntry[], readBlob: (blobId: string) => Promise<Buffer | null>) {
     this.#entries = entries;
-    this.#byPath = new Map(entries.map((entry) => [entry.path, entry]));
     this.#readBlob = readBlob;
   }
 
@@ -50,7 +49,7 @@ class CommitTree implements SpecTree {
   }
 
   async read(path: string): Promise<Buffer> {
-    const entry = this.#byPath.get(path);
+    const entry = this.#entryAt(path);
     if (entry?.type !== 'file') throw new Error(`bug: "${path}" is no file of this tree`);
     const content = await this.#readBlob(entry.blobId ?? '');
     if (content !== null) return content;
@@ -58,6 +57,11 @@ class CommitTree implements SpecTree {
       'GIT',
       `cannot read "${path}": its content is not in this clone (clone without --filter)`,
     );
+  }
+
+  #entryAt(path: string): TreeEntry | undefined {
+    this.#byPath ??= new Map(this.#entries.map((entry) => [entry.path, entry]));
+    return this.#byPath.get(path);
   }
 }
 
@@ -69,7 +73,7 @@ function parseEntry(line: string, prefix: string): TreeEntry[] {
   if (tab === -1 || !fullPath.startsWith(prefix) || !isSpecPath(path)) return [];
   const [mode = '', , blobId = '', size = ''] = line.slice(0, tab).split(/ +/);
   const sizeBytes = size === '-' ? 0 : Number(size);
-  return [{ path, type: TYPE_OF_MODE[mode] ?? 'file', sizeBytes, blobId }];
+  return [{ path, type: typeOfMode(mode), sizeBytes, blobId }];
 }
 
 function atPrefix(prefix: string): string[] {

@@ -1,10 +1,12 @@
 import type { StateEntry } from '../model/state.js';
 import type { TreeEntry } from '../model/tree.js';
+import { Lineage } from './lineage.js';
+import type { StateContent } from './state-file.js';
 
 /** Commits whose listings are kept: HEAD, the one before it, and what runs compare with. */
 const TREES_KEPT = 4;
-/** Pairs of commits; each is two hashes. */
-const ANCESTRIES_KEPT = 10_000;
+/** Commits of a state ref whose files are kept: what was read, and what was written since. */
+const STATES_KEPT = 2;
 
 /**
  * What runs over one config directory need not ask git again, because it cannot have changed: it goes by git's own
@@ -21,33 +23,49 @@ export class GitMemory {
     { readonly blobId: string; readonly entry: StateEntry }
   >();
   readonly #trees = new Map<string, readonly TreeEntry[]>();
-  readonly #ancestries = new Set<string>();
+  readonly #states = new Map<string, ReadonlyMap<string, StateContent>>();
+  readonly #lineage = new Lineage();
 
   treeAt(commit: string): readonly TreeEntry[] | undefined {
     return this.#trees.get(commit);
   }
 
+  /** The commit of the listing that was kept last: the likeliest to be like the next one. */
+  lastTree(): { readonly commit: string; readonly entries: readonly TreeEntry[] } | undefined {
+    const last = [...this.#trees].at(-1);
+    return last && { commit: last[0], entries: last[1] };
+  }
+
   keepTree(commit: string, entries: readonly TreeEntry[]): void {
-    this.#trees.delete(commit);
-    this.#trees.set(commit, entries);
-    dropOldest(this.#trees, TREES_KEPT);
+    keepYoungest(this.#trees, commit, entries, TREES_KEPT);
+  }
+
+  /** Path → what stands there, at a commit of a state ref. */
+  stateAt(commit: string): ReadonlyMap<string, StateContent> | undefined {
+    return this.#states.get(commit);
+  }
+
+  lastState(): ReadonlyMap<string, StateContent> | undefined {
+    return [...this.#states.values()].at(-1);
+  }
+
+  keepState(commit: string, files: ReadonlyMap<string, StateContent>): void {
+    keepYoungest(this.#states, commit, files, STATES_KEPT);
   }
 
   /** Whether it was seen that `a` comes before `b`: a yes stays one, a no may come of a history that is not whole. */
   isKnownAncestor(a: string, b: string): boolean {
-    return this.#ancestries.has(`${a} ${b}`);
+    return this.#lineage.has(a, b);
   }
 
   keepAncestor(a: string, b: string): void {
-    this.#ancestries.add(`${a} ${b}`);
-    dropOldest(this.#ancestries, ANCESTRIES_KEPT);
+    this.#lineage.keep(a, b);
   }
 }
 
-function dropOldest(
-  kept: { readonly size: number; keys(): Iterator<string>; delete(key: string): boolean },
-  most: number,
-): void {
+function keepYoungest<V>(kept: Map<string, V>, key: string, value: V, most: number): void {
+  kept.delete(key);
+  kept.set(key, value);
   const oldest = kept.size > most ? kept.keys().next() : undefined;
   if (oldest?.done === false) kept.delete(oldest.value);
 }

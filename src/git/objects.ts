@@ -5,14 +5,27 @@ import { spawnGit } from './git-stream.js';
 
 interface Waiting {
   readonly name: string;
-  readonly resolve: (content: Buffer | null) => void;
+  /** Only what the object is called and how large it is; its content is passed over. */
+  readonly isHeader: boolean;
+  readonly resolve: (answer: Answer | null) => void;
   readonly reject: (error: Error) => void;
+}
+
+/** How git heads the content of an object. */
+export interface ObjectHeader {
+  /** Hexadecimal object name. */
+  readonly id: string;
+  readonly sizeBytes: number;
+}
+
+interface Answer extends ObjectHeader {
+  readonly content: Buffer;
 }
 
 const HANGS_MS = 60_000;
 
 /**
- * Reads objects of one repository through one long-lived `git cat-file --batch`, started with the first object that
+ * Reads objects of one repository, and what its names stand for, through one long-lived `git cat-file --batch`, started with the first object that
  * is asked for. Requests are answered in the order in which they were made and may overlap freely.
  *
  * The process holds nothing up: it does not keep ours alive while nothing is asked, and ends with it.
@@ -27,6 +40,8 @@ export class ObjectReader {
   #held = 0;
   /** Bytes that must have come before it is worth looking again. */
   #needed = 1;
+  /** Bytes of a content that nobody asked for and that are still to come. */
+  #passing = 0;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(git: Git) {
@@ -41,13 +56,28 @@ export class ObjectReader {
    */
   async read(id: string): Promise<Buffer | null> {
     if (!/^[0-9a-f]{40,64}$/.test(id)) throw new Error(`bug: "${id}" is no object name`);
+    return (await this.#ask(id, false))?.content ?? null;
+  }
+
+  /**
+   * What a name stands for at this moment, such as `refs/heads/main^{commit}`; null where it stands for nothing. However
+   * large the object is, nothing of it is held.
+   *
+   * @throws FlaghoistError `GIT`
+   */
+  async header(name: string): Promise<ObjectHeader | null> {
+    if (!/^[!-~]+$/.test(name)) throw new Error(`bug: "${name}" is no name of an object`);
+    return this.#ask(name, true);
+  }
+
+  async #ask(name: string, isHeader: boolean): Promise<Answer | null> {
     return new Promise((resolve, reject) => {
       const child = this.#start();
-      this.#waiting.push({ name: id, resolve, reject });
+      this.#waiting.push({ name, isHeader, resolve, reject });
       if (this.#waiting.length === 1) this.#watch();
-      this.#unsent += `${id}\n`;
+      this.#unsent += `${name}\n`;
       // What is asked for in one go is sent in one write.
-      if (this.#unsent.length === id.length + 1) {
+      if (this.#unsent.length === name.length + 1) {
         queueMicrotask(() => {
           this.#send(child);
         });
@@ -101,29 +131,39 @@ export class ObjectReader {
   }
 
   #take(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#held += chunk.length;
+    const news = this.#withoutPassed(chunk);
+    if (news.length === 0) return;
+    this.#chunks.push(news);
+    this.#held += news.length;
     if (this.#held < this.#needed) return;
-    let rest = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
+    let rest = this.#chunks.length === 1 ? news : Buffer.concat(this.#chunks);
     for (;;) {
-      const answer = parseAnswer(rest);
-      if (typeof answer === 'number') {
-        this.#needed = answer;
+      const isHeader = this.#waiting[this.#answered]?.isHeader === true;
+      const found = parseAnswer(rest, isHeader);
+      if (typeof found === 'number') {
+        this.#needed = found;
         break;
       }
-      this.#answer(answer.content);
-      rest = rest.subarray(answer.length);
+      this.#answer(found.answer);
+      this.#passing = Math.max(0, found.length - rest.length);
+      rest = rest.subarray(found.length);
     }
     this.#chunks = rest.length === 0 ? [] : [rest];
     this.#held = rest.length;
     this.#watch();
   }
 
-  #answer(content: Buffer | null): void {
+  #withoutPassed(chunk: Buffer): Buffer {
+    const passed = Math.min(this.#passing, chunk.length);
+    this.#passing -= passed;
+    return chunk.subarray(passed);
+  }
+
+  #answer(answer: Answer | null): void {
     const waiting = this.#waiting[this.#answered];
     this.#answered += 1;
     // Copied, so that one small file does not keep a whole chunk alive.
-    waiting?.resolve(content === null ? null : Buffer.from(content));
+    waiting?.resolve(answer && { ...answer, content: Buffer.from(answer.content) });
     if (this.#answered === this.#waiting.length) {
       this.#waiting = [];
       this.#answered = 0;
@@ -139,6 +179,7 @@ export class ObjectReader {
     this.#chunks = [];
     this.#held = 0;
     this.#needed = 1;
+    this.#passing = 0;
     this.#watch();
     for (const each of waiting) each.reject(gitError(`read object ${each.name}`, error));
   }
@@ -155,16 +196,25 @@ export class ObjectReader {
   }
 }
 
-/** One answer at the start of the buffer, or the number of bytes that are needed to see it. */
-function parseAnswer(buffer: Buffer): { content: Buffer | null; length: number } | number {
+/**
+ * One answer at the start of the buffer, or the number of bytes that are needed to see it. `length` is that of the whole
+ * answer; of one whose content is passed over it may reach beyond the buffer.
+ */
+function parseAnswer(
+  buffer: Buffer,
+  isHeader: boolean,
+): { readonly answer: Answer | null; readonly length: number } | number {
   const end = buffer.indexOf(0x0a);
   if (end === -1) return buffer.length + 1;
   const words = buffer.toString('latin1', 0, end).split(' ');
-  if (words.length !== 3) return { content: null, length: end + 1 };
-  const size = Number(words[2]);
-  const length = end + 1 + size + 1;
+  const [id = ''] = words;
+  if (words.length !== 3) return { answer: null, length: end + 1 };
+  const sizeBytes = Number(words[2]);
+  const length = end + 1 + sizeBytes + 1;
+  if (isHeader) return { answer: { id, sizeBytes, content: Buffer.alloc(0) }, length };
   if (buffer.length < length) return length;
-  return { content: buffer.subarray(end + 1, end + 1 + size), length };
+  const content = buffer.subarray(end + 1, end + 1 + sizeBytes);
+  return { answer: { id, sizeBytes, content }, length };
 }
 
 function setReferenced(child: ChildProcessWithoutNullStreams, referenced: boolean): void {

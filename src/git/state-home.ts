@@ -104,7 +104,7 @@ function homeAt(repository: StateRepository, place: StatePlace, memory?: GitMemo
   const { gitDir } = repository;
   let opened: Promise<StateRef> | null = null;
   const open = async (): Promise<StateRef> =>
-    new StateRef(await repository.open(), name, place, memory);
+    new StateRef(await repository.open(), name, place, memory, repository.objects);
   const ref = async (): Promise<StateRef> => (opened ??= open());
   return {
     ref: name,

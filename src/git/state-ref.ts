@@ -5,10 +5,9 @@ import { GitMemory } from './git-memory.js';
 import { exitCodeOf, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
 import { ObjectReader } from './objects.js';
+import { changesBetween, commitStream, contentOf, filesAfter } from './state-commit.js';
 import {
-  contentText,
   encodeName,
-  parseEntryFile,
   parseRunFile,
   RUN_FILE,
   stateFiles,
@@ -20,6 +19,9 @@ import {
 const MAX_FILES = 100_000;
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
+
+/** More files than these are not parsed again for the next reading. */
+const MANY = 1_000;
 
 /** What a state ref holds at one commit of it. */
 export interface StateReading {
@@ -87,19 +89,25 @@ export class StateRef {
   readonly #git: Git;
   readonly #place: StatePlace | null;
   readonly #memory: GitMemory;
+  readonly #objects: ObjectReader | null;
   #tip: Tip | null = null;
 
-  /** @param place of what is written; a ref that is only read needs none. */
+  /**
+   * @param place of what is written; a ref that is only read needs none.
+   * @param objects of the same repository, where it is open; else it is opened for each reading.
+   */
   constructor(
     git: Git,
     name: string,
     place: StatePlace | null = null,
     memory: GitMemory = new GitMemory(),
+    objects: ObjectReader | null = null,
   ) {
     this.#git = git;
     this.name = name;
     this.#place = place;
     this.#memory = memory;
+    this.#objects = objects;
   }
 
   /** Whose state the ref says it holds; null: it does not say. */
@@ -145,10 +153,15 @@ export class StateRef {
     const parent = onto === this ? (own ?? { commit: from, files: null }) : (onto.#tip ?? NOTHING);
     const { workspaceId: workspace, ...place } = this.#place;
     const files = stateFiles(next, { head, workspace, ...place });
-    const stream = commitStream(parent, files, message);
-    const commit = stream === null ? parent.commit : await this.#import(stream);
+    const changes = changesBetween(parent.files, files);
+    const isSame = changes.written.size + changes.gone.length === 0 && parent.files !== null;
+    const commit = isSame
+      ? parent.commit
+      : await this.#import(commitStream(parent, changes, message));
     if (commit !== null && commit !== from) await this.#moveTo(commit, from);
     this.#tip = { commit, files };
+    if (commit !== null && changes.written.size <= MANY)
+      this.#memory.keepState(commit, filesAfter(parent.files, files, changes));
   }
 
   async #import(stream: string): Promise<string> {
@@ -180,6 +193,7 @@ export class StateRef {
   }
 
   async #commit(): Promise<string | null> {
+    if (this.#objects) return (await this.#objects.header(`${this.name}^{commit}`))?.id ?? null;
     try {
       const answer = await this.#git.run(
         ['rev-parse', '--verify', '--quiet', '--end-of-options', `${this.name}^{commit}`],
@@ -195,22 +209,29 @@ export class StateRef {
   async #readTip(): Promise<Tip> {
     const commit = await this.#commit();
     if (commit === null) return NOTHING;
+    const known = this.#memory.stateAt(commit);
+    const files = known ?? (await this.#filesAt(commit));
+    this.#memory.keepState(commit, files);
+    return { commit, files };
+  }
+
+  async #filesAt(commit: string): Promise<Tip['files']> {
     const listing = await this.#git.run(
       ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit],
       `list the files of ${this.name}`,
     );
     const entries = listing.split('\0').flatMap(parseLine);
     checkSizes(entries, this.name);
-    const objects = new ObjectReader(this.#git);
+    const objects = this.#objects ?? new ObjectReader(this.#git);
     try {
       const contents = await Promise.all(
         entries.map(async (line): Promise<[string, StateContent]> => {
           return [line.path, await this.#content(line, objects)];
         }),
       );
-      return { commit, files: new Map(contents) };
+      return new Map(contents);
     } finally {
-      await objects.close();
+      if (objects !== this.#objects) await objects.close();
     }
   }
 
@@ -220,11 +241,12 @@ export class StateRef {
     if (known?.blobId === blobId) return known.entry;
     const content = await objects.read(blobId);
     if (content === null) throw unreadable(path, 'is not in this repository');
-    const text = content.toString('utf8');
-    if (!path.startsWith('objects/')) return text;
-    const entry = parseEntryFile(path, text);
-    stateEntries.set(path, { blobId, entry });
-    return entry;
+    const found = contentOf(path, content.toString('utf8'));
+    const before = this.#memory.lastState()?.get(path);
+    // What this process wrote itself it has in hand.
+    const read = before !== undefined && sameJson(before, found) ? before : found;
+    if (typeof read !== 'string') stateEntries.set(path, { blobId, entry: read });
+    return read;
   }
 }
 
@@ -249,51 +271,4 @@ function checkSizes(lines: readonly Line[], ref: string): void {
     throw unreadable(large.path, `is larger than ${String(MAX_FILE_BYTES)} bytes`);
   const total = lines.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   if (lines.length > MAX_FILES || total > MAX_TOTAL_BYTES) throw unreadable(ref, 'is too large');
-}
-
-/**
- * Input of `git fast-import` that makes one commit, prints its name and leaves no ref behind: only `update-ref`
- * compares what it replaces. Null where nothing differs.
- */
-function commitStream(
-  tip: { readonly commit: string | null; readonly files: Tip['files'] | null },
-  files: Tip['files'],
-  message: string,
-): string | null {
-  const lines: string[] = [];
-  // Where it is not known what stands there, nothing of it may stay.
-  if (tip.files === null) lines.push('deleteall');
-  for (const [path, content] of files) {
-    if (sameJson(tip.files?.get(path), content)) continue;
-    lines.push(`M 100644 inline ${path}`, data(contentText(content)));
-  }
-  for (const path of tip.files?.keys() ?? []) {
-    if (!files.has(path)) lines.push(`D ${quoted(path)}`);
-  }
-  if (lines.length === 0) return null;
-  const scratch = 'refs/flaghoist-scratch';
-  return [
-    `commit ${scratch}`,
-    'mark :1',
-    'committer flaghoist <flaghoist@localhost> now',
-    data(`${message}\n`),
-    ...(tip.commit === null ? [] : [`from ${tip.commit}`]),
-    ...lines,
-    'get-mark :1',
-    `reset ${scratch}`,
-    `from ${'0'.repeat(tip.commit?.length ?? 40)}`,
-    '',
-    'done',
-    '',
-  ].join('\n');
-}
-
-function data(text: string): string {
-  return `data ${String(Buffer.byteLength(text))}\n${text}`;
-}
-
-/** A path of ours needs no quotes; one that was pushed may. */
-function quoted(path: string): string {
-  const escaped = path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n');
-  return `"${escaped}"`;
 }

@@ -4,10 +4,13 @@ import { dirname, join, resolve } from 'node:path';
 import { isRepository, openBare } from './bare-repository.js';
 import type { Checkout } from './checkout.js';
 import type { Git } from './git.js';
+import type { ObjectReader } from './objects.js';
 
 /** The repository that holds states: that of the checkout, or a bare one of its own. */
 export interface StateRepository {
   readonly gitDir: string;
+  /** Where it is open already for other reasons. */
+  readonly objects?: ObjectReader;
   /** Makes it where it is absent. */
   open(): Promise<Git>;
   /** Whether there is anything to read: a repository of its own is made with the first write. */
@@ -25,9 +28,10 @@ export async function stateRepository(
   if (stateDir !== undefined && (await canBecomeHome(stateDir))) return bare(resolve(stateDir));
   const { repository } = checkout;
   if (repository === null || !(await isWritable(repository.gitDir))) return null;
-  const { git, gitDir } = repository;
+  const { git, gitDir, objects } = repository;
   return {
     gitDir,
+    objects,
     open: async () => Promise.resolve(git),
     exists: async () => Promise.resolve(true),
   };

@@ -9,6 +9,8 @@ export async function isOlderThan(
 ): Promise<boolean> {
   const head = source.revision.commit;
   if (options.allowOlder || head === null || applied === null || head === applied) return false;
+  // Nearly always what was applied comes first, and that is soon seen.
+  if ((await isAncestor(source.checkout, applied, head)) === true) return false;
   return (await isAncestor(source.checkout, head, applied)) === true;
 }
 
