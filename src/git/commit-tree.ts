@@ -1,5 +1,6 @@
 import { FlaghoistError } from '../errors.js';
 import { byCodeUnits } from '../kinds/json.js';
+import { findSorted } from '../kinds/sorted.js';
 import { isSpecPath, type SpecTree, type TreeEntry } from '../model/tree.js';
 import type { Checkout, Repository } from './checkout.js';
 import { changedTree, typeOfMode } from './changed-tree.js';
@@ -37,7 +38,6 @@ async function listTree({ git, prefix }: Repository, commit: string): Promise<Tr
 class CommitTree implements SpecTree {
   readonly #entries: readonly TreeEntry[];
   readonly #readBlob: (blobId: string) => Promise<Buffer | null>;
-  #byPath: ReadonlyMap<string, TreeEntry> | null = null;
 
   constructor(entries: readonly TreeEntry[], readBlob: (blobId: string) => Promise<Buffer | null>) {
     this.#entries = entries;
@@ -49,7 +49,7 @@ class CommitTree implements SpecTree {
   }
 
   async read(path: string): Promise<Buffer> {
-    const entry = this.#entryAt(path);
+    const entry = findSorted(this.#entries, path, (each) => each.path);
     if (entry?.type !== 'file') throw new Error(`bug: "${path}" is no file of this tree`);
     const content = await this.#readBlob(entry.blobId ?? '');
     if (content !== null) return content;
@@ -57,11 +57,6 @@ class CommitTree implements SpecTree {
       'GIT',
       `cannot read "${path}": its content is not in this clone (clone without --filter)`,
     );
-  }
-
-  #entryAt(path: string): TreeEntry | undefined {
-    this.#byPath ??= new Map(this.#entries.map((entry) => [entry.path, entry]));
-    return this.#byPath.get(path);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { StateEntry } from '../model/state.js';
 import type { TreeEntry } from '../model/tree.js';
 import { Lineage } from './lineage.js';
-import type { StateContent } from './state-file.js';
+import type { StateTree } from './state-file.js';
 
 /** Commits whose listings are kept: HEAD, the one before it, and what runs compare with. */
 const TREES_KEPT = 4;
@@ -23,7 +23,7 @@ export class GitMemory {
     { readonly blobId: string; readonly entry: StateEntry }
   >();
   readonly #trees = new Map<string, readonly TreeEntry[]>();
-  readonly #states = new Map<string, ReadonlyMap<string, StateContent>>();
+  readonly #states = new Map<string, StateTree>();
   readonly #lineage = new Lineage();
 
   treeAt(commit: string): readonly TreeEntry[] | undefined {
@@ -40,17 +40,17 @@ export class GitMemory {
     keepYoungest(this.#trees, commit, entries, TREES_KEPT);
   }
 
-  /** Path → what stands there, at a commit of a state ref. */
-  stateAt(commit: string): ReadonlyMap<string, StateContent> | undefined {
+  /** What stands at a commit of a state ref. */
+  stateAt(commit: string): StateTree | undefined {
     return this.#states.get(commit);
   }
 
-  lastState(): ReadonlyMap<string, StateContent> | undefined {
+  lastState(): StateTree | undefined {
     return [...this.#states.values()].at(-1);
   }
 
-  keepState(commit: string, files: ReadonlyMap<string, StateContent>): void {
-    keepYoungest(this.#states, commit, files, STATES_KEPT);
+  keepState(commit: string, tree: StateTree): void {
+    keepYoungest(this.#states, commit, tree, STATES_KEPT);
   }
 
   /** Whether it was seen that `a` comes before `b`: a yes stays one, a no may come of a history that is not whole. */

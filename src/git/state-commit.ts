@@ -1,8 +1,11 @@
 import { sameJson } from '../kinds/json.js';
-import { contentText, parseEntryFile, type StateContent } from './state-file.js';
-
-/** Path → what stands there, for every file of the state's tree. */
-export type StateFiles = ReadonlyMap<string, StateContent>;
+import {
+  entryPath,
+  entryText,
+  parseEntryFile,
+  type StateContent,
+  type StateTree,
+} from './state-file.js';
 
 /**
  * What a reading makes of a file of the state.
@@ -21,25 +24,37 @@ export interface StateChanges {
 }
 
 /** @param before null: it is not known what there was. */
-export function changesBetween(before: StateFiles | null, after: StateFiles): StateChanges {
+export function changesBetween(before: StateTree | null, after: StateTree): StateChanges {
   const written = new Map<string, string>();
-  for (const [path, content] of after) {
-    if (!sameJson(before?.get(path), content)) written.set(path, contentText(content));
+  for (const [key, entry] of after.entries) {
+    if (!sameJson(before?.entries.get(key), entry)) written.set(entryPath(entry), entryText(entry));
   }
-  return { written, gone: [...(before?.keys() ?? [])].filter((path) => !after.has(path)) };
+  for (const [path, text] of after.others) {
+    if (before?.others.get(path) !== text) written.set(path, text);
+  }
+  const gone: string[] = [];
+  for (const [key, entry] of before?.entries ?? []) {
+    if (!after.entries.has(key)) gone.push(entryPath(entry));
+  }
+  for (const path of before?.others.keys() ?? []) if (!after.others.has(path)) gone.push(path);
+  return { written, gone };
 }
 
-/** What the next reading would find. What did not change is what was read before. */
-export function filesAfter(
-  before: StateFiles | null,
-  after: StateFiles,
+/** The tree as the next reading would find it. What did not change is what was read before. */
+export function treeAfter(
+  before: StateTree | null,
+  after: StateTree,
   { written }: StateChanges,
-): StateFiles {
-  const files = [...after].map(([path, content]): [string, StateContent] => {
+): StateTree {
+  const entries = new Map(after.entries);
+  for (const [key, entry] of after.entries) {
+    const known = before?.entries.get(key);
+    if (known === entry) continue;
+    const path = entryPath(entry);
     const text = written.get(path);
-    return [path, text === undefined ? (before?.get(path) ?? content) : contentOf(path, text)];
-  });
-  return new Map(files);
+    entries.set(key, text === undefined ? (known ?? entry) : parseEntryFile(path, text));
+  }
+  return { entries, others: after.others };
 }
 
 /**
@@ -47,7 +62,7 @@ export function filesAfter(
  * compares what it replaces.
  */
 export function commitStream(
-  tip: { readonly commit: string | null; readonly files: StateFiles | null },
+  tip: { readonly commit: string | null; readonly tree: StateTree | null },
   { written, gone }: StateChanges,
   message: string,
 ): string {
@@ -59,7 +74,7 @@ export function commitStream(
     data(`${message}\n`),
     ...(tip.commit === null ? [] : [`from ${tip.commit}`]),
     // Where it is not known what stands there, nothing of it may stay.
-    ...(tip.files === null ? ['deleteall'] : []),
+    ...(tip.tree === null ? ['deleteall'] : []),
     ...[...written].flatMap(([path, text]) => [`M 100644 inline ${path}`, data(text)]),
     ...gone.map((path) => `D ${quoted(path)}`),
     'get-mark :1',

@@ -1,6 +1,6 @@
 import { FlaghoistError, messageOf } from '../errors.js';
 import { byCodeUnits, isDeeperThan } from '../kinds/json.js';
-import type { State, StateEntry } from '../model/state.js';
+import { EMPTY_STATE, type State, type StateEntry } from '../model/state.js';
 import { isBase, isEntryIdentity, isObject, isTextMap, type Shape } from './state-shape.js';
 
 /** Version of the layout below; a newer one is refused, because it may mean something else. */
@@ -25,18 +25,27 @@ export interface RunRecord {
 /** What a file of the state's tree holds: an entry, or the run's record as text. */
 export type StateContent = StateEntry | string;
 
-/** Path → what stands there, for every file of the state's tree. */
-export function stateFiles(state: State, run: RunRecord): ReadonlyMap<string, StateContent> {
-  const files = new Map<string, StateContent>();
-  for (const entry of state.values()) {
-    files.set(`objects/${entry.kind}/${encodeName(entry.name)}.json`, entry);
-  }
-  return files.set(RUN_FILE, prettyJson({ formatVersion: FORMAT_VERSION, ...run }));
+/** All that stands in the tree of a state. */
+export interface StateTree {
+  readonly entries: State;
+  /** Path → text of every file that holds no entry: the run's record, and what is not ours. */
+  readonly others: ReadonlyMap<string, string>;
 }
 
-export function contentText(content: StateContent): string {
-  if (typeof content === 'string') return content;
-  return prettyJson({ formatVersion: FORMAT_VERSION, ...content });
+export const EMPTY_TREE: StateTree = { entries: EMPTY_STATE, others: new Map() };
+
+export function stateTree(state: State, run: RunRecord): StateTree {
+  const record = prettyJson({ formatVersion: FORMAT_VERSION, ...run });
+  return { entries: state, others: new Map([[RUN_FILE, record]]) };
+}
+
+/** Where an entry stands in the tree. */
+export function entryPath({ kind, name }: Pick<StateEntry, 'kind' | 'name'>): string {
+  return `objects/${kind}/${encodeName(name)}.json`;
+}
+
+export function entryText(entry: StateEntry): string {
+  return prettyJson({ formatVersion: FORMAT_VERSION, ...entry });
 }
 
 /** @throws FlaghoistError `STATE_UNREADABLE`: whoever pushed the ref may have written anything. */

@@ -5,14 +5,16 @@ import { GitMemory } from './git-memory.js';
 import { exitCodeOf, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
 import { ObjectReader } from './objects.js';
-import { changesBetween, commitStream, contentOf, filesAfter } from './state-commit.js';
+import { changesBetween, commitStream, contentOf, treeAfter } from './state-commit.js';
 import {
   encodeName,
   parseRunFile,
   RUN_FILE,
-  stateFiles,
+  EMPTY_TREE,
+  stateTree,
   unreadable,
   type StateContent,
+  type StateTree,
 } from './state-file.js';
 
 /** The ref may have been pushed by anyone who can push: more than this is no state of ours. */
@@ -52,10 +54,10 @@ export interface StateMeta {
 
 interface Tip {
   readonly commit: string | null;
-  readonly files: ReadonlyMap<string, StateContent>;
+  readonly tree: StateTree;
 }
 
-const NOTHING: Tip = { commit: null, files: new Map() };
+const NOTHING: Tip = { commit: null, tree: EMPTY_TREE };
 
 /**
  * @param directory the config directory seen from the top of its repository, forward slashes, empty for the top.
@@ -129,14 +131,11 @@ export class StateRef {
   /** @throws FlaghoistError `STATE_UNREADABLE`, `GIT` */
   async read(): Promise<StateReading> {
     const tip = await this.#readTip();
-    const entries: [string, StateEntry][] = [];
-    let head: string | null = null;
-    for (const [path, content] of tip.files) {
-      if (typeof content !== 'string') entries.push([`${content.kind}/${content.name}`, content]);
-      else if (path === RUN_FILE) head = parseRunFile(content).head;
-    }
     this.#tip = tip;
-    return { state: new Map(entries), head, commit: tip.commit };
+    const { entries: state, others } = tip.tree;
+    const record = others.get(RUN_FILE);
+    const head = record === undefined ? null : parseRunFile(record).head;
+    return { state, head, commit: tip.commit };
   }
 
   /**
@@ -150,18 +149,18 @@ export class StateRef {
     const { afresh = false, head, message } = meta;
     const own = afresh ? null : (this.#tip ?? (await this.#readTip()));
     const from = own === null ? await this.#commit() : own.commit;
-    const parent = onto === this ? (own ?? { commit: from, files: null }) : (onto.#tip ?? NOTHING);
+    const parent = onto === this ? (own ?? { commit: from, tree: null }) : (onto.#tip ?? NOTHING);
     const { workspaceId: workspace, ...place } = this.#place;
-    const files = stateFiles(next, { head, workspace, ...place });
-    const changes = changesBetween(parent.files, files);
-    const isSame = changes.written.size + changes.gone.length === 0 && parent.files !== null;
+    const tree = stateTree(next, { head, workspace, ...place });
+    const changes = changesBetween(parent.tree, tree);
+    const isSame = changes.written.size + changes.gone.length === 0 && parent.tree !== null;
     const commit = isSame
       ? parent.commit
       : await this.#import(commitStream(parent, changes, message));
     if (commit !== null && commit !== from) await this.#moveTo(commit, from);
-    this.#tip = { commit, files };
+    this.#tip = { commit, tree };
     if (commit !== null && changes.written.size <= MANY)
-      this.#memory.keepState(commit, filesAfter(parent.files, files, changes));
+      this.#memory.keepState(commit, treeAfter(parent.tree, tree, changes));
   }
 
   async #import(stream: string): Promise<string> {
@@ -210,26 +209,30 @@ export class StateRef {
     const commit = await this.#commit();
     if (commit === null) return NOTHING;
     const known = this.#memory.stateAt(commit);
-    const files = known ?? (await this.#filesAt(commit));
-    this.#memory.keepState(commit, files);
-    return { commit, files };
+    const tree = known ?? (await this.#treeAt(commit));
+    this.#memory.keepState(commit, tree);
+    return { commit, tree };
   }
 
-  async #filesAt(commit: string): Promise<Tip['files']> {
+  async #treeAt(commit: string): Promise<StateTree> {
     const listing = await this.#git.run(
       ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit],
       `list the files of ${this.name}`,
     );
-    const entries = listing.split('\0').flatMap(parseLine);
-    checkSizes(entries, this.name);
+    const lines = listing.split('\0').flatMap(parseLine);
+    checkSizes(lines, this.name);
     const objects = this.#objects ?? new ObjectReader(this.#git);
     try {
       const contents = await Promise.all(
-        entries.map(async (line): Promise<[string, StateContent]> => {
-          return [line.path, await this.#content(line, objects)];
-        }),
+        lines.map(async (line) => ({ ...line, content: await this.#content(line, objects) })),
       );
-      return new Map(contents);
+      const entries = new Map<string, StateEntry>();
+      const others = new Map<string, string>();
+      for (const { path, content } of contents) {
+        if (typeof content === 'string') others.set(path, content);
+        else entries.set(`${content.kind}/${content.name}`, content);
+      }
+      return { entries, others };
     } finally {
       if (objects !== this.#objects) await objects.close();
     }
@@ -242,11 +245,12 @@ export class StateRef {
     const content = await objects.read(blobId);
     if (content === null) throw unreadable(path, 'is not in this repository');
     const found = contentOf(path, content.toString('utf8'));
-    const before = this.#memory.lastState()?.get(path);
+    if (typeof found === 'string') return found;
+    const before = this.#memory.lastState()?.entries.get(`${found.kind}/${found.name}`);
     // What this process wrote itself it has in hand.
-    const read = before !== undefined && sameJson(before, found) ? before : found;
-    if (typeof read !== 'string') stateEntries.set(path, { blobId, entry: read });
-    return read;
+    const entry = before !== undefined && sameJson(before, found) ? before : found;
+    stateEntries.set(path, { blobId, entry });
+    return entry;
   }
 }
 

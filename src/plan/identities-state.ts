@@ -19,11 +19,10 @@ export function identitiesAfterVerify(
   head: string | null,
 ): State {
   const { desired, policy } = input;
+  const names = namesIn(input, state).filter((name) => isWanted(policy, 'identities', name));
+  if (names.length === 0) return state;
   const next = new Map(state);
-  const ours = [...state.values()].filter(({ kind }) => kind === 'identities');
-  const names = [...desired.identities.map(({ trafficType }) => trafficType), ...ours.map(nameOf)];
-  for (const name of new Set(names)) {
-    if (!isWanted(policy, 'identities', name)) continue;
+  for (const name of names) {
     const entry = identitiesEntryOf(state, name);
     const bases = new Map(Object.entries(entry?.environments ?? {}));
     for (const { id, name: environment, configName, selected } of policy.environments) {
@@ -49,11 +48,13 @@ export function identitiesAfterAnswers(
   outcomes: Outcomes,
   head: string | null,
 ): State {
+  const concerned = changes.filter(({ ref }) => ref.kind === 'identities');
+  if (concerned.length === 0) return state;
   const next = new Map(state);
-  for (const { id, ref } of changes) {
+  for (const { id, ref } of concerned) {
     const answer = outcomes.get(id)?.identities;
     const environment = input.policy.environments.find(({ name }) => name === ref.environment);
-    if (ref.kind !== 'identities' || !environment || !answer?.written.length) continue;
+    if (!environment || !answer?.written.length) continue;
     const entry = identitiesEntryOf(next, ref.name);
     const before = entry?.environments[environment.id];
     const base = baseAfter(answer, { name: ref.name, environment, before, head }, input);
@@ -88,6 +89,9 @@ function entryOf(name: string, bases: ReadonlyMap<string, Base<IdentitiesBase>>)
   return { kind: 'identities', name, environments: Object.fromEntries(bases) };
 }
 
-function nameOf({ name }: { readonly name: string }): string {
-  return name;
+/** Traffic types whose identities the specs or the state have. */
+function namesIn({ desired }: PlanInput, state: State): string[] {
+  const names = new Set(desired.identities.map(({ trafficType }) => trafficType));
+  for (const { kind, name } of state.values()) if (kind === 'identities') names.add(name);
+  return [...names];
 }

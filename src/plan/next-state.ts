@@ -30,10 +30,10 @@ export function stateBeforeApply(
   changes: readonly Change[],
   head: string | null,
 ): State {
+  if (!changes.some(isBegun)) return state;
   const next = new Map(state);
   const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
-  for (const { ref, action } of changes) {
-    if (action !== 'create' && action !== 'activate') continue;
+  for (const { ref } of changes.filter(isBegun)) {
     if (ref.kind === 'identities') continue;
     const key = `${ref.kind}/${ref.name}`;
     const entry = next.get(key) ?? { kind: ref.kind, name: ref.name, environments: {} };
@@ -44,6 +44,10 @@ export function stateBeforeApply(
     );
   }
   return next;
+}
+
+function isBegun({ action }: Change): boolean {
+  return action === 'create' || action === 'activate';
 }
 
 /** @param place an environment id; null: the workspace level; undefined: nowhere, the entry stays. */
@@ -104,8 +108,9 @@ export function stateAfterAnswers(
   head: string | null,
 ): State {
   const { desired, state, actual } = input;
-  const next = new Map(identitiesAfterAnswers(input, state, changes, outcomes, head));
-  if (actual.showsFlags) return next;
+  const answered = identitiesAfterAnswers(input, state, changes, outcomes, head);
+  if (actual.showsFlags) return answered;
+  const next = new Map(answered);
   for (const { id, ref, action } of changes) {
     if (ref.kind !== 'flag' || ref.environment !== null) continue;
     if (outcomes.get(id)?.status !== 'applied') continue;

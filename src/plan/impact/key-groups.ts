@@ -1,4 +1,5 @@
 import { byCodeUnits } from '../../kinds/json.js';
+import { findSorted } from '../../kinds/sorted.js';
 import type { ListSides } from './environment-sides.js';
 import type { ListId, ServedDefinition } from './served-definition.js';
 import type { Serving } from './serving.js';
@@ -33,7 +34,7 @@ export const TRAFFIC: KeyGroup = {
 
 /** Every listed key of an environment by the combination of lists that holds it: one step per key and list. */
 export interface KeyIndex {
-  readonly combinationOf: ReadonlyMap<string, Combination>;
+  readonly combinationOf: Pick<ReadonlyMap<string, Combination>, 'get'>;
   readonly combinations: readonly Combination[];
 }
 
@@ -43,6 +44,25 @@ interface Combination {
 }
 
 export function keyIndex(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
+  const [first, ...others] = lists;
+  if (first && others.length === 0) return indexOfOne(...first) ?? indexOf(lists);
+  return indexOf(lists);
+}
+
+/** Most flags ask about one list at most, and that does not change: its keys stand alike. Null: it is another case. */
+function indexOfOne(list: ListId, { before, added, removed }: ListSides): KeyIndex | null {
+  if (added.length + removed.length > 0 || !isAscending(before)) return null;
+  const combination: Combination = { lists: new Map([[list, 'kept']]), count: before.length };
+  const get = (key: string): Combination | undefined =>
+    findSorted(before, key, (each) => each) === undefined ? undefined : combination;
+  return { combinationOf: { get }, combinations: before.length > 0 ? [combination] : [] };
+}
+
+function isAscending(keys: readonly string[]): boolean {
+  return keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') < key);
+}
+
+function indexOf(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
   const combinationOf = new Map<string, Combination>();
   const combinations: Combination[] = [];
   const none: Combination = { lists: new Map(), count: 0 };
