@@ -24,8 +24,8 @@ export async function loadFiles(tree: SpecTree, memory?: SpecMemory): Promise<Lo
   const entries = tree.list();
   const diagnostics = entries.flatMap(pathDiagnostics);
   const wanted = entries.flatMap((entry): Wanted[] => {
-    const kind = entry.type === 'file' ? kindOf(entry.path) : undefined;
-    return kind === undefined || entry.sizeBytes > maxBytes(kind) ? [] : [{ entry, kind }];
+    const kind = kindOf(entry.path);
+    return kind !== undefined && isReadable(entry, kind) ? [{ entry, kind }] : [];
   });
   if (wanted.length > MAX_FILES) {
     const message = `${wanted.length} files; at most ${MAX_FILES} are read`;
@@ -42,7 +42,7 @@ export async function loadFiles(tree: SpecTree, memory?: SpecMemory): Promise<Lo
     ofKind.push(file);
     diagnostics.push(...file.diagnostics());
   }
-  memory?.endReading([...files.values()].flat());
+  memory?.endReading(wanted.length, () => [...files.values()].flat());
   return { files, diagnostics, entries: new Map(entries.map((entry) => [entry.path, entry])) };
 }
 
@@ -102,6 +102,10 @@ export function kindOf(path: string): FileKind | undefined {
   if (folder === 'segments') return 'segment';
   if (folder === 'identities') return 'identities';
   return folder === 'kills' && path.split('/').length === 2 ? 'kills' : undefined;
+}
+
+export function isReadable({ type, sizeBytes }: TreeEntry, kind: FileKind): boolean {
+  return type === 'file' && sizeBytes <= maxBytes(kind);
 }
 
 function maxBytes(kind: FileKind): number {

@@ -10,6 +10,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/tree.js';
 import { ALL_IDENTITIES, heldObjects } from './hold-invalid.js';
 import { CONFIG_PATH, loadFiles } from './load-files.js';
+import { readChanged } from './read-changed.js';
 import { configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics } from './references.js';
 import { desiredFlag, resolveFlags } from './resolve-flags.js';
@@ -59,13 +60,16 @@ export async function readSpecs(
   const known = memory.readings.get(tree.list());
   // Nothing else is ever put there.
   if (known !== undefined) return known as SpecsResult;
-  const result = await readAll(tree, memory);
+  const changed = await readChanged(tree, memory);
+  const result: SpecsResult =
+    changed === null ? await readAll(tree, memory) : { ok: true, desired: changed, warnings: [] };
   const isOfGit = tree.list().every(({ blobId }) => blobId !== undefined);
   if (isOfGit) memory.readings.set(tree.list(), result);
   return result;
 }
 
 async function readAll(tree: SpecTree, memory: SpecMemory): Promise<SpecsResult> {
+  memory.rightReading = undefined;
   const loaded = await loadFiles(tree, memory);
   const configFile = loaded.files.get('config')?.[0];
   const readable =
@@ -92,6 +96,7 @@ async function readAll(tree: SpecTree, memory: SpecMemory): Promise<SpecsResult>
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   if (config !== undefined && errors.length === 0) {
     const desired = desiredOf(config, { ...resolved, identities: identityLists }, kills.kills);
+    if (diagnostics.length === 0) remember(tree, specs, desired);
     return { ok: true, desired, warnings: diagnostics };
   }
   const environments = readable?.environments.map(({ name }) => name) ?? [];
@@ -113,6 +118,16 @@ async function readAll(tree: SpecTree, memory: SpecMemory): Promise<SpecsResult>
           ),
         },
       }),
+  };
+}
+
+function remember(tree: SpecTree, specs: SpecSet, desired: Desired): void {
+  const { settings, memory, overlays } = specs;
+  memory.rightReading = {
+    entries: tree.list(),
+    desired,
+    settings,
+    overlaid: new Set(overlays.map(({ spec }) => spec.flag)),
   };
 }
 

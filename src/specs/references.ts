@@ -6,15 +6,18 @@ import type { Reference, ResolvedFlag } from './resolved-flag.js';
 import type { SpecSet } from './spec-set.js';
 import { didYouMean } from './suggest.js';
 
+/** What references are judged by, besides what they name. */
+type Judge = Pick<SpecSet, 'config' | 'memory' | 'unjudged'>;
+
 interface Known {
-  readonly specs: SpecSet;
+  readonly specs: Judge;
   readonly flags: ReadonlyMap<string, ResolvedFlag>;
   readonly segments: ReadonlyMap<string, DesiredSegment>;
 }
 
 /** Whether what the rules name is there, in the same environment, and right for them; and free of cycles. */
 export function referenceDiagnostics(
-  specs: SpecSet,
+  specs: Judge,
   resolved: readonly ResolvedFlag[],
   segments: ReadonlyMap<string, DesiredSegment>,
 ): Diagnostic[] {
@@ -24,8 +27,30 @@ export function referenceDiagnostics(
     flags: new Map(resolved.map((each) => [each.name, each])),
   };
   const doubtful = flagsInDoubt(known, resolved);
+  return judged(known, doubtful, doubtful === resolved);
+}
+
+/**
+ * The same where all was right and only these flags are others; null: rules name one of them, and all have to be judged.
+ */
+export function changedReferenceDiagnostics(
+  specs: Pick<SpecSet, 'config' | 'memory'>,
+  changed: readonly ResolvedFlag[],
+  segments: ReadonlyMap<string, DesiredSegment>,
+): Diagnostic[] | null {
+  const last = specs.memory.rightReferences;
+  if (!last || changed.some(({ name }) => last.named.has(`flag/${name}`))) return null;
+  if (changed.length === 0) return [];
+  const flags = new Map(last.flags);
+  for (const each of changed) flags.set(each.name, each);
+  const unjudged = { flags: new Set<string>(), segments: new Set<string>() };
+  return judged({ specs: { ...specs, unjudged }, segments, flags }, changed, false);
+}
+
+function judged(known: Known, doubtful: readonly ResolvedFlag[], isAll: boolean): Diagnostic[] {
+  const { memory } = known.specs;
   const references = doubtful.flatMap((each) =>
-    specs.memory.references.get(each, [], () => referencesOf(each)),
+    memory.references.get(each, [], () => referencesOf(each)),
   );
   const diagnostics = [
     ...references.flatMap((each) =>
@@ -33,7 +58,7 @@ export function referenceDiagnostics(
     ),
     ...cycleDiagnostics(references),
   ];
-  remember(known, diagnostics, { references, isAll: doubtful === resolved });
+  remember(known, diagnostics, { references, isAll });
   return diagnostics;
 }
 

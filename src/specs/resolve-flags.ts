@@ -34,9 +34,7 @@ export function resolveFlags(specs: SpecSet): {
     overlays.set(overlay.spec.flag, [...ofFlag, overlay]);
   }
   const flags = [...specs.flags.values()].map((each) => {
-    const own = overlays.get(each.spec.flag) ?? [];
-    const from = [specs.settings, ...own.map(({ file }) => file)];
-    const resolved = specs.memory.flags.get(each.file, from, () => resolveFlag(specs, each, own));
+    const resolved = resolvedFlag(specs, each, overlays.get(each.spec.flag) ?? []);
     diagnostics.push(...resolved.diagnostics);
     return resolved.flag;
   });
@@ -45,11 +43,29 @@ export function resolveFlags(specs: SpecSet): {
 
 type Overlay = SpecSet['overlays'][number];
 
-function resolveFlag(
-  specs: SpecSet,
+/** All besides its own files that one flag by itself is judged by. */
+export type FlagSurroundings = Pick<SpecSet, 'config' | 'settings' | 'memory'>;
+
+interface FlagResult {
+  readonly flag: ResolvedFlag;
+  readonly diagnostics: Diagnostic[];
+}
+
+/** One flag by itself. */
+export function resolvedFlag(
+  specs: FlagSurroundings,
   each: SpecOf<FlagSpec>,
   overlays: readonly Overlay[],
-): { flag: ResolvedFlag; diagnostics: Diagnostic[] } {
+): FlagResult {
+  const from = [specs.settings, ...overlays.map(({ file }) => file)];
+  return specs.memory.flags.get(each.file, from, () => resolveFlag(specs, each, overlays));
+}
+
+function resolveFlag(
+  specs: FlagSurroundings,
+  each: SpecOf<FlagSpec>,
+  overlays: readonly Overlay[],
+): FlagResult {
   const { file, spec } = each;
   const diagnostics: Diagnostic[] = [];
   const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
@@ -63,7 +79,7 @@ function resolveFlag(
 }
 
 function resolveEnvironments(
-  specs: SpecSet,
+  specs: FlagSurroundings,
   { file, spec }: SpecOf<FlagSpec>,
   overlays: readonly Overlay[],
   diagnostics: Diagnostic[],

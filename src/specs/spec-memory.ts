@@ -1,5 +1,5 @@
 import type { KeyList } from '../kinds/key-list.js';
-import type { Config, DesiredFlag, DesiredSegment } from '../model/desired.js';
+import type { Config, Desired, DesiredFlag, DesiredSegment } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { TreeEntry } from '../model/tree.js';
 import { SpecFile, type ParsedFile } from './parse-file.js';
@@ -29,6 +29,8 @@ export class SpecMemory {
   readonly keyLists = new Recall<readonly string[], KeyList>();
   /** What a tree of git was read as, by its listing; see `readSpecs`. */
   readonly readings = new WeakMap<readonly TreeEntry[], unknown>();
+  /** The last reading, if nothing was wrong in it. */
+  rightReading: RightReading | undefined;
   /** Of the last reading, if nothing was wrong with its references. */
   rightReferences: RightReferences | undefined;
   readonly #parsed = new Map<string, ParsedFile>();
@@ -58,18 +60,29 @@ export class SpecMemory {
     return file;
   }
 
-  /** To be called after each reading, with its files: forgets what only readings of long ago had. */
-  endReading(files: readonly SpecFile[]): void {
-    const most = READINGS_KEPT * files.length;
-    if (this.#parsed.size > most) {
-      const used = new Set(files.map(({ parsed }) => parsed));
-      for (const [id, parsed] of this.#parsed) if (!used.has(parsed)) this.#parsed.delete(id);
-    }
-    if (this.#files.size > most) {
-      const used = new Set(files);
-      for (const [path, file] of this.#files) if (!used.has(file)) this.#files.delete(path);
-    }
+  /**
+   * To be called after each reading: forgets what only readings of long ago had.
+   *
+   * @param count of its files.
+   */
+  endReading(count: number, files: () => readonly SpecFile[]): void {
+    const most = READINGS_KEPT * count;
+    if (this.#parsed.size <= most && this.#files.size <= most) return;
+    const used = new Set(files());
+    const parsedOnes = new Set([...used].map(({ parsed }) => parsed));
+    for (const [id, parsed] of this.#parsed) if (!parsedOnes.has(parsed)) this.#parsed.delete(id);
+    for (const [path, file] of this.#files) if (!used.has(file)) this.#files.delete(path);
   }
+}
+
+/** A reading in which nothing was wrong, as far as another can go on from it; see `readChanged`. */
+export interface RightReading {
+  readonly entries: readonly TreeEntry[];
+  readonly desired: Desired;
+  /** All of the config that single flags are judged by, as text. */
+  readonly settings: string;
+  /** Names of the flags that have blocks in files of their own. */
+  readonly overlaid: ReadonlySet<string>;
 }
 
 /** What was found right, and what it was found right by. */

@@ -112,7 +112,7 @@ export function fileNameOf(path: string): string {
 
 /** The environment is one of flaghoist.yaml. */
 export function environmentDiagnostics(
-  { config }: SpecSet,
+  { config }: Pick<SpecSet, 'config'>,
   place: { file: SpecFile; path: readonly (string | number)[]; at: 'key' | 'value' },
   environment: string,
 ): Diagnostic[] {
@@ -124,7 +124,7 @@ export function environmentDiagnostics(
 
 /** The file's own traffic type or the default; a diagnostic where there is neither. */
 export function trafficTypeOf(
-  { config }: SpecSet,
+  { config }: Pick<SpecSet, 'config'>,
   { file, written, member }: { file: SpecFile; written: string | undefined; member: string },
 ): { trafficType: string; diagnostics: Diagnostic[] } {
   const trafficType = written ?? config?.defaultTrafficType;
