@@ -24,7 +24,7 @@ import { checkNamesOnService } from './stages/policy.js';
 import { policyOf, refuseUnreviewed } from './stages/reviewing.js';
 import { inRounds } from './stages/rounds.js';
 import { type Applied, type Planned, type RunContext } from './stages/run.js';
-import { connectFor, isLookedAt, reachOf, unsettledIn } from './stages/touched.js';
+import { connectFor, lookedAt, reachOf, unsettledIn } from './stages/touched.js';
 import { unknowns } from './stages/unknowns.js';
 import { verify } from './stages/verifying.js';
 import { weigh } from './stages/weighing.js';
@@ -75,7 +75,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const reach = reachOf(context, { ...known, policy: widest, home, kills, isDryRun });
   const { policy, observed } = reach;
   const at = await connectFor(reader, place, reach, desired);
-  checkNamesOnService(desired, at, (kind, name) => isLookedAt(reach, kind, name));
+  checkNamesOnService(lookedAt(reach, desired), at);
   const trustCounts = context.options.everyKey !== true;
   const whole = observed === 'full';
   const seen = await look(reader, at, {

@@ -20,17 +20,24 @@ export function killOrders({ flags, kills }: Pick<Desired, 'flags' | 'kills'>): 
       return [keyOf(kill), { ...kill, isDeclared }];
     }),
   );
-  for (const flag of flags.values()) {
-    for (const order of ownOrders(flag))
-      if (!orders.has(keyOf(order))) orders.set(keyOf(order), order);
-  }
+  for (const order of ordersOfFlags(flags))
+    if (!orders.has(keyOf(order))) orders.set(keyOf(order), order);
   return [...orders.values()];
 }
 
 const NO_ORDERS: readonly KillOrder[] = [];
+const ordersOfAll = new WeakMap<Desired['flags'], readonly KillOrder[]>();
+
+/** Specs never change, and each run asks several times about the same. */
+function ordersOfFlags(flags: Desired['flags']): readonly KillOrder[] {
+  const orders = ordersOfAll.get(flags) ?? [...flags.values()].flatMap(ownOrders);
+  ordersOfAll.set(flags, orders);
+  return orders;
+}
+
 const ordersOfFlag = new WeakMap<DesiredFlag, readonly KillOrder[]>();
 
-/** A flag of the specs never changes, and each run asks several times about all of them. */
+/** Most flags are the same from run to run. */
 function ownOrders(of: DesiredFlag): readonly KillOrder[] {
   const known = ordersOfFlag.get(of);
   if (known) return known;

@@ -93,16 +93,14 @@ export function isSelected(filter: readonly string[], names: readonly string[]):
 /**
  * Checks what only the service knows: rollout statuses and traffic types that the specs name.
  *
- * @param isLookedAt whether the run looks at the object at all; default: it does.
  * @throws FlaghoistError `NOT_ON_SERVICE`, with the place in the specs.
  */
 export function checkNamesOnService(
-  desired: Desired,
+  desired: Pick<Desired, 'flags' | 'segments' | 'identities'>,
   at: Connection,
-  isLookedAt: (kind: 'flag' | 'segment', name: string) => boolean = () => true,
 ): void {
-  const flags = [...desired.flags.values()].filter(({ name }) => isLookedAt('flag', name));
-  const segments = [...desired.segments.values()].filter(({ name }) => isLookedAt('segment', name));
+  const flags = [...desired.flags.values()];
+  const segments = [...desired.segments.values()];
   const statuses = at.rolloutStatuses.map(({ name }) => name);
   for (const flag of flags) {
     const { rolloutStatus } = flag.fields;

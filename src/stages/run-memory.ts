@@ -1,7 +1,8 @@
 import type { Connection } from '../api/connect.js';
 import { GitMemory } from '../git/git-memory.js';
-import type { Desired, DesiredFlag, DesiredSegment } from '../model/desired.js';
-import { Recall, SpecMemory } from '../specs/spec-memory.js';
+import type { Desired } from '../model/desired.js';
+import { SpecMemory } from '../specs/spec-memory.js';
+import type { ComparedBases } from './away-from-base.js';
 
 /** What the runs over one place so far leave for the next. */
 export interface LastLook {
@@ -21,7 +22,8 @@ export interface LastLook {
 export class RunMemory {
   readonly specs = new SpecMemory();
   readonly git = new GitMemory();
-  readonly atBase = new Recall<DesiredFlag | DesiredSegment, boolean>();
+  /** The last comparison of specs and bases. */
+  bases: ComparedBases | null = null;
   #last: LastLook | null = null;
 
   /** Null: nothing is known, and everything has to be looked at. */

@@ -5,10 +5,10 @@ import type { Desired } from '../model/desired.js';
 import type { ObjectId } from '../model/object-id.js';
 import type { Plan } from '../model/plan.js';
 import type { State, StateEntry } from '../model/state.js';
-import { isFlagAtBase, isSegmentAtBase } from '../plan/at-base.js';
 import { killOrders } from '../plan/kill-orders.js';
 import { pendingWithheld } from '../plan/plan.js';
-import { isWanted, type PlanPolicy } from '../plan/policy.js';
+import { wantedOf, type PlanPolicy } from '../plan/policy.js';
+import { changedObjects, comparedWithBases } from './away-from-base.js';
 import type { LastLook } from './run-memory.js';
 import type { KillResults } from './kill-lane.js';
 import type { RunContext } from './run.js';
@@ -81,8 +81,11 @@ function aboutOf({ options }: RunContext, { home, policy }: Known): string {
 function touchedObjects(context: RunContext, known: Known, last: LastLook | null): Set<string> {
   const { desired, state, policy, kills } = known;
   const strangers = killOrders(desired).filter(({ flag }) => !desired.flags.has(flag));
+  const bases = comparedWithBases(known, context.memory.bases);
+  context.memory.bases = bases;
   return new Set<string>([
-    ...awayFromBase(context, known, last),
+    ...bases.away,
+    ...(last ? changedObjects(last.desired, desired) : []),
     ...[...state].flatMap(([key, entry]) => (isDeclared(entry, desired) ? [] : [key])),
     // To compare identities with what the service took nothing has to be asked.
     ...desired.identities.map(({ trafficType }) => `identities/${trafficType}`),
@@ -94,37 +97,6 @@ function touchedObjects(context: RunContext, known: Known, last: LastLook | null
   ]);
 }
 
-function awayFromBase(
-  { memory }: RunContext,
-  { desired, state, policy }: Known,
-  last: LastLook | null,
-): string[] {
-  const listed = new Map<string, string>();
-  for (const { flag, environment } of desired.kills)
-    listed.set(flag, `${listed.get(flag) ?? ''} ${environment}`);
-  const places = JSON.stringify(policy.environments.map(({ id, selected }) => [id, selected]));
-  const known = { desired, policy };
-  const away: string[] = [];
-  for (const flag of desired.flags.values()) {
-    const key = `flag/${flag.name}`;
-    const entry = state.get(key);
-    const from = [entry, places, listed.get(flag.name)];
-    const atBase = memory.atBase.get(flag, from, () => isFlagAtBase(flag, entry, known));
-    const isOther = last !== null && last.desired.flags.get(flag.name) !== flag;
-    if (!atBase || isOther) away.push(key);
-  }
-  for (const segment of desired.segments.values()) {
-    const key = `segment/${segment.name}`;
-    const entry = state.get(key);
-    const atBase = memory.atBase.get(segment, [entry, places], () =>
-      isSegmentAtBase(segment, entry, known),
-    );
-    const isOther = last !== null && last.desired.segments.get(segment.name) !== segment;
-    if (!atBase || isOther) away.push(key);
-  }
-  return away;
-}
-
 function isDeclared({ kind, name }: StateEntry, { flags, segments }: Desired): boolean {
   if (kind === 'identities') return false;
   return kind === 'flag' ? flags.has(name) : segments.has(name);
@@ -134,13 +106,16 @@ function keyOf(id: ObjectId): string {
   return id.split('@', 1)[0] ?? id;
 }
 
-/** Whether a run looks at an object; a filter by the operator alone lets names be checked all the same. */
-export function isLookedAt(
-  { observed, policy }: Reach,
-  kind: 'flag' | 'segment',
-  name: string,
-): boolean {
-  return observed === 'full' || isWanted(policy, kind, name);
+/** The objects that a run looks at; a filter by the operator alone lets names of all be checked. */
+export function lookedAt({ observed, policy }: Reach, desired: Desired): Desired {
+  if (observed === 'full') return desired;
+  const named = <T extends { readonly name: string }>(objects: readonly T[]): Map<string, T> =>
+    new Map(objects.map((each) => [each.name, each]));
+  return {
+    ...desired,
+    flags: named(wantedOf(policy, 'flag', desired.flags)),
+    segments: named(wantedOf(policy, 'segment', desired.segments)),
+  };
 }
 
 /** `KIND/NAME` of all that a plan does not find equal. */
@@ -155,18 +130,16 @@ export function unsettledIn(plan: Plan): Set<string> {
 export async function connectFor(
   reader: AdminReader,
   place: Place,
-  { policy, observed, last }: Reach,
-  { flags, segments, identities }: Desired,
+  reach: Reach,
+  desired: Desired,
 ): Promise<Connection> {
+  const { observed, last } = reach;
   if (observed === 'full' || last?.at.workspace.id !== place.workspace.id)
     return connectIn(reader, place);
   const { rolloutStatuses, trafficTypes, trafficTypeIds } = last.at;
   const statuses = new Set(rolloutStatuses.map(({ name }) => name));
-  const looked = [
-    ...[...flags.values()].filter(({ name }) => isWanted(policy, 'flag', name)),
-    ...[...segments.values()].filter(({ name }) => isWanted(policy, 'segment', name)),
-    ...identities,
-  ];
+  const { flags, segments, identities } = lookedAt(reach, desired);
+  const looked = [...flags.values(), ...segments.values(), ...identities];
   const isKnown = looked.every((object) => {
     const status = 'fields' in object ? object.fields.rolloutStatus : undefined;
     const isStatusKnown = status === undefined || statuses.has(status);

@@ -9,24 +9,29 @@ import { namesIn, namesInLive } from '../uses.js';
 /**
  * Names of the flags that may serve something else once the changes are made in an environment: those that change, and
  * those whose definition asks about one of these or about a segment that changes, by way of any number of flags.
+ *
+ * @returns what finds them, made once for all environments.
  */
-export function flagsConcerned(
-  environment: PlannedEnvironment,
+export function concernedFlags(
   changes: readonly Change[],
   input: PlanInput,
-): Set<string> {
-  const here = changes.filter(({ ref }) => ref.environment === environment.name);
-  const concerned = new Set(here.filter(isOfFlag).map(({ ref }) => ref.name));
-  const askers = askersIn(environment, input);
-  const reached = new Set(here.map(({ ref }) => keyOf(ref)));
-  // A set that grows while it is walked is walked to its new end.
-  for (const key of reached) {
-    for (const flag of askers.get(key) ?? []) {
-      concerned.add(flag);
-      reached.add(keyOf({ kind: 'flag', name: flag }));
+): (environment: PlannedEnvironment) => Set<string> {
+  const remembered = askersByBases(input);
+  return (environment) => {
+    const seen = askersSeen(environment, input);
+    const here = changes.filter(({ ref }) => ref.environment === environment.name);
+    const concerned = new Set(here.filter(isOfFlag).map(({ ref }) => ref.name));
+    const reached = new Set(here.map(({ ref }) => keyOf(ref)));
+    // A set that grows while it is walked is walked to its new end.
+    for (const key of reached) {
+      const unseen = remembered.get(key)?.filter((flag) => !isSeen(flag, environment, input)) ?? [];
+      for (const flag of [...(seen.get(key) ?? []), ...unseen]) {
+        concerned.add(flag);
+        reached.add(keyOf({ kind: 'flag', name: flag }));
+      }
     }
-  }
-  return concerned;
+    return concerned;
+  };
 }
 
 function isOfFlag({ ref }: Change): boolean {
@@ -37,35 +42,44 @@ function keyOf({ kind, name }: Pick<ObjectRef, 'kind' | 'name'>): string {
   return `${kind}/${name}`;
 }
 
-/** `KIND/NAME` → the flags whose definitions name it before the plan, as `definitionBefore` finds them. */
-function askersIn(
-  environment: PlannedEnvironment,
-  { actual, desired, state }: PlanInput,
-): Map<string, string[]> {
+function isSeen(flag: string, { name }: PlannedEnvironment, { actual }: PlanInput): boolean {
+  return actual.flags.get(flag)?.definitions.has(name) === true;
+}
+
+/** `KIND/NAME` → the flags that name it where this run looked. */
+type Askers = ReadonlyMap<string, readonly string[]>;
+
+function askersSeen(environment: PlannedEnvironment, { actual }: PlanInput): Askers {
   const askers = new Map<string, string[]>();
-  const add = (flag: string, keys: readonly string[]): void => {
-    for (const key of keys) {
-      const known = askers.get(key);
-      if (known) known.push(flag);
-      else askers.set(key, [flag]);
-    }
-  };
   for (const [flag, { definitions }] of actual.flags) {
     const live = definitions.get(environment.name);
-    if (live) add(flag, namesInLive(live));
-  }
-  for (const entry of state.values()) {
-    if (entry.kind !== 'flag') continue;
-    const isSeen = actual.flags.get(entry.name)?.definitions.has(environment.name) === true;
-    if (!isSeen) add(entry.name, namedByBases(entry, desired.flags.get(entry.name)));
+    if (live) addAsker(askers, flag, namesInLive(live));
   }
   return askers;
+}
+
+/** The same by what is remembered, which counts where this run did not look; see `definitionBefore`. */
+function askersByBases({ desired, state }: PlanInput): Askers {
+  const askers = new Map<string, string[]>();
+  for (const entry of state.values()) {
+    if (entry.kind !== 'flag') continue;
+    addAsker(askers, entry.name, namedByBases(entry, desired.flags.get(entry.name)));
+  }
+  return askers;
+}
+
+function addAsker(askers: Map<string, string[]>, flag: string, keys: readonly string[]): void {
+  for (const key of keys) {
+    const known = askers.get(key);
+    if (known) known.push(flag);
+    else askers.set(key, [flag]);
+  }
 }
 
 const namesOfEntry = new WeakMap<FlagEntry, readonly string[]>();
 
 /**
- * What the definitions that are remembered name in any environment, a few more than in this one. An entry never changes,
+ * What the definitions that are remembered name in any environment: a few more than in one. An entry never changes,
  * and most are the same from run to run.
  */
 function namedByBases(entry: FlagEntry, flag: DesiredFlag | undefined): readonly string[] {

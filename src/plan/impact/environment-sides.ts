@@ -5,7 +5,7 @@ import { objectId, type ObjectRef } from '../../model/object-id.js';
 import type { Change, Plan } from '../../model/plan.js';
 import type { PlanInput } from '../plan-input.js';
 import type { PlannedEnvironment } from '../policy.js';
-import { flagsConcerned } from './concerned.js';
+import { concernedFlags } from './concerned.js';
 import {
   questionsOf,
   segmentList,
@@ -44,11 +44,11 @@ export interface ListSides {
 export function environmentSides(plan: Plan, input: PlanInput): EnvironmentSides[] {
   const byId = new Map(plan.changes.map((change) => [change.id, change]));
   const changed = new Set(plan.changes.map(({ ref }) => ref.environment));
+  const concernedIn = concernedFlags(plan.changes, input);
   return input.policy.environments
     .filter(({ name }) => changed.has(name))
     .map((environment) => {
-      const concerned = flagsConcerned(environment, plan.changes, input);
-      const flags = flagsIn(environment, concerned, byId, input);
+      const flags = flagsIn(environment, concernedIn(environment), byId, input);
       return {
         environment,
         flags,
