@@ -115,13 +115,29 @@ async function floorOf(
   return client.wallMs + read.wallMs;
 }
 
+/** What one cycle of `client/cycle.ts` cost. */
+interface CycleCost {
+  readonly cpuMs: number;
+  readonly gitCpuMs: number;
+  readonly gitProcesses: number;
+  readonly rssMiB: number;
+}
+
+const cpuOf = ({ cpuMs }: CycleCost): number => cpuMs;
+const cpuWithGitOf = ({ cpuMs, gitCpuMs }: CycleCost): number => cpuMs + gitCpuMs;
+
 async function touched(workspaces: readonly Workspace[]): Promise<void> {
   table('A cycle of a process that goes on, after a commit that touches one flag', [
     'flags',
     'CPU, ms',
     'full cycle, CPU ms',
     'ratio',
+    'with git, CPU ms',
+    'full, with git',
+    'ratio',
+    'git processes',
     'requests before the write',
+    'memory, MiB, first to last',
   ]);
   for (const workspace of workspaces) {
     await withService(workspace, false, async (service) => {
@@ -131,15 +147,20 @@ async function touched(workspaces: readonly Workspace[]): Promise<void> {
       const { stdout } = await measured(args, { folder });
       const { full, touched: cycles } = JSON.parse(stdout) as Record<
         'full' | 'touched',
-        { cpuMs: number }[]
+        readonly CycleCost[]
       >;
       const { lines } = await service.requests();
       const reads = lines.findIndex((line) => !line.startsWith('GET'));
-      const [own, whole_] = [cycles, full].map((each) => median(each.map(({ cpuMs }) => cpuMs)));
-      const ratio = ((own ?? 0) / (whole_ ?? 1)).toFixed(3);
-      write(
-        `| ${[workspace.flags, whole(own ?? 0), whole(whole_ ?? 0), ratio, reads].join(' | ')} |`,
-      );
+      const of = (costs: readonly CycleCost[], pick: (cost: CycleCost) => number): number =>
+        median(costs.map(pick));
+      const pairs = [cpuOf, cpuWithGitOf].flatMap((pick) => {
+        const [own, whole_] = [of(cycles, pick), of(full, pick)];
+        return [whole(own), whole(whole_), (own / whole_).toFixed(3)];
+      });
+      const memory = [cycles.at(0), cycles.at(-1)].map((cost) => whole(cost?.rssMiB ?? 0));
+      const processes = of(cycles, ({ gitProcesses }) => gitProcesses);
+      const cells = [workspace.flags, ...pairs, processes, reads, memory.join(' → ')];
+      write(`| ${cells.join(' | ')} |`);
     });
   }
 }

@@ -1,4 +1,6 @@
+import childProcess from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { openRun } from '../../src/compose/open-run.js';
 import { operatorSettings } from '../../src/config.js';
@@ -8,35 +10,74 @@ import { flagName } from '../fill.js';
 import { commit } from './workspace.js';
 
 /**
- * A process that runs again and again: full cycles, then cycles after commits that touch one flag each. Says the CPU
- * times of both as JSON, and what was looked at. Git's own processes are not in them.
+ * A process that runs again and again: full cycles, then cycles after commits that touch one flag each. Says as JSON of
+ * both what each cost: CPU time of the process, processes of git that it started, and their CPU time.
  *
  * Usage: `cycle.ts REPOSITORY ORIGIN KEY ROUNDS`.
  */
 const [repository = '', url = '', key = '', rounds = '5'] = process.argv.slice(2);
 const memory = new RunMemory();
+let processes = 0;
+const { spawn } = childProcess;
+childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
+  processes += 1;
+  return spawn(...args);
+}) as typeof spawn;
+syncBuiltinESMExports();
+
+/** The kernel's account of the children that have ended, in steps of 10 ms; Linux alone. */
+function childrenCpuMs(): number {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')'))
+    .split(' ')
+    .slice(14, 16)
+    .map(Number);
+  return (user + system) * 10;
+}
 const { signal } = new AbortController();
 
-async function cycle(touched: boolean): Promise<{ cpuMs: number; observed: string }> {
+interface Cost {
+  readonly cpuMs: number;
+  readonly gitCpuMs: number;
+  readonly gitProcesses: number;
+  readonly rssMiB: number;
+  readonly observed: string;
+}
+
+async function cycle(touched: boolean): Promise<Cost> {
+  processes = 0;
+  const gitBefore = childrenCpuMs();
   const before = process.cpuUsage();
+  const observed = await run(touched);
+  const { user, system } = process.cpuUsage(before);
+  return {
+    cpuMs: (user + system) / 1_000,
+    gitCpuMs: childrenCpuMs() - gitBefore,
+    gitProcesses: processes,
+    rssMiB: process.memoryUsage.rss() / 2 ** 20,
+    observed,
+  };
+}
+
+async function run(touched: boolean): Promise<string> {
   const settings = operatorSettings({ FLAGHOIST_API_KEY: key });
   const flags = { environment: [], only: [], lockTimeout: 0, url, touched };
-  await using run = await openRun(repository, flags, {
+  await using opened = await openRun(repository, flags, {
     settings,
     signal,
     note: () => undefined,
     memory,
   });
-  const { plan } = await reconcile(run.context, {
-    openWriter: run.openWriter,
+  const { plan } = await reconcile(opened.context, {
+    openWriter: opened.openWriter,
     now: Date.now,
     signal,
     progress: {},
     words: {},
     onKill: () => undefined,
   });
-  const { user, system } = process.cpuUsage(before);
-  return { cpuMs: (user + system) / 1_000, observed: plan.observed };
+  return plan.observed;
 }
 
 /** A commit that touches one flag. */

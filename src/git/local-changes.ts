@@ -14,12 +14,14 @@ import { runWithInput } from './git-stream.js';
  *
  * The bytes are compared here, not by `git status`: that would run the clean filters that the repository's own config
  * names. A file that differs only in its line ends is the same, as it is where git converts them.
+ *
+ * @param onDisk what was just listed of the directory; absent: it is listed.
  */
-export async function localChanges(checkout: Checkout): Promise<string[]> {
+export async function localChanges(checkout: Checkout, onDisk?: SpecTree): Promise<string[]> {
   const { repository, head, directory } = checkout;
   if (repository === null) return [];
-  const disk = await directoryTree(directory);
-  const onDisk = new Map(disk.list().map((entry) => [entry.path, entry]));
+  const disk = onDisk ?? (await directoryTree(directory));
+  const byPath = new Map(disk.list().map((entry) => [entry.path, entry]));
   const committed = head === null ? [] : (await commitTree(checkout, head)).list();
   const known = new Set(committed.map(({ path }) => path));
 
@@ -27,12 +29,12 @@ export async function localChanges(checkout: Checkout): Promise<string[]> {
   const missing: string[] = [];
   for (const entry of committed) {
     if (entry.type === 'submodule') continue;
-    const now = onDisk.get(entry.path);
+    const now = byPath.get(entry.path);
     if (now === undefined) missing.push(entry.path);
     // One file after the other: ten thousand open at once are too many.
     else if (!(await sameContent(entry, now, disk, checkout))) changed.push(entry.path);
   }
-  const added = [...onDisk.keys()].filter((path) => !known.has(path));
+  const added = [...byPath.keys()].filter((path) => !known.has(path));
   const all = [
     ...changed,
     ...(await withoutSkipped(repository, missing)),

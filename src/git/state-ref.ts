@@ -55,9 +55,11 @@ export interface StateMeta {
 interface Tip {
   readonly commit: string | null;
   readonly tree: StateTree;
+  /** The tree is as a reading of the commit finds it, and not only equal to that. */
+  readonly isRead: boolean;
 }
 
-const NOTHING: Tip = { commit: null, tree: EMPTY_TREE };
+const NOTHING: Tip = { commit: null, tree: EMPTY_TREE, isRead: true };
 
 /**
  * @param directory the config directory seen from the top of its repository, forward slashes, empty for the top.
@@ -149,7 +151,8 @@ export class StateRef {
     const { afresh = false, head, message } = meta;
     const own = afresh ? null : (this.#tip ?? (await this.#readTip()));
     const from = own === null ? await this.#commit() : own.commit;
-    const parent = onto === this ? (own ?? { commit: from, tree: null }) : (onto.#tip ?? NOTHING);
+    const unknown = { commit: from, tree: null, isRead: true };
+    const parent = onto === this ? (own ?? unknown) : (onto.#tip ?? NOTHING);
     const { workspaceId: workspace, ...place } = this.#place;
     const tree = stateTree(next, { head, workspace, ...place });
     const changes = changesBetween(parent.tree, tree);
@@ -158,9 +161,9 @@ export class StateRef {
       ? parent.commit
       : await this.#import(commitStream(parent, changes, message));
     if (commit !== null && commit !== from) await this.#moveTo(commit, from);
-    this.#tip = { commit, tree };
-    if (commit !== null && changes.written.size <= MANY)
-      this.#memory.keepState(commit, treeAfter(parent.tree, tree, changes));
+    const isRead = parent.isRead && changes.written.size <= MANY;
+    this.#tip = { commit, tree: isRead ? treeAfter(parent.tree, tree, changes) : tree, isRead };
+    if (commit !== null && isRead) this.#memory.keepState(commit, this.#tip.tree);
   }
 
   async #import(stream: string): Promise<string> {
@@ -211,7 +214,7 @@ export class StateRef {
     const known = this.#memory.stateAt(commit);
     const tree = known ?? (await this.#treeAt(commit));
     this.#memory.keepState(commit, tree);
-    return { commit, tree };
+    return { commit, tree, isRead: true };
   }
 
   async #treeAt(commit: string): Promise<StateTree> {

@@ -5,8 +5,8 @@ import type { TreeEntry } from '../model/tree.js';
 import { SpecFile, type ParsedFile } from './parse-file.js';
 import type { Reference, ResolvedFlag } from './resolved-flag.js';
 
-/** More parsed files than this many times those of one reading are not kept. */
-const READINGS_KEPT = 2;
+/** Parsed files that are kept besides those of the last reading: of commits that runs compare with. */
+const MORE_KEPT = 1_000;
 
 /**
  * What readings of one directory's commits have in common, so that a further one costs what changed and not what is
@@ -66,7 +66,7 @@ export class SpecMemory {
    * @param count of its files.
    */
   endReading(count: number, files: () => readonly SpecFile[]): void {
-    const most = READINGS_KEPT * count;
+    const most = count + MORE_KEPT;
     if (this.#parsed.size <= most && this.#files.size <= most) return;
     const used = new Set(files());
     const parsedOnes = new Set([...used].map(({ parsed }) => parsed));

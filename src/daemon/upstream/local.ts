@@ -1,8 +1,9 @@
 import { FlaghoistError } from '../../errors.js';
 import { openCheckout, type Checkout } from '../../git/checkout.js';
 import { commitIn } from '../../git/commit-summary.js';
+import { directoryTree } from '../../git/directory-tree.js';
 import { filesPrint } from '../../git/files-print.js';
-import type { GitMemory } from '../../git/git-memory.js';
+import { GitMemory } from '../../git/git-memory.js';
 import { localChanges } from '../../git/local-changes.js';
 import { addsKill } from '../../stages/added-kills.js';
 import { openCommit, openSource, type Source } from '../../stages/source.js';
@@ -21,6 +22,8 @@ export class LocalUpstream implements Upstream {
   readonly branch = null;
   readonly directory: string;
   #events: FileEvents | null = null;
+  /** Of the runs: what a look lists is what the run after it reads. */
+  #memory = new GitMemory();
   #last: { readonly head: string; readonly print: string; readonly seen: Seen } | null = null;
 
   constructor(directory: string) {
@@ -32,13 +35,14 @@ export class LocalUpstream implements Upstream {
     const real = await this.#real();
     return this.#with(real, async (checkout) => {
       await this.#events?.watch(await watchedFolders(this.directory, checkout));
-      const print = await filesPrint(checkout.directory);
+      const disk = await directoryTree(checkout.directory);
+      const print = filesPrint(disk);
       const { head } = checkout;
       if (checkout.repository === null) return { commit: null, localFiles: print };
       if (head === null) throw noCommit(this.directory);
       const last = this.#last;
       if (last?.head === head && last.print === print) return last.seen;
-      const isDirty = (await localChanges(checkout)).length > 0;
+      const isDirty = (await localChanges(checkout, disk)).length > 0;
       const commit = await commitIn(checkout, head);
       const seen = { commit, localFiles: isDirty ? print : null };
       this.#last = { head, print, seen };
@@ -48,6 +52,7 @@ export class LocalUpstream implements Upstream {
 
   async open(commit: string | null, memory?: GitMemory): Promise<Source> {
     const real = await this.#real();
+    this.#memory = memory ?? this.#memory;
     if (commit === null) return openSource(real, { workingTree: true });
     return openCommit(await openCheckout(real, memory), commit);
   }
@@ -80,7 +85,7 @@ export class LocalUpstream implements Upstream {
   }
 
   async #with<T>(directory: string, use: (checkout: Checkout) => Promise<T>): Promise<T> {
-    const checkout = await openCheckout(directory);
+    const checkout = await openCheckout(directory, this.#memory);
     try {
       return await use(checkout);
     } finally {
