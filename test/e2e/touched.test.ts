@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openRun } from '../../src/compose/open-run.js';
 import { operatorSettings } from '../../src/config.js';
@@ -36,6 +39,24 @@ const ASKS = (name: string): string =>
   `    rules: [{ if: { flag: ${name}, treatments: ["on"] }, serve: "on" }]\n`;
 
 const IN_BETA = '    rules: [{ if: { segment: beta }, serve: "on" }]\n';
+
+/** What is run, and the arguments of every git that was started by it. */
+async function withCountedGit<T>(
+  run: () => Promise<T>,
+): Promise<{ readonly result: T; readonly commands: readonly string[] }> {
+  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-git-'));
+  const [log, path] = [join(folder, 'log'), process.env['PATH'] ?? ''];
+  const script = `#!/bin/sh\necho "$@" >> ${log}\nPATH=${path} exec git "$@"\n`;
+  writeFileSync(join(folder, 'git'), script, { mode: 0o755 });
+  process.env['PATH'] = `${folder}:${path}`;
+  try {
+    const result = await run();
+    return { result, commands: readFileSync(log, 'utf8').trimEnd().split('\n') };
+  } finally {
+    process.env['PATH'] = path;
+    rmSync(folder, { recursive: true });
+  }
+}
 
 describe('a run that looks at what was touched', () => {
   let repository: ConfigRepository;
@@ -131,6 +152,26 @@ describe('a run that looks at what was touched', () => {
     ]);
     expect(readsBeforeWrite()).toBeLessThanOrEqual(6);
     expect(service.requests.length).toBeLessThanOrEqual(5 + 3 + 3);
+  });
+
+  it('starts six processes of git at most', async () => {
+    repository.write({ 'flags/f-7.yaml': flag('f-7', { on: 50 }) });
+    repository.commit('Ramp seven');
+    await cycle();
+    repository.write({ 'flags/f-8.yaml': flag('f-8', { on: 50 }) });
+    repository.commit('Ramp eight');
+
+    const { result, commands } = await withCountedGit(cycle);
+
+    expect(result.plan.changes).toHaveLength(2);
+    expect(commands.map((each) => each.split(' ').find((word) => /^[a-z]/.test(word)))).toEqual([
+      'rev-parse',
+      'diff-tree',
+      'cat-file',
+      'log',
+      'fast-import',
+      'update-ref',
+    ]);
   });
 
   it('asks for the place alone where nothing was touched', async () => {
