@@ -88,13 +88,13 @@ function runsOf(
       {
         ...run,
         ...{ everyKey, suspend, allowOlder, dryRun, only: [], holdInvalid: true },
-        touched: look === 'touched',
+        touched: look !== 'full',
         // What one replica remembers, the next has to find.
         ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
       },
       {
         ...{ settings, signal, note, open, limiters, traffic, fence },
-        ...(look !== 'apart' && { memory }),
+        memory: look === 'apart' ? memory.aside() : memory,
       },
     );
 }

@@ -32,7 +32,7 @@ export interface RunOrder {
   /**
    * - `touched`: only at what changed since the runs before, as far as these know; drift elsewhere is not seen
    * - `full`: at everything
-   * - `apart`: at everything, and the runs to come learn nothing of it
+   * - `apart`: as `touched`, and the runs to come learn nothing of it
    */
   readonly look: 'touched' | 'full' | 'apart';
   /** Keys are listed also where their number is the remembered one. */

@@ -20,11 +20,24 @@ export interface LastLook {
  * it and without; only with it may a run look at nothing but what was touched.
  */
 export class RunMemory {
-  readonly specs = new SpecMemory();
-  readonly git = new GitMemory();
+  readonly specs: SpecMemory;
+  readonly git: GitMemory;
   /** The last comparison of specs and bases. */
   bases: ComparedBases | null = null;
   #last: LastLook | null = null;
+
+  constructor(specs = new SpecMemory(), git = new GitMemory()) {
+    this.specs = specs;
+    this.git = git;
+  }
+
+  /** For a run that knows what the others know, and of which they learn nothing. */
+  aside(): RunMemory {
+    const aside = new RunMemory(this.specs, this.git);
+    aside.bases = this.bases;
+    aside.#last = this.#last;
+    return aside;
+  }
 
   /** Null: nothing is known, and everything has to be looked at. */
   lastLook(about: string): LastLook | null {

@@ -5,7 +5,7 @@ import { directoryTree } from '../git/directory-tree.js';
 import type { GitMemory } from '../git/git-memory.js';
 import { localChanges } from '../git/local-changes.js';
 import type { Revision } from '../model/run.js';
-import type { SpecTree } from '../model/tree.js';
+import type { SpecTree, TreeEntry } from '../model/tree.js';
 
 /** The files that a run reads, and what is known of where they came from. */
 export interface Source extends AsyncDisposable {
@@ -21,6 +21,7 @@ export interface Source extends AsyncDisposable {
  * it lies on disk. A directory without git is read as it is.
  *
  * @param at a revision that is read as if it were HEAD.
+ * @param sameAsHead files that do not differ from HEAD are read as its own, which costs nothing where those are known.
  * @throws FlaghoistError `SPECS_INVALID`: git knows the directory, but no commit has it yet.
  */
 export async function openSource(
@@ -28,8 +29,14 @@ export async function openSource(
   {
     workingTree,
     at,
+    sameAsHead = false,
     memory,
-  }: { workingTree: boolean; at?: string | undefined; memory?: GitMemory },
+  }: {
+    workingTree: boolean;
+    at?: string | undefined;
+    sameAsHead?: boolean;
+    memory?: GitMemory;
+  },
 ): Promise<Source> {
   const checkout = await openCheckout(directory, memory);
   if (at !== undefined) {
@@ -42,7 +49,11 @@ export async function openSource(
   const { head } = checkout;
   if (head !== null && changes.length === 0) return fromCommit(checkout, head, []);
   if (workingTree) {
-    return fromDirectory(checkout, { commit: head, dirty: true }, [dirtyWarning(changes, head)]);
+    const source = await fromDirectory(checkout, { commit: head, dirty: true }, [
+      dirtyWarning(changes, head),
+    ]);
+    if (head === null || !sameAsHead) return source;
+    return { ...source, tree: changedOn(await commitTree(checkout, head), source.tree, changes) };
   }
   if (head === null) {
     throw new FlaghoistError(
@@ -92,6 +103,19 @@ async function fromCommit(
     revision: { commit: head, dirty: false },
     warnings,
     [Symbol.asyncDispose]: async () => checkout.close(),
+  };
+}
+
+/** The files on disk; those that did not change are the commit's. */
+function changedOn(commit: SpecTree, disk: SpecTree, changes: readonly string[]): SpecTree {
+  const changed = new Set(changes);
+  const committed = new Map(commit.list().map((entry) => [entry.path, entry]));
+  const known = (path: string): TreeEntry | undefined =>
+    changed.has(path) ? undefined : committed.get(path);
+  const entries = disk.list().map((entry) => known(entry.path) ?? entry);
+  return {
+    list: () => entries,
+    read: async (path) => (known(path) ? commit : disk).read(path),
   };
 }
 

@@ -53,7 +53,9 @@ export class LocalUpstream implements Upstream {
   async open(commit: string | null, memory?: GitMemory): Promise<Source> {
     const real = await this.#real();
     this.#memory = memory ?? this.#memory;
-    if (commit === null) return openSource(real, { workingTree: true });
+    if (commit === null) {
+      return openSource(real, { workingTree: true, sameAsHead: true, memory: this.#memory });
+    }
     return openCommit(await openCheckout(real, memory), commit);
   }
 
