@@ -88,12 +88,16 @@ describe('watching a directory', () => {
     const daemon = watch();
     await daemon.ran(first, 'applied');
 
+    service.requests.length = 0;
     repository.write({ 'flags/pay.yaml': flag(50) });
     const line = await daemon.line(({ msg }) => msg.startsWith('local changes'));
 
     expect(line).toMatchObject({ level: 'warn', revision: first });
     expect(line.summary).toContain('1 to update');
     expect(await percent()).toBe(10);
+    // Only of what the edit touches: nobody lists all flags for it.
+    const lists = service.requests.filter(({ path }) => /\/splits\/ws\/[^/]+(?:\?|$)/.test(path));
+    expect(lists).toEqual([]);
   });
 
   it('runs at SIGHUP, and ends with 130 after SIGINT', async () => {
