@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { realTime } from '../../src/api/time.js';
 import { Database } from '../../src/daemon/replicas/database.js';
@@ -94,9 +95,29 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
     const keeper = keeperOf('a');
     const held = await keeper.take('x');
     await letTimePass();
-    await keeper.take('x');
+    await keeperOf('a').take('x');
 
     expect(await keeper.mayWrite(held ? [held] : [])).toBe(false);
+  });
+
+  it('are had at once by who was given one and never heard of it', async () => {
+    const url = await createDatabase(inject('postgresServer') ?? '');
+    const slow = new Database({ url, timeoutMs: 300, connections: 2, onTrouble: () => undefined });
+    const holder = new Client({ connectionString: url });
+    await holder.connect();
+    await slow.query(MIGRATION);
+    const ours = new LeaseKeeper(new Leases(slow, 'a', TTL_MS), TTL_MS, realTime);
+    const theirs = new Leases(slow, 'b', TTL_MS);
+    await theirs.giveBack([(await theirs.take('x')) ?? { name: 'x', term: 0 }]);
+    await holder.query('begin; select * from flaghoist_daemon.lease for update');
+    await expect(ours.take('x')).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    await holder.query('commit');
+    await expect.poll(async () => theirs.take('x')).toBeNull();
+
+    expect(await ours.take('x')).toMatchObject({ name: 'x', term: 3 });
+    expect(await ours.take('x')).toBeNull();
+    await holder.end();
+    await slow.close();
   });
 
   it('permit no write when one of several is not held', async () => {

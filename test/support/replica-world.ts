@@ -257,6 +257,16 @@ export class ReplicaWorld implements AsyncDisposable {
     rmSync(this.#root, { recursive: true, force: true });
   }
 
+  /** What the replicas said of their leases. */
+  leaseLog(): string {
+    const said = this.replicas.flatMap(({ name, watching: { lines } }) =>
+      lines
+        .filter(({ msg }) => /keeps the source|database of the replicas|leases stay/.test(msg))
+        .map((line) => `${name} ${JSON.stringify(line)}`),
+    );
+    return said.join('\n');
+  }
+
   #logs(): string {
     const tail = ({ name, watching: { lines } }: Replica): string =>
       lines
