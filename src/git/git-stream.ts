@@ -71,7 +71,10 @@ export async function runWithInput(
         resolve(Buffer.concat(stdout));
         return;
       }
-      const exit = new GitExit(code ?? -1, Buffer.concat(stderr).toString('utf8'));
+      const [said, complaint] = [stdout, stderr].map((each) =>
+        Buffer.concat(each).toString('utf8'),
+      );
+      const exit = new GitExit(code ?? -1, complaint ?? '', said);
       reject(gitError(purpose, exit));
     });
     child.stdin.end(input);

@@ -1,4 +1,5 @@
 import { sameJson } from '../kinds/json.js';
+import { importData } from './made-commit.js';
 import {
   entryPath,
   entryText,
@@ -58,36 +59,16 @@ export function treeAfter(
 }
 
 /**
- * Input of `git fast-import` that makes one commit, prints its name and leaves no ref behind: only `update-ref`
- * compares what it replaces.
+ * The changes in the words of `git fast-import`.
+ *
+ * @param isAfresh it is not known what stands there, and nothing of it may stay.
  */
-export function commitStream(
-  tip: { readonly commit: string | null; readonly tree: StateTree | null },
-  { written, gone }: StateChanges,
-  message: string,
-): string {
-  const scratch = 'refs/flaghoist-scratch';
+export function importLines(isAfresh: boolean, { written, gone }: StateChanges): string[] {
   return [
-    `commit ${scratch}`,
-    'mark :1',
-    'committer flaghoist <flaghoist@localhost> now',
-    data(`${message}\n`),
-    ...(tip.commit === null ? [] : [`from ${tip.commit}`]),
-    // Where it is not known what stands there, nothing of it may stay.
-    ...(tip.tree === null ? ['deleteall'] : []),
-    ...[...written].flatMap(([path, text]) => [`M 100644 inline ${path}`, data(text)]),
+    ...(isAfresh ? ['deleteall'] : []),
+    ...[...written].flatMap(([path, text]) => [`M 100644 inline ${path}`, importData(text)]),
     ...gone.map((path) => `D ${quoted(path)}`),
-    'get-mark :1',
-    `reset ${scratch}`,
-    `from ${'0'.repeat(tip.commit?.length ?? 40)}`,
-    '',
-    'done',
-    '',
-  ].join('\n');
-}
-
-function data(text: string): string {
-  return `data ${String(Buffer.byteLength(text))}\n${text}`;
+  ];
 }
 
 /** A path of ours needs no quotes; one that was pushed may. */

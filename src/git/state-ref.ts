@@ -4,8 +4,9 @@ import type { State, StateEntry } from '../model/state.js';
 import { GitMemory } from './git-memory.js';
 import { exitCodeOf, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
+import { makeCommit } from './made-commit.js';
 import { ObjectReader } from './objects.js';
-import { changesBetween, commitStream, contentOf, treeAfter } from './state-commit.js';
+import { changesBetween, contentOf, importLines, treeAfter } from './state-commit.js';
 import {
   encodeName,
   parseRunFile,
@@ -50,6 +51,8 @@ export interface StateMeta {
   readonly message: string;
   /** Whatever the ref holds now, perhaps nothing that can be read, gives way to the state that is written. */
   readonly afresh?: boolean;
+  /** The run writes nothing after this: who shares the state may let others in along with it. */
+  readonly last?: boolean;
 }
 
 interface Tip {
@@ -130,71 +133,8 @@ export class StateRef {
     }
   }
 
-  /** @throws FlaghoistError `STATE_UNREADABLE`, `GIT` */
-  async read(): Promise<StateReading> {
-    const tip = await this.#readTip();
-    this.#tip = tip;
-    const { entries: state, others } = tip.tree;
-    const record = others.get(RUN_FILE);
-    const head = record === undefined ? null : parseRunFile(record).head;
-    return { state, head, commit: tip.commit };
-  }
-
-  /**
-   * Makes one commit of what differs, and none where nothing does.
-   *
-   * @param onto the reading of another ref that the commit follows, instead of what this one holds.
-   * @throws FlaghoistError `IN_USE` the ref moved since it was read; `GIT`
-   */
-  async write(next: State, meta: StateMeta, onto: StateRef = this): Promise<void> {
-    if (this.#place === null) throw new Error(`bug: ${this.name} was opened to be read`);
-    const { afresh = false, head, message } = meta;
-    const own = afresh ? null : (this.#tip ?? (await this.#readTip()));
-    const from = own === null ? await this.#commit() : own.commit;
-    const unknown = { commit: from, tree: null, isRead: true };
-    const parent = onto === this ? (own ?? unknown) : (onto.#tip ?? NOTHING);
-    const { workspaceId: workspace, ...place } = this.#place;
-    const tree = stateTree(next, { head, workspace, ...place });
-    const changes = changesBetween(parent.tree, tree);
-    const isSame = changes.written.size + changes.gone.length === 0 && parent.tree !== null;
-    const commit = isSame
-      ? parent.commit
-      : await this.#import(commitStream(parent, changes, message));
-    if (commit !== null && commit !== from) await this.#moveTo(commit, from);
-    const isRead = parent.isRead && changes.written.size <= MANY;
-    this.#tip = { commit, tree: isRead ? treeAfter(parent.tree, tree, changes) : tree, isRead };
-    if (commit !== null && isRead) this.#memory.keepState(commit, this.#tip.tree);
-  }
-
-  async #import(stream: string): Promise<string> {
-    const answer = await runWithInput(
-      this.#git,
-      ['fast-import', '--quiet', '--done', '--date-format=now', '--force'],
-      stream,
-      'write the state',
-    );
-    return answer.toString('utf8').trim();
-  }
-
-  async #moveTo(commit: string, from: string | null): Promise<void> {
-    const old = from ?? '0'.repeat(commit.length);
-    try {
-      await this.#git.run(
-        ['update-ref', '--no-deref', this.name, commit, old],
-        `move ${this.name}`,
-      );
-    } catch (error) {
-      if ((await this.#commit()) === from) throw error;
-      this.#tip = null;
-      throw new FlaghoistError(
-        'IN_USE',
-        `cannot write the state: another run moved ${this.name} meanwhile (run again)`,
-        { cause: error },
-      );
-    }
-  }
-
-  async #commit(): Promise<string | null> {
+  /** The commit that the ref holds; null: there is no such ref. */
+  async commit(): Promise<string | null> {
     if (this.#objects) return (await this.#objects.header(`${this.name}^{commit}`))?.id ?? null;
     try {
       const answer = await this.#git.run(
@@ -208,8 +148,66 @@ export class StateRef {
     }
   }
 
-  async #readTip(): Promise<Tip> {
-    const commit = await this.#commit();
+  /**
+   * @param at the commit that the ref was just seen to hold; absent: it is asked for.
+   * @throws FlaghoistError `STATE_UNREADABLE`, `GIT`
+   */
+  async read(at?: string | null): Promise<StateReading> {
+    const tip = await this.#readTip(at);
+    this.#tip = tip;
+    const { entries: state, others } = tip.tree;
+    const record = others.get(RUN_FILE);
+    const head = record === undefined ? null : parseRunFile(record).head;
+    return { state, head, commit: tip.commit };
+  }
+
+  /**
+   * Makes one commit of what differs, and none where nothing does.
+   *
+   * @param onto the reading of another ref that the commit follows, instead of what this one holds.
+   * @returns the commit that the ref holds now; null: none, and there was nothing to write.
+   * @throws FlaghoistError `IN_USE` the ref moved since it was read; `GIT`
+   */
+  async write(next: State, meta: StateMeta, onto: StateRef = this): Promise<string | null> {
+    if (this.#place === null) throw new Error(`bug: ${this.name} was opened to be read`);
+    const { afresh = false, head, message } = meta;
+    const own = afresh ? null : (this.#tip ?? (await this.#readTip()));
+    const from = own === null ? await this.commit() : own.commit;
+    const unknown = { commit: from, tree: null, isRead: true };
+    const parent = onto === this ? (own ?? unknown) : (onto.#tip ?? NOTHING);
+    const { workspaceId: workspace, ...place } = this.#place;
+    const tree = stateTree(next, { head, workspace, ...place });
+    const changes = changesBetween(parent.tree, tree);
+    const lines = importLines(parent.tree === null, changes);
+    const commit =
+      lines.length === 0
+        ? parent.commit
+        : await makeCommit(this.#git, { message, from: parent.commit, lines }, 'write the state');
+    if (commit !== null && commit !== from) await this.#moveTo(commit, from);
+    const isRead = parent.isRead && changes.written.size <= MANY;
+    this.#tip = { commit, tree: isRead ? treeAfter(parent.tree, tree, changes) : tree, isRead };
+    if (commit !== null && isRead) this.#memory.keepState(commit, this.#tip.tree);
+    return commit;
+  }
+
+  async #moveTo(commit: string, from: string | null): Promise<void> {
+    const old = from ?? '0'.repeat(commit.length);
+    try {
+      const args = ['update-ref', '--no-deref', this.name, commit, old];
+      await runWithInput(this.#git, args, '', `move ${this.name}`);
+    } catch (error) {
+      if ((await this.commit()) === from) throw error;
+      this.#tip = null;
+      throw new FlaghoistError(
+        'IN_USE',
+        `cannot write the state: another run moved ${this.name} meanwhile (run again)`,
+        { cause: error },
+      );
+    }
+  }
+
+  async #readTip(at?: string | null): Promise<Tip> {
+    const commit = at === undefined ? await this.commit() : at;
     if (commit === null) return NOTHING;
     const known = this.#memory.stateAt(commit);
     const tree = known ?? (await this.#treeAt(commit));

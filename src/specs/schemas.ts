@@ -31,6 +31,12 @@ export interface Schema {
   readonly 'x-expected'?: string;
 }
 
+/**
+ * The schemas are ours and a test holds them against the meta-schema. To compile that one, and to polish generated code
+ * that a run uses once, took longer than all that it is used for.
+ */
+const QUICK_START = { meta: false, validateSchema: false, code: { optimize: false } } as const;
+
 const loaded = new Map<SchemaName, Schema>();
 const compiled = new Map<SchemaName, ValidateFunction>();
 let ajv: Ajv2020 | undefined;
@@ -61,64 +67,11 @@ function validator(): Ajv2020 {
       verbose: true,
       allowUnionTypes: true,
       strictTypes: false,
+      ...QUICK_START,
     });
     ajv.addVocabulary(['x-expected', 'tsType']);
     // The overlay's schema points into the flag's.
     ajv.addSchema(schemaOf('flag'));
   }
   return ajv;
-}
-
-/**
- * The schemas that a value may have to meet at a place: references followed, alternatives laid side by side.
- * Each comes with the document that its own references start from.
- */
-export interface Candidate {
-  readonly schema: Schema;
-  readonly root: SchemaName;
-}
-
-export function expand({ schema, root }: Candidate): Candidate[] {
-  if (schema.$ref !== undefined) return expand(follow(schema.$ref, root));
-  if (schema.anyOf !== undefined)
-    return schema.anyOf.flatMap((each) => expand({ schema: each, root }));
-  return [{ schema, root }];
-}
-
-function follow(ref: string, root: SchemaName): Candidate {
-  const [document = '', fragment = ''] = ref.split('#');
-  const name = document === '' ? root : (document.replace('.schema.json', '') as SchemaName);
-  const found = fragment
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>>)[part], schemaOf(name));
-  if (found === undefined) throw new Error(`bug: no schema at ${ref}`);
-  return { schema: found as Schema, root: name };
-}
-
-export function memberCandidates(parents: readonly Candidate[], key: string): Candidate[] {
-  return parents.flatMap(({ schema, root }) => {
-    const { properties, additionalProperties } = schema;
-    const named =
-      properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined;
-    const member = named ?? additionalProperties;
-    return typeof member === 'object' ? expand({ schema: member, root }) : [];
-  });
-}
-
-export function itemCandidates(parents: readonly Candidate[]): Candidate[] {
-  return parents.flatMap(({ schema, root }) =>
-    schema.items === undefined ? [] : expand({ schema: schema.items, root }),
-  );
-}
-
-/** JSON types that a scalar may have here; empty where no schema says anything. */
-export function scalarTypes(candidates: readonly Candidate[]): ReadonlySet<string> {
-  return new Set(
-    candidates.flatMap(({ schema }) => [
-      ...[schema.type ?? []].flat(),
-      ...(schema.const === undefined ? [] : [typeof schema.const]),
-      ...(schema.enum ?? []).map((each) => typeof each),
-    ]),
-  );
 }
