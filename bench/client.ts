@@ -121,6 +121,7 @@ interface CycleCost {
   readonly gitCpuMs: number;
   readonly gitProcesses: number;
   readonly rssMiB: number;
+  readonly lookCpuMs: number;
 }
 
 const cpuOf = ({ cpuMs }: CycleCost): number => cpuMs;
@@ -137,6 +138,7 @@ async function touched(workspaces: readonly Workspace[]): Promise<void> {
     'ratio',
     'git processes',
     'requests before the write',
+    'look, CPU ms',
     'memory, MiB, first to last',
   ]);
   for (const workspace of workspaces) {
@@ -159,7 +161,8 @@ async function touched(workspaces: readonly Workspace[]): Promise<void> {
       });
       const memory = [cycles.at(0), cycles.at(-1)].map((cost) => whole(cost?.rssMiB ?? 0));
       const processes = of(cycles, ({ gitProcesses }) => gitProcesses);
-      const cells = [workspace.flags, ...pairs, processes, reads, memory.join(' → ')];
+      const look = whole(of(cycles, ({ lookCpuMs }) => lookCpuMs));
+      const cells = [workspace.flags, ...pairs, processes, reads, look, memory.join(' → ')];
       write(`| ${cells.join(' | ')} |`);
     });
   }

@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { openRun } from '../../src/compose/open-run.js';
 import { operatorSettings } from '../../src/config.js';
+import { LocalUpstream } from '../../src/daemon/upstream/local.js';
 import { reconcile } from '../../src/reconcile.js';
 import { RunMemory } from '../../src/stages/run-memory.js';
 import { flagName } from '../fill.js';
@@ -11,7 +12,8 @@ import { commit } from './workspace.js';
 
 /**
  * A process that runs again and again: full cycles, then cycles after commits that touch one flag each. Says as JSON of
- * both what each cost: CPU time of the process, processes of git that it started, and their CPU time.
+ * both what each cost: CPU time of the process, processes of git that it started, and their CPU time. As in the daemon a
+ * look at the directory comes before the run, which reads the commit that was seen; what it costs is told by itself.
  *
  * Usage: `cycle.ts REPOSITORY ORIGIN KEY ROUNDS`.
  */
@@ -36,23 +38,29 @@ function childrenCpuMs(): number {
   return (user + system) * 10;
 }
 const { signal } = new AbortController();
+const upstream = new LocalUpstream(repository);
 
 interface Cost {
   readonly cpuMs: number;
   readonly gitCpuMs: number;
   readonly gitProcesses: number;
   readonly rssMiB: number;
+  /** Of the look before the run. */
+  readonly lookCpuMs: number;
   readonly observed: string;
 }
 
 async function cycle(touched: boolean): Promise<Cost> {
+  const beforeLook = process.cpuUsage();
+  const { commit } = await upstream.look();
+  const lookCpuMs = cpuMsSince(beforeLook);
   processes = 0;
   const gitBefore = childrenCpuMs();
   const before = process.cpuUsage();
-  const observed = await run(touched);
-  const { user, system } = process.cpuUsage(before);
+  const observed = await run(commit?.commit ?? '', touched);
   return {
-    cpuMs: (user + system) / 1_000,
+    cpuMs: cpuMsSince(before),
+    lookCpuMs,
     gitCpuMs: childrenCpuMs() - gitBefore,
     gitProcesses: processes,
     rssMiB: process.memoryUsage.rss() / 2 ** 20,
@@ -60,7 +68,12 @@ async function cycle(touched: boolean): Promise<Cost> {
   };
 }
 
-async function run(touched: boolean): Promise<string> {
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+async function run(commit: string, touched: boolean): Promise<string> {
   const settings = operatorSettings({ FLAGHOIST_API_KEY: key });
   const flags = { environment: [], only: [], lockTimeout: 0, url, touched };
   await using opened = await openRun(repository, flags, {
@@ -68,6 +81,7 @@ async function run(touched: boolean): Promise<string> {
     signal,
     note: () => undefined,
     memory,
+    open: async (git) => upstream.open(commit, git),
   });
   const { plan } = await reconcile(opened.context, {
     openWriter: opened.openWriter,
