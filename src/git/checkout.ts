@@ -54,10 +54,11 @@ export async function openCheckout(
   if (root === null) return withoutRepository(real);
 
   const git = openGit(root, (await sameOwner(real, root)) ? root : null);
-  const answer = await firstAnswer(git, root);
-  if (answer === null) return withoutRepository(real);
-  const [gitDir = '', shallow, head = null] = answer.trimEnd().split('\n');
   const objects = new ObjectReader(git);
+  const found =
+    (await knownRepository(root, objects, memory)) ?? (await askedFor(git, root, memory));
+  if (found === null) return withoutRepository(real);
+  const { gitDir, shallow, head } = found;
   const inside = relative(root, real).split(sep).join('/');
   const prefix = inside === '' ? '' : `${inside}/`;
   const repository = { root, gitDir, prefix, git, objects, memory };
@@ -65,7 +66,7 @@ export async function openCheckout(
     directory: real,
     repository,
     head,
-    shallow: shallow === 'true',
+    shallow,
     close: async () => objects.close(),
   };
 }
@@ -218,6 +219,52 @@ async function sameOwner(directory: string, root: string): Promise<boolean> {
   const paths = [directory, root, join(root, '.git')];
   const owners = await Promise.all(paths.map(async (path) => (await lstat(path)).uid));
   return new Set(owners).size === 1;
+}
+
+interface FoundRepository {
+  readonly gitDir: string;
+  readonly shallow: boolean;
+  readonly head: string | null;
+}
+
+/** Without a process of its own, where an earlier run found the same repository; null: git has to be asked. */
+async function knownRepository(
+  root: string,
+  objects: ObjectReader,
+  { gitDirs }: GitMemory,
+): Promise<FoundRepository | null> {
+  const known = gitDirs.get(root);
+  const stamp = await dotGitStamp(root);
+  if (known?.stamp !== stamp) return null;
+  try {
+    const head = await objects.header('HEAD^{commit}');
+    // Git itself goes by this file.
+    const shallow = await exists(join(known.gitDir, 'shallow'));
+    return { gitDir: known.gitDir, shallow, head: head?.id ?? null };
+  } catch {
+    // Git says better what is wrong with it.
+    return null;
+  }
+}
+
+/** Null: there is no git to ask. */
+async function askedFor(
+  git: Git,
+  root: string,
+  { gitDirs }: GitMemory,
+): Promise<FoundRepository | null> {
+  const stamp = await dotGitStamp(root);
+  const answer = await firstAnswer(git, root);
+  if (answer === null) return null;
+  const [gitDir = '', shallow, head = null] = answer.trimEnd().split('\n');
+  gitDirs.set(root, { stamp, gitDir });
+  return { gitDir, shallow: shallow === 'true', head };
+}
+
+/** Another one where the repository was made anew. */
+async function dotGitStamp(root: string): Promise<string> {
+  const { dev, ino, birthtimeMs } = await lstat(join(root, '.git'));
+  return [dev, ino, birthtimeMs].join(' ');
 }
 
 /** Directory, whether it is shallow, and the commit of HEAD where there is one; null: there is no git to ask. */

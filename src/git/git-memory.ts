@@ -22,6 +22,8 @@ export class GitMemory {
     string,
     { readonly blobId: string; readonly entry: StateEntry }
   >();
+  /** Top of a working tree → where its repository lay when the file system said `stamp` of its `.git`. */
+  readonly gitDirs = new Map<string, { readonly stamp: string; readonly gitDir: string }>();
   readonly #trees = new Map<string, readonly TreeEntry[]>();
   readonly #states = new Map<string, StateTree>();
   readonly #lineage = new Lineage();
