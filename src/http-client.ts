@@ -92,9 +92,11 @@ function flat(headers: Record<string, string | string[] | undefined>): Record<st
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 function decode(bytes: ArrayBuffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch (cause) {
     throw new NoAnswerError('garbled', 'the answer is not UTF-8', { cause });
   }

@@ -27,7 +27,7 @@ export function identitiesAnswer(
   sent: readonly WireIdentity[],
   clean: (text: string) => string,
 ): IdentitiesAnswer {
-  const { objects, failed } = answered(json, '');
+  const { objects, failed } = answered(json);
   const wanted = new Map(sent.map(({ key, values }) => [key, values]));
   const failures = new Map<string, FailedIdentity>();
   const echoed = new Set<string>();

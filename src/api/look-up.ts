@@ -42,7 +42,7 @@ export async function findPatched(
 /** The contract does not show what a patch answers: a definition of the same place is taken, all else is not. */
 export function asDefinition(json: unknown, place: DefinitionPlace): WireDefinition | null {
   try {
-    const found = shapes.definition(json, '');
+    const found = shapes.definition(json);
     const isSamePlace = found.environment.id === place.environmentId && found.name === place.flag;
     return isSamePlace ? found : null;
   } catch {

@@ -311,7 +311,7 @@ export class HttpAdminReader implements AdminReader {
 
   #checked<T>(request: ReadRequest, answer: ServiceAnswer, check: shapes.Check<T>): T {
     try {
-      return check(answer.json, '');
+      return check(answer.json);
     } catch (error) {
       throw this.#unreadable(request, messageOf(error), error);
     }

@@ -1,3 +1,4 @@
+import { sameJson } from '../kinds/json.js';
 import type {
   WireDefinition,
   WireEnvironment,
@@ -13,86 +14,144 @@ import type {
 
 /**
  * Checks of what the service answers: of the fields that something here depends on, and no more. What is not named is
- * passed through untouched; null and absent lists and texts become what the wire types promise.
+ * passed through untouched; null and absent lists and texts become what the wire types promise. What is as it should be
+ * is passed through itself: of thirty thousand definitions a copy would be made for nothing.
  */
 
 /** @throws ShapeError */
-export type Check<T> = (value: unknown, path: string) => T;
+export type Check<T> = (value: unknown) => T;
 
 /** The answer has another shape than the contract gives it; says where. */
 export class ShapeError extends Error {
+  readonly #why: string;
+  #path: string;
+
+  /** @param path of the value: `rules[0].buckets`; empty for the whole. */
   constructor(path: string, expected: string, value: unknown) {
-    super(`${path === '' ? 'the answer' : path}: expected ${expected}, got ${nameOf(value)}`);
+    super();
     this.name = 'ShapeError';
+    this.#why = `expected ${expected}, got ${nameOf(value)}`;
+    this.#path = path;
+    this.message = this.#text();
+  }
+
+  /** Says it of what is around: a path is made where it is needed, and not for each value that is right. */
+  putInside(part: string): void {
+    const joint = this.#path === '' || this.#path.startsWith('[') ? '' : '.';
+    this.#path = `${part}${joint}${this.#path}`;
+    this.message = this.#text();
+  }
+
+  #text(): string {
+    return `${this.#path === '' ? 'the answer' : this.#path}: ${this.#why}`;
   }
 }
 
-const text: Check<string> = (value, path) => {
-  if (typeof value !== 'string') throw new ShapeError(path, 'text', value);
+function within<T>(part: string | number, check: Check<T>, value: unknown): T {
+  try {
+    return check(value);
+  } catch (error) {
+    if (error instanceof ShapeError) {
+      error.putInside(typeof part === 'number' ? `[${part}]` : part);
+    }
+    throw error;
+  }
+}
+
+const text: Check<string> = (value) => {
+  if (typeof value !== 'string') throw new ShapeError('', 'text', value);
   return value;
 };
 
 /** Text that names something: never empty. */
-const name: Check<string> = (value, path) => {
-  if (typeof value !== 'string' || value === '') throw new ShapeError(path, 'a name', value);
+const name: Check<string> = (value) => {
+  if (typeof value !== 'string' || value === '') throw new ShapeError('', 'a name', value);
   return value;
 };
 
-const bool: Check<boolean> = (value, path) => {
-  if (typeof value !== 'boolean') throw new ShapeError(path, 'true or false', value);
+const bool: Check<boolean> = (value) => {
+  if (typeof value !== 'boolean') throw new ShapeError('', 'true or false', value);
   return value;
 };
 
 /** Whole and not negative. */
-export const count: Check<number> = (value, path) => {
+export const count: Check<number> = (value) => {
   if (!Number.isSafeInteger(value) || (value as number) < 0) {
-    throw new ShapeError(path, 'a whole number', value);
+    throw new ShapeError('', 'a whole number', value);
   }
   return value as number;
 };
 
 const orNull =
   <T>(check: Check<T>): Check<T | null> =>
-  (value, path) =>
-    value === undefined || value === null ? null : check(value, path);
+  (value) =>
+    value === undefined || value === null ? null : check(value);
 
 export const list =
   <T>(check: Check<T>): Check<T[]> =>
-  (value, path) => {
-    if (!Array.isArray(value)) throw new ShapeError(path, 'a list', value);
-    return value.map((each, index) => check(each, `${path}[${index}]`));
+  (value) => {
+    if (!Array.isArray(value)) throw new ShapeError('', 'a list', value);
+    const given: readonly unknown[] = value;
+    let checked: T[] | undefined;
+    for (let index = 0; index < given.length; index += 1) {
+      const each = given[index];
+      const one = within(index, check, each);
+      if (one !== each) checked ??= given.slice(0, index) as T[];
+      checked?.push(one);
+    }
+    return checked ?? (given as T[]);
   };
 
-export const orEmpty =
-  <T>(check: Check<T>): Check<T[]> =>
-  (value, path) =>
-    value === undefined || value === null ? [] : list(check)(value, path);
+export const orEmpty = <T>(check: Check<T>): Check<T[]> => {
+  const whole = list(check);
+  return (value) => (value === undefined || value === null ? [] : whole(value));
+};
 
 /** A field that may be absent, and is then left so; null counts as absent. */
 const optional =
   <T>(check: Check<T>): Check<T | undefined> =>
-  (value, path) =>
-    value === undefined || value === null ? undefined : check(value, path);
+  (value) =>
+    value === undefined || value === null ? undefined : check(value);
 
 export function record<T extends object>(fields: {
   readonly [K in keyof T]?: Check<T[K]>;
 }): Check<T> {
-  return (value, path) => {
+  const checks = Object.entries(fields) as [string, Check<unknown>][];
+  return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new ShapeError(path, 'an object', value);
+      throw new ShapeError('', 'an object', value);
     }
-    const result: Record<string, unknown> = { ...value };
-    for (const [field, check] of Object.entries(fields) as [string, Check<unknown>][]) {
-      const at = path === '' ? field : `${path}.${field}`;
-      const checked = check(result[field], at);
-      if (checked === undefined) Reflect.deleteProperty(result, field);
-      else result[field] = checked;
+    const given = value as Readonly<Record<string, unknown>>;
+    const others: [string, unknown][] = [];
+    for (const [field, check] of checks) {
+      const checked = within(field, check, given[field]);
+      if (checked !== given[field]) others.push([field, checked]);
     }
-    return result as T;
+    return (others.length === 0 ? given : withOthers(given, others)) as T;
   };
 }
 
-const ref = record<WireRef>({ id: name, name });
+function withOthers(
+  given: Readonly<Record<string, unknown>>,
+  others: readonly (readonly [string, unknown])[],
+): Record<string, unknown> {
+  const all = Object.entries({ ...given, ...Object.fromEntries(others) });
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined));
+}
+
+const anyRef = record<WireRef>({ id: name, name });
+const MAX_REFS = 1_000;
+const refs = new Map<string, WireRef>();
+
+/** Thirty thousand definitions name three environments and a traffic type: one object stands for all that are the same. */
+const ref: Check<WireRef> = (value) => {
+  const given = anyRef(value);
+  const known = refs.get(given.id);
+  if (known !== undefined && sameJson(known, given)) return known;
+  if (refs.size === MAX_REFS) refs.clear();
+  refs.set(given.id, given);
+  return given;
+};
 
 export const workspace = record<WireWorkspace>({
   id: name,
@@ -176,13 +235,11 @@ export function inEnvironment<T extends { environment: { id: string } }>(
   check: Check<T>,
   environmentId: string,
 ): Check<T> {
-  return (value, path) => {
-    const object = check(value, path);
-    if (object.environment.id === environmentId) return object;
-    throw new ShapeError(
-      `${path === '' ? '' : `${path}.`}environment.id`,
-      `the ${JSON.stringify(environmentId)} that was asked for`,
-      object.environment.id,
-    );
+  return (value) => {
+    const object = check(value);
+    const { id } = object.environment;
+    if (id === environmentId) return object;
+    const wanted = `the ${JSON.stringify(environmentId)} that was asked for`;
+    throw new ShapeError('environment.id', wanted, id);
   };
 }

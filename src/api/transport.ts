@@ -65,16 +65,17 @@ export class HttpTransport {
   async send(request: TransportRequest): Promise<Answer> {
     const headers = this.#headers(request.body !== undefined);
     const total = this.#options.totalTimeoutMs ?? 120_000;
-    const limit = AbortSignal.timeout(Math.ceil(Math.min(total, request.limitMs ?? total)));
-    const signal = request.signal === undefined ? limit : AbortSignal.any([limit, request.signal]);
+    const limitMs = Math.ceil(Math.min(total, request.limitMs ?? total));
     this.#counts[request.method] += 1;
-    return this.#client.send({
-      method: request.method,
-      path: this.#prefix + request.path + queryText(request.query),
-      headers,
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      signal,
-    });
+    return within(limitMs, request.signal, async (signal) =>
+      this.#client.send({
+        method: request.method,
+        path: this.#prefix + request.path + queryText(request.query),
+        headers,
+        body: request.body === undefined ? null : JSON.stringify(request.body),
+        signal,
+      }),
+    );
   }
 
   /** Requests by method since the start, tries counted one by one. */
@@ -105,6 +106,32 @@ export class HttpTransport {
 }
 
 /**
+ * Runs a task with a signal that is aborted after a time, or with another signal. Nothing of it is left when the task
+ * is done: signals of their own time-out would be, one for each request, until their time is over.
+ */
+async function within<T>(
+  limitMs: number,
+  outer: AbortSignal | undefined,
+  task: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  outer?.throwIfAborted();
+  const limit = new AbortController();
+  const follow = (): void => {
+    limit.abort(outer?.reason);
+  };
+  const timer = setTimeout(() => {
+    limit.abort(new DOMException('the request took too long', 'TimeoutError'));
+  }, limitMs);
+  outer?.addEventListener('abort', follow, { once: true });
+  try {
+    return await task(limit.signal);
+  } finally {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', follow);
+  }
+}
+
+/**
  * Encodes the segments of a path.
  *
  * @throws FlaghoistError UNREADABLE a segment would be read as a step in the path. Names of the specs never are; ids
@@ -115,16 +142,19 @@ export function encodePath(segments: readonly string[]): string {
 }
 
 function encodeSegment(segment: string): string {
-  const unusable = new FlaghoistError(
-    'UNREADABLE',
-    `cannot ask the service for ${JSON.stringify(segment)}: it cannot stand in a path`,
-  );
-  if (segment === '' || segment === '.' || segment === '..') throw unusable;
+  if (segment === '' || segment === '.' || segment === '..') throw unusable(segment);
   try {
     return encodeURIComponent(segment);
   } catch {
-    throw unusable;
+    throw unusable(segment);
   }
+}
+
+function unusable(segment: string): FlaghoistError {
+  return new FlaghoistError(
+    'UNREADABLE',
+    `cannot ask the service for ${JSON.stringify(segment)}: it cannot stand in a path`,
+  );
 }
 
 function queryText(query: TransportRequest['query']): string {

@@ -301,7 +301,7 @@ export class HttpAdminWriter implements AdminWriter {
 
   #checked<T>(request: WriteRequest, json: unknown, check: shapes.Check<T>): T {
     try {
-      return check(json, '');
+      return check(json);
     } catch (cause) {
       throw this.#unreadable(request, messageOf(cause), cause);
     }

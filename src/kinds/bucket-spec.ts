@@ -31,15 +31,14 @@ export function bucketsOf(spec: Buckets, treatments: readonly string[]): Checked
     );
   const faults = [...unknown, ...twiceFaults(written), ...sumFaults(written)];
   if (faults.length > 0) return invalid(...faults);
-  const ordered = Array.isArray(spec)
-    ? written
-    : written.toSorted((a, b) => treatments.indexOf(a.treatment) - treatments.indexOf(b.treatment));
   const rest = 100 - fixedSum(written);
-  const buckets = ordered.map(({ treatment, size }) => ({
-    treatment,
-    size: size === 'rest' ? rest : size,
-  }));
-  return valid(buckets.filter(({ size }) => size > 0));
+  const served = written.filter(({ size }) => (size === 'rest' ? rest : size) > 0);
+  const ordered = Array.isArray(spec)
+    ? served
+    : served.toSorted((a, b) => treatments.indexOf(a.treatment) - treatments.indexOf(b.treatment));
+  return valid(
+    ordered.map(({ treatment, size }) => ({ treatment, size: size === 'rest' ? rest : size })),
+  );
 }
 
 function writtenBuckets(spec: Buckets): WrittenBucket[] {

@@ -66,7 +66,8 @@ export function rulesOf(spec: readonly RuleSpec[], treatments: readonly string[]
     if (!buckets.ok) faults.push(...buckets.faults.map((each) => under(each, position, 'serve')));
     if (matchers.ok && buckets.ok) rules.push({ matchers: matchers.value, buckets: buckets.value });
   }
-  return faults.length > 0 ? invalid(...faults) : valid(rules);
+  // A copy has no room left to grow into, which would be most of the size of a short list.
+  return faults.length > 0 ? invalid(...faults) : valid([...rules]);
 }
 
 function matchersOf(spec: RuleSpec['if']): Checked<Matcher[]> {
@@ -77,7 +78,7 @@ function matchersOf(spec: RuleSpec['if']): Checked<Matcher[]> {
     return Array.isArray(spec) ? each.faults.map((fault) => under(fault, position)) : each.faults;
   });
   if (faults.length > 0) return invalid(...faults);
-  return valid(checked.flatMap((each) => (each.ok ? [each.value] : [])));
+  return valid([...checked.flatMap((each) => (each.ok ? [each.value] : []))]);
 }
 
 /** What the specs say of one definition, canonical, with every default but those of the two optional fields. */

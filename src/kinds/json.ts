@@ -75,7 +75,16 @@ export function byCodeUnits(a: string, b: string): number {
 
 /** Sorted copy without repetitions. */
 export function sortedSet(values: Iterable<string>): string[] {
-  return [...new Set(values)].sort(byCodeUnits);
+  const all = [...values];
+  // Most are: they were written so, or come from here.
+  if (isAscending(all)) return all;
+  const sorted = all.sort(byCodeUnits);
+  return isAscending(sorted) ? sorted : [...new Set(sorted)];
+}
+
+/** Sorted, and without repetitions. */
+function isAscending(values: readonly string[]): boolean {
+  return values.every((each, at) => at === 0 || (values[at - 1] ?? '') < each);
 }
 
 /** Whether a value that was parsed holds values within values to more than so many levels. */

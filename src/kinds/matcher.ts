@@ -15,9 +15,12 @@ function isSemver(type: string): boolean {
  * Fields that are not known are kept as they are. Doing it twice changes nothing.
  */
 export function canonicalMatcher(raw: WireMatcher | Matcher): Matcher {
+  const given = raw as Readonly<Record<string, Json | undefined>>;
   const fields: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(withoutNulls(raw as Readonly<Record<string, Json>>))) {
-    if (name === 'negate' && value === false) continue;
+  for (const name of Object.keys(given)) {
+    const value = given[name];
+    // An answer may spell out what is absent.
+    if (value === null || value === undefined || (name === 'negate' && value === false)) continue;
     fields[name] = canonicalField(raw.type, name, value);
   }
   return { ...fields, type: raw.type };

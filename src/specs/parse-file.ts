@@ -1,6 +1,7 @@
 import type { Location } from '../model/diagnostic.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { DiagnosticCode } from './codes.js';
+import { FilePlaces } from './file-places.js';
 import { parseIdentitiesCsv } from './identities-csv.js';
 import { parseKeyFile } from './key-file.js';
 import { schemaProblems } from './schema-problems.js';
@@ -13,7 +14,7 @@ import {
   type Problem,
   type Span,
 } from './source-text.js';
-import { pointerOf, typedValue, type Place } from './typed-value.js';
+import { placesIn, typedValue } from './typed-value.js';
 import { parseYaml } from './yaml-file.js';
 
 export type FileKind = SchemaName | 'keys' | 'identities-csv';
@@ -25,8 +26,8 @@ export interface ParsedFile {
   readonly value: unknown;
   /** Whether the value is what its schema says. */
   readonly valid: boolean;
-  /** Where the value at a JSON Pointer stands; undefined where there is none. */
-  placeAt(pointer: string): Place | undefined;
+  /** Null: there are none, as in a list of keys. */
+  readonly places: FilePlaces | null;
   readonly problems: readonly Problem[];
 }
 
@@ -58,61 +59,29 @@ function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   const leaks = apiKeyProblems(source.text);
   const yaml = parseYaml(source.text);
   if (!yaml.ok) return unreadable(source, [...leaks, yaml.problem]);
-  const { value, places, problems } = typedValue(yaml.document, kind);
+  const { document } = yaml;
+  const { value, marks, problems } = typedValue(document, kind);
   // What an alias or a doubled key left behind would only echo in the schema's errors.
-  const departures = problems.length > 0 ? [] : schemaProblems(kind, value, places);
+  const departures =
+    problems.length > 0 ? [] : schemaProblems(kind, value, () => placesIn(document, kind));
   return {
     source,
     value,
     valid: problems.length + departures.length === 0,
-    placeAt: finder(kind, source, places),
+    places: new FilePlaces(kind, { text: source.text, value, marks }),
     problems: [...leaks, ...problems, ...departures],
   };
 }
-
-/** Levels of a file whose places every reading asks for: of a flag those of its environments and their treatments. */
-const NEAR_LEVELS = 3;
-
-/**
- * Finds places. Those of all values of ten thousand files are most of what these would weigh; the deep ones are asked
- * for where something is wrong, and are found by parsing the file once more.
- */
-function finder(
-  kind: SchemaName,
-  source: SourceText,
-  places: ReadonlyMap<string, Place>,
-): ParsedFile['placeAt'] {
-  const near = new Map([...places].filter(([pointer]) => levelOf(pointer) <= NEAR_LEVELS));
-  let all: ReadonlyMap<string, Place> | undefined;
-  return (pointer) => {
-    if (levelOf(pointer) <= NEAR_LEVELS) return near.get(pointer);
-    all ??= placesIn(kind, source);
-    return all.get(pointer);
-  };
-}
-
-function placesIn(kind: SchemaName, { text }: SourceText): ReadonlyMap<string, Place> {
-  const yaml = parseYaml(text);
-  return yaml.ok ? typedValue(yaml.document, kind).places : new Map();
-}
-
-function levelOf(pointer: string): number {
-  let level = 0;
-  for (let at = pointer.indexOf('/'); at !== -1; at = pointer.indexOf('/', at + 1)) level += 1;
-  return level;
-}
-
-const NOWHERE = (): undefined => undefined;
 
 function listed(
   source: SourceText,
   { keys, problems }: { keys: unknown; problems: readonly Problem[] },
 ): ParsedFile {
-  return { source, value: keys, valid: problems.length === 0, placeAt: NOWHERE, problems };
+  return { source, value: keys, valid: problems.length === 0, places: null, problems };
 }
 
 function unreadable(source: SourceText, problems: readonly Problem[]): ParsedFile {
-  return { source, value: undefined, valid: false, placeAt: NOWHERE, problems };
+  return { source, value: undefined, valid: false, places: null, problems };
 }
 
 function problemAt(code: DiagnosticCode, span: Span, message: string): Problem {
@@ -138,7 +107,7 @@ export class SpecFile {
   }
 
   location(path: readonly (string | number)[]): Location {
-    return this.parsed.source.location(this.path, this.#span(path, 'key').from);
+    return this.parsed.source.location(this.path, this.parsed.places?.startOf(path) ?? 0);
   }
 
   diagnostic(
@@ -153,11 +122,11 @@ export class SpecFile {
 
   /** Keys of a mapping in the order of the file; empty where there is no mapping. */
   keys(...path: readonly (string | number)[]): readonly string[] {
-    return this.parsed.placeAt(pointerOf(path))?.keys ?? [];
+    return this.parsed.places?.keys(path) ?? [];
   }
 
   #span(path: readonly (string | number)[], at: 'key' | 'value'): Span {
-    const place = this.parsed.placeAt(pointerOf(path));
+    const place = this.parsed.places?.at(path);
     if (place === undefined) return { from: 0, to: 1 };
     return at === 'key' ? (place.key ?? place.value) : place.value;
   }

@@ -42,51 +42,39 @@ export function namesUsedBy(flag: ResolvedFlag): string[] {
 function referencesOf(from: ResolvedFlag): Reference[] {
   return [...from.environments].flatMap(([environment, { rules }]) => {
     if (rules === undefined) return [];
-    return rules.value.flatMap(({ if: condition }, position) => {
-      const conditions = Array.isArray(condition) ? condition : [condition];
+    return rules.value.flatMap(({ if: one }, rule) => {
+      const conditions = Array.isArray(one) ? one : [one];
       return conditions.flatMap((each, i) => {
-        const place = [...rules.path, position, 'if', ...(Array.isArray(condition) ? [i] : [])];
-        return referenceOf(each, place).map((found) => ({
-          ...found,
-          from,
-          environment,
-          file: rules.file,
-        }));
+        const condition = Array.isArray(one) ? i : null;
+        const named = namedIn(each);
+        return named === undefined ? [] : [{ ...named, from, environment, rule, condition }];
       });
     });
   });
 }
 
-type BareReference = Omit<Reference, 'from' | 'environment' | 'file'>;
+const SEGMENT = { name: ['segment'], treatments: [] };
+const FLAG = { name: ['flag'], treatments: ['treatments'] };
+const RAW_SEGMENT = { name: ['matcher', 'string'], treatments: [] };
+const RAW_FLAG = { name: ['matcher', 'depends', 'splitName'], treatments: ['matcher', 'depends'] };
+const NO_TREATMENTS: readonly string[] = [];
 
-function referenceOf(condition: ConditionSpec, at: readonly (string | number)[]): BareReference[] {
-  const { segment, flag, treatments = [], matcher } = condition;
+type Named = Pick<Reference, 'kind' | 'name' | 'treatments' | 'members'>;
+
+function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): Named | undefined {
   if (segment !== undefined) {
-    return [
-      {
-        kind: 'segment',
-        name: segment,
-        treatments: [],
-        path: [...at, 'segment'],
-        treatmentsPath: at,
-      },
-    ];
+    return { kind: 'segment', name: segment, treatments: NO_TREATMENTS, members: SEGMENT };
   }
   if (flag !== undefined) {
-    const treatmentsPath = [...at, 'treatments'];
-    return [{ kind: 'flag', name: flag, treatments, path: [...at, 'flag'], treatmentsPath }];
+    return { kind: 'flag', name: flag, treatments: treatments ?? NO_TREATMENTS, members: FLAG };
   }
   const { string, depends } = (matcher ?? {}) as { string?: unknown; depends?: unknown };
   if (matcher?.type === 'IN_SEGMENT' && typeof string === 'string') {
-    const path = [...at, 'matcher', 'string'];
-    return [{ kind: 'segment', name: string, treatments: [], path, treatmentsPath: path }];
+    return { kind: 'segment', name: string, treatments: NO_TREATMENTS, members: RAW_SEGMENT };
   }
   const name = (depends as { splitName?: unknown } | null | undefined)?.splitName;
-  if (matcher?.type !== 'IN_SPLIT' || typeof name !== 'string') return [];
-  const path = [...at, 'matcher', 'depends'];
-  return [
-    { kind: 'flag', name, treatments: [], path: [...path, 'splitName'], treatmentsPath: path },
-  ];
+  if (matcher?.type !== 'IN_SPLIT' || typeof name !== 'string') return undefined;
+  return { kind: 'flag', name, treatments: NO_TREATMENTS, members: RAW_FLAG };
 }
 
 function segmentDiagnostics({ specs, segments }: Known, reference: Reference): Diagnostic[] {
@@ -114,7 +102,7 @@ function segmentDiagnostics({ specs, segments }: Known, reference: Reference): D
 }
 
 function flagDiagnostics({ specs, flags }: Known, reference: Reference): Diagnostic[] {
-  const { name, environment, treatments, file, treatmentsPath } = reference;
+  const { name, environment, treatments, members } = reference;
   const elsewhere = specs.config?.references.flags ?? [];
   if (elsewhere.includes(name) || specs.unjudged.flags.has(name)) return [];
   const flag = flags.get(name);
@@ -133,7 +121,7 @@ function flagDiagnostics({ specs, flags }: Known, reference: Reference): Diagnos
     if (definition.treatments.includes(treatment)) return [];
     const hint = didYouMean(treatment, definition.treatments);
     const message = `flag "${name}" has no treatment "${treatment}"${hint}`;
-    return [file.diagnostic('unknown-treatment', { path: [...treatmentsPath, i] }, message)];
+    return [at(reference, 'unknown-treatment', message, [...members.treatments, i])];
   });
 }
 
@@ -168,8 +156,16 @@ function cycleDiagnostics(references: readonly Reference[]): Diagnostic[] {
   return diagnostics;
 }
 
-function at({ file, path }: Reference, code: DiagnosticCode, message: string): Diagnostic {
-  return file.diagnostic(code, { path }, message);
+/** @param to members from the condition to what is wrong. */
+function at(
+  { from, environment, rule, condition, members }: Reference,
+  code: DiagnosticCode,
+  message: string,
+  to: readonly (string | number)[] = members.name,
+): Diagnostic {
+  const { file, path } = from.environments.get(environment)?.rules ?? { file: from.file, path: [] };
+  const place = [...path, rule, 'if', ...(condition === null ? [] : [condition]), ...to];
+  return file.diagnostic(code, { path: place }, message);
 }
 
 function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {

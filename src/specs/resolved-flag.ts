@@ -12,15 +12,23 @@ export interface ResolvedFlag {
   readonly environments: ReadonlyMap<string, ResolvedDefinition>;
 }
 
-/** What a rule names, and where it does. */
+/** What a rule names, and where it does: its place is worked out where something is wrong with it. */
 export interface Reference {
   readonly kind: 'segment' | 'flag';
   readonly name: string;
   readonly treatments: readonly string[];
   readonly from: ResolvedFlag;
   readonly environment: string;
-  readonly file: SpecFile;
-  readonly path: readonly (string | number)[];
-  /** Path of the treatments that the other flag must have. */
-  readonly treatmentsPath: readonly (string | number)[];
+  /** Position of the rule. */
+  readonly rule: number;
+  /** Position of the condition; null where the rule has one and no list. */
+  readonly condition: number | null;
+  readonly members: ReferenceMembers;
+}
+
+/** Members from a condition to what it names. */
+export interface ReferenceMembers {
+  readonly name: readonly string[];
+  /** To the treatments that the other flag must have. */
+  readonly treatments: readonly string[];
 }

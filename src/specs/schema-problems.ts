@@ -13,14 +13,21 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** Where the value departs from its schema: one problem for each mistake. */
+/**
+ * Where the value departs from its schema: one problem for each mistake.
+ *
+ * @param placesIn asked for where there is any.
+ */
 export function schemaProblems(
   name: SchemaName,
   value: unknown,
-  places: ReadonlyMap<string, Place>,
+  placesIn: () => ReadonlyMap<string, Place>,
 ): Problem[] {
+  const errors = schemaErrors(name, value);
+  if (errors.length === 0) return [];
+  const places = placesIn();
   const seen = new Set<string>();
-  return collapsed(withoutEchoes(schemaErrors(name, value)))
+  return collapsed(withoutEchoes(errors))
     .map((error) => toProblem(error, places))
     .filter((problem) => {
       const identity = `${problem.pointer ?? ''} ${problem.message}`;

@@ -21,30 +21,30 @@ const MAX_EXCERPT = 200;
 /** Our own API keys. Neither an excerpt nor a message ever shows one. */
 const API_KEY = /\bfha_[A-Za-z0-9_-]{16,}/g;
 
+/** Lines of a longer text are found once and kept; those of a shorter one are counted in no time. */
+const LONG_TEXT = 16 * 1024;
+
 /** The text of a file with its lines. */
 export class SourceText {
   readonly text: string;
-  readonly #lineStarts: readonly number[];
+  #lineStarts: readonly number[] | undefined;
 
   constructor(text: string) {
     this.text = text;
-    const starts = [0];
-    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
-      starts.push(at + 1);
-    }
-    this.#lineStarts = starts;
   }
 
   location(file: string, offset: number): Location {
-    const line = this.#lineIndex(offset);
-    return { file, line: line + 1, column: offset - (this.#lineStarts[line] ?? 0) + 1 };
+    const starts = this.#starts();
+    const line = lineIndex(starts, offset);
+    return { file, line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
   }
 
   /** The line of the span's start, without control characters, and the part of it that the span covers. */
   excerpt({ from, to }: Span): NonNullable<Diagnostic['excerpt']> | undefined {
-    const line = this.#lineIndex(from);
-    const start = this.#lineStarts[line] ?? 0;
-    const end = (this.#lineStarts[line + 1] ?? this.text.length + 1) - 1;
+    const starts = this.#starts();
+    const line = lineIndex(starts, from);
+    const start = starts[line] ?? 0;
+    const end = (starts[line + 1] ?? this.text.length + 1) - 1;
     const raw = this.text.slice(start, end).replace(/\r$/, '');
     if (raw.trim() === '' || from - start >= MAX_EXCERPT) return undefined;
     // Masked before it is cut: half a key would not be known for one.
@@ -55,16 +55,32 @@ export class SourceText {
     return { text, from: from - start, to: Math.min(last - start, text.length + 1) };
   }
 
-  #lineIndex(offset: number): number {
-    let low = 0;
-    let high = this.#lineStarts.length - 1;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      if ((this.#lineStarts[middle] ?? 0) <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+  #starts(): readonly number[] {
+    if (this.#lineStarts !== undefined) return this.#lineStarts;
+    const starts = lineStarts(this.text);
+    // Tables of ten thousand files would weigh as much as their texts.
+    if (this.text.length > LONG_TEXT) this.#lineStarts = starts;
+    return starts;
   }
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    starts.push(at + 1);
+  }
+  return starts;
+}
+
+function lineIndex(starts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 /** API keys made unreadable, at equal length so that positions hold; also one that is glued to a word. */
@@ -99,10 +115,12 @@ export function apiKeyProblems(text: string): Problem[] {
   }));
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Text of UTF-8 bytes without byte order mark; undefined where they are no UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     return undefined;
   }

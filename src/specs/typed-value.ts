@@ -1,13 +1,6 @@
-import { isAlias, isMap, isScalar, isSeq, type Document, type Pair, type Scalar } from 'yaml';
-import {
-  expand,
-  itemCandidates,
-  memberCandidates,
-  scalarTypes,
-  schemaOf,
-  type Candidate,
-  type SchemaName,
-} from './schemas.js';
+import { isAlias, isMap, isScalar, isSeq, type Document, type Scalar, type YAMLMap } from 'yaml';
+import { expectedOf, type Expected } from './expected.js';
+import type { SchemaName } from './schemas.js';
 import type { Problem, Span } from './source-text.js';
 
 /** Where a value stands, and its key if it is a member. */
@@ -20,10 +13,13 @@ export interface Place {
 
 export interface TypedValue {
   readonly value: unknown;
-  /** JSON Pointer → place. */
-  readonly places: ReadonlyMap<string, Place>;
+  /** Where the keys of the first levels begin, see `FilePlaces`. */
+  readonly marks: readonly number[];
   readonly problems: readonly Problem[];
 }
+
+/** Levels of a file whose keys have marks: of a flag, those of its fields and of its environments. */
+export const MARKED_LEVELS = 2;
 
 /**
  * The value of a document, each plain scalar typed by what the schema expects at its place: a number where a number
@@ -32,9 +28,15 @@ export interface TypedValue {
  */
 export function typedValue(document: Document, name: SchemaName): TypedValue {
   const walk = new Walk();
-  const candidates = expand({ schema: schemaOf(name), root: name });
-  const value = walk.visit(document.contents, candidates, { pointer: '' });
-  return { value, places: walk.places, problems: walk.problems };
+  const value = walk.visit(document.contents, expectedOf(name), { key: null, level: 0 });
+  return { value, marks: [...walk.marks], problems: walk.problems };
+}
+
+/** JSON Pointer → place, of every value of a document. */
+export function placesIn(document: Document, name: SchemaName): ReadonlyMap<string, Place> {
+  const walk = new Walk();
+  walk.visit(document.contents, expectedOf(name), { key: null, level: 0, pointer: '' });
+  return walk.places;
 }
 
 export function pointerOf(path: readonly (string | number)[]): string {
@@ -43,86 +45,92 @@ export function pointerOf(path: readonly (string | number)[]): string {
     .join('');
 }
 
+/**
+ * A mapping of a file. It inherits nothing, so that a key such as __proto__ is a key like any other. One without a
+ * prototype of its own would do as well, but V8 keeps such as tables, at several times the size.
+ */
+class Mapping {
+  readonly [name: string]: unknown;
+}
+Reflect.deleteProperty(Mapping.prototype, 'constructor');
+Object.setPrototypeOf(Mapping.prototype, null);
+
+interface At {
+  /** The key's node; null where there is none. */
+  readonly key: unknown;
+  readonly level: number;
+  /** Absent: no places are noted. */
+  readonly pointer?: string;
+}
+
 class Walk {
+  readonly marks: number[] = [];
   readonly places = new Map<string, Place>();
   readonly problems: Problem[] = [];
 
-  visit(
-    node: unknown,
-    candidates: readonly Candidate[],
-    at: { pointer: string; key?: Span },
-  ): unknown {
-    const value = spanOf(node) ?? at.key ?? { from: 0, to: 0 };
-    const place: Place = { ...(at.key !== undefined && { key: at.key }), value };
-    this.places.set(at.pointer, place);
+  visit(node: unknown, expected: Expected, at: At): unknown {
+    if (at.level === 0) this.marks.push(spanOf(node)?.from ?? 0);
+    if (at.pointer !== undefined) this.places.set(at.pointer, placeOf(node, at));
     if (isAlias(node)) {
-      this.#refuse(value, 'an alias (*name)');
+      this.#refuse(valueSpan(node, at), 'an alias (*name)');
       return undefined;
     }
-    this.#refuseProperties(node, value);
-    if (isMap(node)) return this.#map(node.items, candidates, { pointer: at.pointer, place });
+    if (hasProperties(node)) this.#refuseProperties(node, valueSpan(node, at));
+    if (isMap(node)) return this.#map(node, expected, at);
     if (isSeq(node)) {
-      const items = itemCandidates(candidates);
-      return node.items.map((item, i) =>
-        this.visit(item, items, { pointer: `${at.pointer}/${i}` }),
-      );
+      const items = expected.item();
+      return node.items.map((item, i) => this.visit(item, items, below(at, null, i)));
     }
-    return isScalar(node) ? this.#scalar(node, candidates, value) : null;
+    return isScalar(node) ? this.#scalar(node, expected, at) : null;
   }
 
-  #map(
-    pairs: readonly Pair[],
-    candidates: readonly Candidate[],
-    { pointer, place }: { pointer: string; place: Place },
-  ): unknown {
-    // Without a prototype a key such as __proto__ is a key like any other.
-    const object = Object.create(null) as Record<string, unknown>;
-    const keys: string[] = [];
-    for (const { key, value } of pairs) {
-      const span = spanOf(key) ?? place.value;
-      const name = this.#keyText(key, span);
+  #map(node: YAMLMap, expected: Expected, at: At): unknown {
+    const mapping: Record<string, unknown> = new Mapping();
+    const names: string[] | undefined = at.pointer === undefined ? undefined : [];
+    for (const { key, value } of node.items) {
+      const name = this.#keyText(key, node, at);
       if (name === undefined) continue;
-      if (Object.hasOwn(object, name)) {
-        this.#add('duplicate-key', span, `"${name}" stands here twice`);
+      if (Object.hasOwn(mapping, name)) {
+        this.#add('duplicate-key', keySpan(key, node, at), `"${name}" stands here twice`);
         continue;
       }
-      keys.push(name);
-      object[name] = this.visit(value, memberCandidates(candidates, name), {
-        pointer: `${pointer}${pointerOf([name])}`,
-        key: span,
-      });
+      if (at.level < MARKED_LEVELS) this.marks.push(keySpan(key, node, at).from);
+      names?.push(name);
+      mapping[name] = this.visit(value, expected.member(name), below(at, key, name));
     }
-    this.places.set(pointer, { ...place, keys });
-    return object;
+    if (names !== undefined)
+      this.places.set(at.pointer ?? '', { ...placeOf(node, at), keys: names });
+    return mapping;
   }
 
-  #keyText(key: unknown, span: Span): string | undefined {
+  #keyText(key: unknown, node: YAMLMap, at: At): string | undefined {
     if (!isScalar(key)) {
-      this.#refuse(span, isAlias(key) ? 'an alias (*name)' : 'a key that is no text');
+      const what = isAlias(key) ? 'an alias (*name)' : 'a key that is no text';
+      this.#refuse(keySpan(key, node, at), what);
       return undefined;
     }
-    this.#refuseProperties(key, span);
+    if (hasProperties(key)) this.#refuseProperties(key, keySpan(key, node, at));
     const text = key.source ?? '';
     if (key.type === 'PLAIN' && text === '<<') {
-      this.#refuse(span, 'a merge key (<<)');
+      this.#refuse(keySpan(key, node, at), 'a merge key (<<)');
       return undefined;
     }
     return text;
   }
 
-  #scalar(node: Scalar, candidates: readonly Candidate[], span: Span): unknown {
-    const text = node.source ?? '';
+  #scalar(node: Scalar, { scalarTypes: types }: Expected, at: At): unknown {
+    const text = shared(node.source ?? '');
     if (node.type !== 'PLAIN') return text;
     // Nothing written at all is no text.
     if (text === '') return null;
-    const types = scalarTypes(candidates);
     const { value } = node;
     if (typeof value === 'number' || typeof value === 'bigint') {
       const wanted = types.size === 0 || types.has('number') || types.has('integer');
       if (!wanted) return text;
       const number = Number(value);
       if (!Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number))) {
-        this.#add('number-precision', span, `${text} is no number that JSON can carry exactly`);
+        const message = `${text} is no number that JSON can carry exactly`;
+        this.#add('number-precision', valueSpan(node, at), message);
       }
       return number;
     }
@@ -130,8 +138,7 @@ class Walk {
     return value === null && types.size === 0 ? null : text;
   }
 
-  #refuseProperties(node: unknown, span: Span): void {
-    const { anchor, tag } = (node ?? {}) as { anchor?: string; tag?: string };
+  #refuseProperties({ anchor, tag }: Properties, span: Span): void {
     if (anchor !== undefined) this.#refuse(span, 'an anchor (&name)');
     if (tag !== undefined) this.#refuse(span, 'a tag (!name)');
   }
@@ -145,7 +152,52 @@ class Walk {
   }
 }
 
+interface Properties {
+  readonly anchor?: string;
+  readonly tag?: string;
+}
+
+function hasProperties(node: unknown): node is Properties {
+  const { anchor, tag } = (node ?? {}) as Properties;
+  return anchor !== undefined || tag !== undefined;
+}
+
+/** What is inside of a value; it has a pointer where the value has one. */
+function below({ level, pointer }: At, key: unknown, name: string | number): At {
+  if (pointer === undefined) return { key, level: level + 1 };
+  return { key, level: level + 1, pointer: `${pointer}${pointerOf([name])}` };
+}
+
+function placeOf(node: unknown, at: At): Place {
+  const value = valueSpan(node, at);
+  const key = at.key === null ? undefined : (spanOf(at.key) ?? value);
+  return { ...(key !== undefined && { key }), value };
+}
+
+/** Where nothing is written for a value, it is where its key is. */
+function valueSpan(node: unknown, { key }: At): Span {
+  return spanOf(node) ?? spanOf(key) ?? { from: 0, to: 0 };
+}
+
+function keySpan(key: unknown, mapping: YAMLMap, at: At): Span {
+  return spanOf(key) ?? valueSpan(mapping, at);
+}
+
 function spanOf(node: unknown): Span | undefined {
   const range = (node as { range?: readonly [number, number, number] | null } | null)?.range;
   return range ? { from: range[0], to: range[1] } : undefined;
+}
+
+const SHARED_TEXTS = 4_096;
+const SHARED_LENGTH = 32;
+const texts = new Map<string, string>();
+
+/** The same text for the same words: ten thousand files say `on`, `user` and `country` in all their environments. */
+function shared(text: string): string {
+  if (text.length > SHARED_LENGTH) return text;
+  const known = texts.get(text);
+  if (known !== undefined) return known;
+  if (texts.size === SHARED_TEXTS) texts.clear();
+  texts.set(text, text);
+  return text;
 }

@@ -44,7 +44,7 @@ function tokensOf(text: string): CST.Token[] | Problem {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
   for (const lexeme of new Lexer().lex(text)) {
-    tokens.push(...parser.next(lexeme));
+    for (const token of parser.next(lexeme)) tokens.push(token);
     if (parser.stack.length > MAX_STACK) {
       const { offset } = parser;
       return problem(
