@@ -1,7 +1,8 @@
 import { openCommitStatuses, readStatuses } from '../compose/commit-statuses.js';
+import { startHousekeeping } from '../compose/housekeeping.js';
 import { openOperations, readOperations } from '../compose/operations.js';
 import { databaseOf, openReplicas, secretsInUrl } from '../compose/replicas.js';
-import { createDaemon, type WatchedSource } from '../compose/watch.js';
+import { createDaemon, ownRepositories, type WatchedSource } from '../compose/watch.js';
 import { forgeToken, operatorSettings } from '../config.js';
 import { Metrics } from '../daemon/metrics/metrics.js';
 import type { ExitCode } from '../errors.js';
@@ -55,6 +56,7 @@ async function watch(
   const operations = await openOperations(daemon, plans.operations, { metrics, log });
   const { environment } = terminal;
   const statuses = openCommitStatuses(daemon, plans.statuses, { environment, log });
+  const house = startHousekeeping(daemon, ownRepositories(sources), log);
   const { url } = operations;
   log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
   terminal.onHangup?.(() => {
@@ -66,7 +68,7 @@ async function watch(
   log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
   await daemon.stop(terminal.signal.reason);
   await replicas?.close();
-  await Promise.all([operations.close(), statuses.close()]);
+  await Promise.all([operations.close(), statuses.close(), house.close()]);
   log.info({}, 'stopped');
 }
 

@@ -29,7 +29,10 @@ export function leaseFence(lease: HeldLease, fencing: Fencing): Fence {
     enter: async (name, wait) => {
       const entered = await keeper.await(name, wait);
       held.push(entered);
-      return async () => keeper.giveBack(entered);
+      return async () => {
+        // Nobody can be told: it is over by itself, and no reason to lose what the run came to.
+        await keeper.giveBack(entered).catch(() => undefined);
+      };
     },
   };
 }

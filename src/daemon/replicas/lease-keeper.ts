@@ -26,7 +26,7 @@ export class LeaseKeeper {
   readonly #leases: Leases;
   readonly #time: Pick<Time, 'sleep'>;
   readonly #kept = new Map<string, Kept>();
-  /** Names of leases that were asked for without an answer: they may be ours, and nobody else's for their time. */
+  /** Names of leases that may be ours, and nobody else's for their time: asked for, or given back, without an answer. */
   readonly #unanswered = new Set<string>();
 
   constructor(leases: Leases, ttlMs: number, time: Pick<Time, 'sleep'>) {
@@ -110,7 +110,12 @@ export class LeaseKeeper {
     const ours = held.filter((each) => this.#kept.get(each.name)?.held === each);
     if (ours.length === 0) return;
     for (const { name } of ours) this.#kept.delete(name);
-    await this.#leases.giveBack(ours);
+    try {
+      await this.#leases.giveBack(ours);
+    } catch (error) {
+      for (const { name } of ours) this.#unanswered.add(name);
+      throw error;
+    }
   }
 
   #lose({ held, loss }: Kept): void {

@@ -161,9 +161,13 @@ export class SharedSeat implements Seat {
   }
 
   onTrouble(why: string | null): void {
-    const isNews = why !== null && !this.#isCutOff;
-    this.#isCutOff = why !== null;
     this.#events?.onTrouble(why);
+  }
+
+  /** Whether the database does not answer. May be repeated. */
+  onCutOff(isCutOff: boolean): void {
+    const isNews = isCutOff && !this.#isCutOff;
+    this.#isCutOff = isCutOff;
     // A kill may have come while nobody kept the source.
     if (isNews) this.#events?.onTrigger('start');
   }
