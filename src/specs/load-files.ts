@@ -60,11 +60,11 @@ export async function loadFile(
   memory?: SpecMemory,
 ): Promise<SpecFile> {
   if (memory === undefined || blobId === undefined) {
-    return new SpecFile(path, parseFile(kind, await tree.read(path)));
+    return new SpecFile(path, await parseFile(kind, await tree.read(path)));
   }
   const id = `${kind}:${blobId}`;
   const known = memory.parsed(id);
-  const parsed = known ?? parseFile(kind, await tree.read(path));
+  const parsed = known ?? (await parseFile(kind, await tree.read(path)));
   if (known === undefined) memory.remember(id, parsed);
   return memory.fileAt(path, parsed);
 }

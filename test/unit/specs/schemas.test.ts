@@ -35,8 +35,9 @@ describe.each(SCHEMA_NAMES)('the schema %s', (name) => {
     expect(holes(schema)).toEqual([]);
   });
 
-  it('compiles, and admits no unknown field', () => {
-    const keywords = schemaErrors(name, { surely: 'unknown' }).map(({ keyword }) => keyword);
+  it('compiles, and admits no unknown field', async () => {
+    const errors = await schemaErrors(name, { surely: 'unknown' });
+    const keywords = errors.map(({ keyword }) => keyword);
 
     expect(keywords).toContain('additionalProperties');
   });
