@@ -25,6 +25,7 @@ import { policyOf, refuseUnreviewed } from './stages/reviewing.js';
 import { inRounds } from './stages/rounds.js';
 import { type Applied, type Planned, type RunContext } from './stages/run.js';
 import { connectFor, isLookedAt, reachOf, unsettledIn } from './stages/touched.js';
+import { shareSpecs } from './stages/sharing.js';
 import { unknowns } from './stages/unknowns.js';
 import { verify } from './stages/verifying.js';
 import { weigh } from './stages/weighing.js';
@@ -65,6 +66,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const kills = await killFirst(killOrders(desired), killContext, { reader, place, killing });
   const home = await context.openState(place);
   const { state, head: applied, commit: remembered } = (await home?.read()) ?? NOTHING_REMEMBERED;
+  if (context.options.touched !== true) shareSpecs(state, desired);
   await refuseOlderHead(context, applied);
   const head = revision.commit;
   const resolved = { ...(await policyOf(context, desired, place, home === null)), held };
