@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { keyList } from '../kinds/key-list.js';
-import { byCodeUnits } from '../kinds/json.js';
+import { byCodeUnits, sameJson } from '../kinds/json.js';
 import type { Actual, ActualActivation, ActualFlag, ActualSegment } from '../model/actual.js';
 import type { FlagScope, KeysLook, Scope, SegmentScope } from '../model/scope.js';
 import type { Connection } from './connect.js';
@@ -83,10 +83,15 @@ async function observeFlags(
   const { byName, all } = seen;
   const wanted =
     scope.users && all ? withStrangers(scope.flags, byName, at.environments) : scope.flags;
+  const once = new Map<string, WireDefinition>();
   const definitions = await pMap(
     at.environments,
-    async (environment) =>
-      observeDefinitions(reader, at, environment, { ...scope, flags: wanted, onSeen }),
+    async (environment) => {
+      const flags = wanted;
+      const found = await observeDefinitions(reader, at, environment, { ...scope, flags, onSeen });
+      for (const definition of found.values()) shareParts(definition, once);
+      return found;
+    },
     { concurrency: 1 },
   );
   const flags = [...wanted]
@@ -102,6 +107,18 @@ async function observeFlags(
   const objects = [...byName.values(), ...definitions.flatMap((each) => [...each.values()])];
   const shown = all !== null || byName.size > 0;
   return { flags: new Map(flags), all, shown, types: typesOf(objects) };
+}
+
+/** Environments of one flag mostly have the same: what is large is held once. */
+function shareParts(definition: WireDefinition, once: Map<string, WireDefinition>): void {
+  const first = once.get(definition.name);
+  if (first === undefined) once.set(definition.name, definition);
+  else {
+    if (sameJson(first.treatments, definition.treatments)) definition.treatments = first.treatments;
+    if (sameJson(first.rules, definition.rules)) definition.rules = first.rules;
+    if (sameJson(first.defaultRule, definition.defaultRule))
+      definition.defaultRule = first.defaultRule;
+  }
 }
 
 /** Whether so many objects are asked for that pages of all are fewer requests than one for each. */
