@@ -87,10 +87,10 @@ async function observeFlags(
   const definitions = await pMap(
     at.environments,
     async (environment) => {
-      const flags = wanted;
-      const found = await observeDefinitions(reader, at, environment, { ...scope, flags, onSeen });
-      for (const definition of found.values()) shareParts(definition, once);
-      return found;
+      const looked = { ...scope, flags: wanted, onSeen };
+      return observeDefinitions(reader, at, environment, looked, (definition) => {
+        shareParts(definition, once);
+      });
     },
     { concurrency: 1 },
   );
@@ -185,13 +185,14 @@ async function observeDefinitions(
   at: Connection,
   environment: WireEnvironment,
   { onSeen, ...scope }: Scope & { readonly onSeen: Seen },
+  onEach: (definition: WireDefinition) => void,
 ): Promise<ReadonlyMap<string, WireDefinition>> {
   const wanted = [...scope.flags].filter(([, { environments }]) =>
     environments.has(environment.name),
   );
   if (wanted.length === 0) return new Map();
   const listed = isWorthListing(wanted.length, scope)
-    ? await reader.listDefinitions(at.workspace.id, environment.id)
+    ? await reader.listDefinitions(at.workspace.id, environment.id, onEach)
     : null;
   const found = new Map(listed?.map((definition) => [definition.name, definition]));
   // A list that does not show an object of ours is no proof that it is gone.
@@ -203,6 +204,7 @@ async function observeDefinitions(
     doubtful,
     async ([name, { id }]) => {
       const answer = await reader.getDefinition(at.workspace.id, environment.id, { name, id });
+      if (answer) onEach(answer);
       onSeen(1);
       return answer;
     },

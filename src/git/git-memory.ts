@@ -20,6 +20,8 @@ export class GitMemory {
     string,
     { readonly blobId: string; readonly entry: StateEntry }
   >();
+  /** Of an entry that was just parsed: one that says the same of what the run has in hand already. */
+  alike: (entry: StateEntry) => StateEntry = (entry) => entry;
   readonly #trees = new Map<string, readonly TreeEntry[]>();
   readonly #ancestries = new Set<string>();
 

@@ -11,6 +11,8 @@ interface Waiting {
 
 const HANGS_MS = 60_000;
 
+const ANSWERED: Waiting = { name: '', resolve: () => undefined, reject: () => undefined };
+
 /**
  * Reads objects of one repository through one long-lived `git cat-file --batch`, started with the first object that
  * is asked for. Requests are answered in the order in which they were made and may overlap freely.
@@ -121,6 +123,8 @@ export class ObjectReader {
 
   #answer(content: Buffer | null): void {
     const waiting = this.#waiting[this.#answered];
+    // Its promise holds the content, and ten thousand may be asked for in one go.
+    this.#waiting[this.#answered] = ANSWERED;
     this.#answered += 1;
     // Copied, so that one small file does not keep a whole chunk alive.
     waiting?.resolve(content === null ? null : Buffer.from(content));

@@ -222,7 +222,7 @@ export class StateRef {
     if (content === null) throw unreadable(path, 'is not in this repository');
     const text = content.toString('utf8');
     if (!path.startsWith('objects/')) return text;
-    const entry = parseEntryFile(path, text);
+    const entry = this.#memory.alike(parseEntryFile(path, text));
     stateEntries.set(path, { blobId, entry });
     return entry;
   }

@@ -1,23 +1,22 @@
 import { sameJson } from '../kinds/json.js';
 import type { Definition } from '../kinds/flag.js';
 import type { Desired } from '../model/desired.js';
-import type { Base, State } from '../model/state.js';
+import type { Base, StateEntry } from '../model/state.js';
 
 /**
- * Lets bases hold the very definitions of the specs that they equal: of ten thousand flags nearly all do, and each would
- * be held twice. What the state says is the same before and after.
+ * Lets the bases of an entry hold the very definitions of the specs that they equal: of ten thousand flags nearly all
+ * do, and each would be held twice. What the entry says is the same.
  */
-export function shareSpecs(state: State, { flags }: Desired): void {
-  for (const entry of state.values()) {
+export function sharingSpecs({ flags }: Desired): (entry: StateEntry) => StateEntry {
+  return (entry) => {
     const flag = entry.kind === 'flag' ? flags.get(entry.name) : undefined;
-    if (entry.kind !== 'flag' || flag === undefined) continue;
+    if (entry.kind !== 'flag' || flag === undefined) return entry;
     const definitions = [...flag.environments.values()];
-    for (const base of Object.values<Shared>(entry.environments)) {
-      const { spec } = base;
-      const same = definitions.find(({ fields }) => sameJson(fields, spec));
-      if (same !== undefined) base.spec = same.fields;
-    }
-  }
+    const shared = (base: Base<Definition>): Base<Definition> => {
+      const same = definitions.find(({ fields }) => sameJson(fields, base.spec));
+      return same === undefined ? base : { ...base, spec: same.fields };
+    };
+    const bases = Object.entries(entry.environments).map(([id, base]) => [id, shared(base)]);
+    return { ...entry, environments: Object.fromEntries(bases) as typeof entry.environments };
+  };
 }
-
-type Shared = Omit<Base<Definition>, 'spec'> & { spec?: Definition };
