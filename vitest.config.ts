@@ -3,7 +3,9 @@ import { EMBEDDED_ONLY, POSTGRES_ONLY, STRICT } from './test/support/contract-pr
 import { findProgram } from './test/support/requirements.js';
 
 const project = (name: string, include: string[], extra: object = {}) => ({
-  test: { name, include, environment: 'node', ...extra },
+  // Modules are loaded once for each worker, not for each file: loading them was half the time of the unit tests, and
+  // no test replaces a module.
+  test: { name, include, environment: 'node', isolate: false, ...extra },
 });
 
 const contractFiles = (names: readonly string[]) => names.map((name) => `test/contract/${name}`);

@@ -1,95 +1,93 @@
-import { writeFileSync } from 'node:fs';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { ConfigRepository } from '../test/support/config-repository.js';
-import { HttpGitServer } from '../test/support/git-server.js';
-import { liveWorkspace } from '../test/support/live-workspace.js';
-import { startTestService } from '../test/support/service.js';
-import { Watching } from '../test/support/watching.js';
+import { readFileSync } from 'node:fs';
+import { isRemote } from '../test/support/counted-git.js';
+import { PushWorld, type Rhythm } from '../test/support/push-world.js';
 
 /**
- * How long it takes from a push to the git server until the service has it: twenty pushes to a daemon that fetches by
- * the clock, and twenty to one that is told by a signal, as a webhook would. Prints a table.
+ * How long it takes from a push to the git server until the service has it, and what that costs: twenty pushes each,
+ * over http and over ssh, to a daemon that a signed webhook tells at once, and to one that fetches by the clock. Prints a
+ * table. An argument such as `ssh` picks rows; `FLAGHOIST_BENCH_PUSHES` says how many pushes other than twenty.
  */
-const PUSHES = 20;
-const FLAGS = 20;
+const PUSHES = Number(process.env['FLAGHOIST_BENCH_PUSHES'] ?? 20);
 const INTERVAL_MS = 5_000;
 const JITTER_MS = 500;
+/** How often the service is asked whether it has it. */
+const POLL_MS = 10;
 
-function flag(name: string, percent: number): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
+interface Measured {
+  /** From the end of each push until the service had it. */
+  readonly durationsMs: readonly number[];
+  /** Of the daemon, for each push; where it fetches by the clock, what that costs meanwhile is in it. */
+  readonly perPush: {
+    /** Commands of git. */
+    readonly processes: number;
+    /** Those of them that went to the git server. */
+    readonly connections: number;
+    /** HTTP requests of these. */
+    readonly requests: number;
+    /** User and system time of the daemon's own process. */
+    readonly cpuMs: number;
+  };
 }
 
-async function measured(isTold: boolean): Promise<number[]> {
-  using repository = new ConfigRepository();
-  const folder = mkdtempSync(join(tmpdir(), 'flaghoist-pushes-'));
-  const service = await startTestService();
-  const live = await liveWorkspace(service);
-  const server = await HttpGitServer.start();
-  writeFileSync(join(folder, 'token'), server.token);
-  const push = (message: string): string => {
-    const commit = repository.commit(message);
-    repository.git('push', '--quiet', server.repository, 'HEAD:refs/heads/main');
-    return commit;
-  };
-  const percent = async (): Promise<number | undefined> => {
-    const path = `/splits/ws/${live.id}/flag-0/environments/${live.staging}`;
-    const { body } = await live.call('GET', path);
-    return (body as { defaultRule?: { size: number }[] }).defaultRule?.[0]?.size;
-  };
-  repository.write({ 'flaghoist.yaml': 'workspace: Default\nenvironments:\n  staging: {}\n' });
-  for (let i = 0; i < FLAGS; i += 1)
-    repository.write({ [`flags/flag-${i}.yaml`]: flag(`flag-${i}`, 1) });
-  const first = push('Add flags');
-  const daemon = new Watching(
-    [
-      ...['--repo', server.url, '--branch', 'main', '--url', service.origin],
-      ...['--interval', isTold ? '1h' : `${INTERVAL_MS}ms`, '--jitter', `${JITTER_MS}ms`],
-    ],
-    {
-      FLAGHOIST_API_KEY: service.key,
-      FLAGHOIST_GIT_TOKEN_FILE: join(folder, 'token'),
-      FLAGHOIST_STATE_DIR: join(folder, 'state.git'),
-    },
-    folder,
-  );
-  const durations: number[] = [];
-  try {
-    await daemon.ran(first, 'applied');
-    for (let i = 0; i < PUSHES; i += 1) {
-      repository.write({ 'flags/flag-0.yaml': flag('flag-0', 2 + i) });
-      const commit = push(`Push ${i}`);
-      const pushedAt = performance.now();
-      if (isTold) daemon.signal('SIGHUP');
-      while ((await percent()) !== 2 + i) await new Promise((resolve) => setTimeout(resolve, 20));
-      durations.push(performance.now() - pushedAt);
-      await daemon.line(({ msg, revision }) => msg === 'run ended' && revision === commit);
-    }
-  } finally {
-    await daemon.stop('SIGKILL');
-    await server.stop();
-    await service.stop();
-    rmSync(folder, { recursive: true, force: true });
+async function measured(kind: 'http' | 'ssh', rhythm: Rhythm | null): Promise<Measured> {
+  await using world = await PushWorld.open(kind, rhythm);
+  const { daemon, git } = world;
+  git.take();
+  const before = { requests: world.requests, cpuMs: cpuMsOf(daemon.pid) };
+  const durationsMs: number[] = [];
+  for (let percent = 2; percent < 2 + PUSHES; percent += 1) {
+    const commit = world.push(percent);
+    const pushedAt = performance.now();
+    if (rhythm === null) await world.tell(commit);
+    while ((await world.percent()) !== percent)
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    durationsMs.push(performance.now() - pushedAt);
+    await daemon.ran(commit, 'applied');
   }
-  return durations.toSorted((a, b) => a - b);
+  const commands = git.take();
+  return {
+    durationsMs,
+    perPush: {
+      processes: commands.length / PUSHES,
+      connections: commands.filter(isRemote).length / PUSHES,
+      requests: (world.requests - before.requests) / PUSHES,
+      cpuMs: (cpuMsOf(daemon.pid) - before.cpuMs) / PUSHES,
+    },
+  };
 }
 
-function row(name: string, sorted: readonly number[]): string {
+/** As Linux counts it: in hundredths of a second. */
+function cpuMsOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name, in brackets, may hold anything.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+const COLUMNS = ['median', 'p95', 'most', 'git', 'to server', 'requests', 'CPU'] as const;
+
+function line(name: string, cells: readonly string[]): string {
+  return `${[name.padEnd(34), ...cells.map((cell) => cell.padStart(9))].join(' ')}\n`;
+}
+
+function row(name: string, { durationsMs, perPush }: Measured): string {
+  const sorted = durationsMs.toSorted((a, b) => a - b);
   const at = (part: number): string =>
-    `${Math.round(sorted[Math.ceil(sorted.length * part) - 1] ?? 0)} ms`.padStart(9);
-  return `${name.padEnd(34)} ${at(0.5)} ${at(0.95)} ${at(1)}`;
+    `${Math.round(sorted[Math.ceil(sorted.length * part) - 1] ?? 0)} ms`;
+  const { processes, connections, requests, cpuMs } = perPush;
+  const counts = [processes, connections, requests].map((count) => count.toFixed(1));
+  return line(name, [at(0.5), at(0.95), at(1), ...counts, `${Math.round(cpuMs)} ms`]);
 }
 
-const lines = [
-  `${'push → on the service'.padEnd(34)} ${'median'.padStart(9)} ${'p95'.padStart(9)} ${'most'.padStart(9)}`,
-  row('told at once', await measured(true)),
-  row(`every ${INTERVAL_MS} ms + up to ${JITTER_MS} ms`, await measured(false)),
-];
-process.stdout.write(`${lines.join('\n')}\n`);
+const only = process.argv[2] ?? '';
+const clock = `every ${INTERVAL_MS} ms + up to ${JITTER_MS} ms`;
+process.stdout.write(line(`push → on the service, ${PUSHES} each`, COLUMNS));
+for (const kind of ['http', 'ssh'] as const) {
+  for (const [how, rhythm] of [
+    ['by webhook', null],
+    [clock, { intervalMs: INTERVAL_MS, jitterMs: JITTER_MS }],
+  ] as const) {
+    const name = `${kind}, ${how}`;
+    if (name.startsWith(only)) process.stdout.write(row(name, await measured(kind, rhythm)));
+  }
+}

@@ -4,6 +4,7 @@ import type { Time } from './api/time.js';
 import type { AdminWriter } from './api/writer.js';
 import { FlaghoistError, messageOf } from './errors.js';
 import type { StateHome } from './git/state-home.js';
+import type { StateMeta } from './git/state-ref.js';
 import { EMPTY_STATE, type State } from './model/state.js';
 import type { Words } from './model/run.js';
 import { killOrders } from './plan/kill-orders.js';
@@ -162,8 +163,8 @@ async function applyOnce(
   }));
   const { state, left, unsettled, unverified } = verified;
   const message = applyMessageFor('Apply', { ...planned, words }, head, outcomes);
-  const unremembered = await remember(home, state, { head, message });
   const converged = left.length === 0 && unverified === undefined;
+  const unremembered = await remember(home, state, { head, message, last: converged });
   const verdict = {
     state,
     left,
@@ -178,7 +179,7 @@ async function applyOnce(
 async function remember(
   home: StateHome | null,
   state: State,
-  meta: { head: string | null; message: string },
+  meta: StateMeta,
 ): Promise<{ unremembered?: string }> {
   try {
     await home?.write(state, meta);

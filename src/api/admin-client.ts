@@ -29,7 +29,7 @@ export interface AdminClientOptions extends TransportOptions {
   readonly onWait?: ((wait: { waitMs: number; why: string; what: string }) => void) | undefined;
   readonly traffic?: Traffic | undefined;
   /** Awaited right before each try of each write, after all waiting; where it rejects, nothing is sent. */
-  readonly beforeWrite?: (() => Promise<void>) | undefined;
+  readonly beforeWrite?: ((write: { readonly isKill: boolean }) => Promise<void>) | undefined;
 }
 
 /** One GET. Nothing else can be said with it. */
@@ -152,7 +152,8 @@ export class AdminClient implements GetOnly {
         lane,
         async () => {
           this.#options.traffic?.onTurn(performance.now() - askedAt);
-          if (request.kind !== 'read') await this.#options.beforeWrite?.();
+          if (request.kind !== 'read')
+            await this.#options.beforeWrite?.({ isKill: lane === 'kill' });
           return this.#send(request, limitMs);
         },
         { signal, isAgain },

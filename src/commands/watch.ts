@@ -1,7 +1,8 @@
-import { openCommitStatuses } from '../compose/commit-statuses.js';
-import { openOperations } from '../compose/operations.js';
+import { openCommitStatuses, readStatuses } from '../compose/commit-statuses.js';
+import { startHousekeeping } from '../compose/housekeeping.js';
+import { openOperations, readOperations } from '../compose/operations.js';
 import { databaseOf, openReplicas, secretsInUrl } from '../compose/replicas.js';
-import { createDaemon, type WatchedSource } from '../compose/watch.js';
+import { createDaemon, ownRepositories, type WatchedSource } from '../compose/watch.js';
 import { forgeToken, operatorSettings } from '../config.js';
 import { Metrics } from '../daemon/metrics/metrics.js';
 import type { ExitCode } from '../errors.js';
@@ -9,6 +10,15 @@ import { createLog, type Log } from '../log.js';
 import { exitCodeOfSignal } from '../stages/reporting.js';
 import type { Terminal, WatchFlags } from './options.js';
 import { watchedSources } from './watched-sources.js';
+
+interface Watched {
+  readonly sources: readonly WatchedSource[];
+  readonly plans: {
+    readonly statuses: ReturnType<typeof readStatuses>;
+    readonly operations: Awaited<ReturnType<typeof readOperations>>;
+  };
+  readonly replicas: Awaited<ReturnType<typeof openReplicas>>;
+}
 
 /** Keeps the service in line until a signal comes. Whatever fails meanwhile is said in the log, and tried again. */
 export async function runWatch(
@@ -20,12 +30,33 @@ export async function runWatch(
   const sources = await watchedSources(directory, flags, settings);
   const database = databaseOf(flags, settings);
   const log = watchLog(flags, terminal, { sources, database });
-  const metrics = new Metrics();
-  const replicas = await openReplicas(database, flags.lease, log);
-  const daemon = createDaemon(sources, log, { traffic: metrics.traffic, replicas });
   const { environment } = terminal;
-  const statuses = openCommitStatuses(daemon, flags, { sources, environment, log });
-  const operations = await openOperations(daemon, flags, { metrics, log });
+  const plans = {
+    statuses: readStatuses(flags, sources, environment),
+    operations: await readOperations(flags),
+  };
+  const replicas = await openReplicas(database, flags.lease, log);
+  try {
+    await watch({ sources, plans, replicas }, terminal, log);
+  } catch (error) {
+    await replicas?.close();
+    throw error;
+  }
+  return exitCodeOfSignal(terminal.signal);
+}
+
+/** Until the signal comes; what was opened is closed then. */
+async function watch(
+  { sources, plans, replicas }: Watched,
+  terminal: Terminal,
+  log: Log,
+): Promise<void> {
+  const metrics = new Metrics();
+  const daemon = createDaemon(sources, log, { traffic: metrics.traffic, replicas });
+  const operations = await openOperations(daemon, plans.operations, { metrics, log });
+  const { environment } = terminal;
+  const statuses = openCommitStatuses(daemon, plans.statuses, { environment, log });
+  const house = startHousekeeping(daemon, ownRepositories(sources), log);
   const { url } = operations;
   log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
   terminal.onHangup?.(() => {
@@ -37,9 +68,8 @@ export async function runWatch(
   log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
   await daemon.stop(terminal.signal.reason);
   await replicas?.close();
-  await Promise.all([operations.close(), statuses.close()]);
+  await Promise.all([operations.close(), statuses.close(), house.close()]);
   log.info({}, 'stopped');
-  return exitCodeOfSignal(terminal.signal);
 }
 
 function watchLog(

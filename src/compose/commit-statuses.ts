@@ -2,7 +2,7 @@ import { realTime } from '../api/time.js';
 import { forgeToken } from '../config.js';
 import { startCommitStatuses } from '../daemon/statuses/commit-statuses.js';
 import type { SendStatus } from '../daemon/statuses/status-queue.js';
-import { parseStatuses, statusTarget } from '../daemon/statuses/target.js';
+import { parseStatuses, statusTarget, type StatusTarget } from '../daemon/statuses/target.js';
 import type { DaemonView } from '../daemon/view.js';
 import { FlaghoistError } from '../errors.js';
 import { openCommitForge, refuseUnsafeApi } from '../forge/open-forge.js';
@@ -23,24 +23,24 @@ type Environment = Parameters<typeof forgeToken>[0];
 /** Of one try: whoever stops the daemon waits for it at most. */
 const TRY_MS = 5_000;
 
+/** Which statuses are set where, as the command line asks for it. */
+export interface StatusPlan {
+  readonly targets: ReadonlyMap<string, StatusTarget>;
+  readonly publicUrl: string | undefined;
+}
+
 /**
- * Sets statuses as far as the command line asks for it.
+ * Reads what the command line says; null: no statuses. Opens nothing.
  *
- * @throws FlaghoistError USAGE: nothing was opened.
+ * @throws FlaghoistError USAGE
  */
-export function openCommitStatuses(
-  daemon: DaemonView,
+export function readStatuses(
   { statuses, forgeUrl, publicUrl }: StatusFlags,
-  options: {
-    readonly sources: readonly Pick<WatchedSource, 'name' | 'place'>[];
-    readonly environment: Environment;
-    readonly log: Log;
-  },
-): { readonly close: () => Promise<void> } {
-  const { sources, environment, log } = options;
+  sources: readonly Pick<WatchedSource, 'name' | 'place'>[],
+  environment: Environment,
+): StatusPlan | null {
   if (statuses === undefined) {
-    if (forgeUrl === undefined && publicUrl === undefined)
-      return { close: async () => Promise.resolve() };
+    if (forgeUrl === undefined && publicUrl === undefined) return null;
     throw unusable('--forge-url and --public-url are of no use without --statuses');
   }
   const choice = parseStatuses(statuses);
@@ -50,10 +50,21 @@ export function openCommitStatuses(
   });
   for (const [, { apiUrl }] of targets) refuseUnsafeApi(apiUrl);
   tokenNow(environment);
-  return startCommitStatuses(daemon, new Map(targets), {
-    ...{ log, send: sender(environment) },
+  return {
+    targets: new Map(targets),
     publicUrl: publicUrl === undefined ? undefined : checkedPublicUrl(publicUrl),
-  });
+  };
+}
+
+/** Sets the statuses that were asked for. */
+export function openCommitStatuses(
+  daemon: DaemonView,
+  plan: StatusPlan | null,
+  { environment, log }: { readonly environment: Environment; readonly log: Log },
+): { readonly close: () => Promise<void> } {
+  if (plan === null) return { close: async () => Promise.resolve() };
+  const { targets, publicUrl } = plan;
+  return startCommitStatuses(daemon, targets, { log, send: sender(environment), publicUrl });
 }
 
 /** The token is read each time: a rotated one is picked up. */

@@ -38,7 +38,7 @@ function fencedState(home: StateHome, fence: Fence): StateHome {
     lock: async (...how) => home.lock(...how),
     read: async () => home.read(),
     write: async (next, meta) => {
-      await fence.check();
+      await fence.check({ isKill: false });
       await home.write(next, meta);
     },
     history: async (object) => home.history(object),

@@ -27,23 +27,28 @@ export interface OpenOperations {
   readonly close: Operations['close'];
 }
 
+/** What is opened, as the command line asks for it. */
+export interface OperationsPlan {
+  readonly notify: readonly NotifyTarget[];
+  /** Null: the daemon does not listen. */
+  readonly surface: {
+    readonly host?: string;
+    readonly port: number;
+    readonly tokenFile: string | undefined;
+    readonly webhookSecretFile: string | undefined;
+  } | null;
+}
+
 /**
- * Opens the daemon's surface as far as the command line asks for it: without `--listen` it only sends its messages.
+ * Reads what the command line says. Opens nothing.
  *
- * @param metrics the one whose `traffic` the clients of the service feed.
- * @throws FlaghoistError USAGE, IN_USE: nothing was opened.
+ * @throws FlaghoistError USAGE
  */
-export async function openOperations(
-  daemon: DaemonView & DaemonControls,
-  flags: OperationsFlags,
-  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
-): Promise<OpenOperations> {
+export async function readOperations(flags: OperationsFlags): Promise<OperationsPlan> {
   const notify = await targetsOf(flags);
   if (flags.listen !== undefined) {
     const { tokenFile, webhookSecretFile } = flags;
-    const at = parseListen(flags.listen);
-    const options = { ...at, tokenFile, webhookSecretFile, notify, metrics, log };
-    return startOperations(daemon, daemon, options);
+    return { notify, surface: { ...parseListen(flags.listen), tokenFile, webhookSecretFile } };
   }
   if (flags.tokenFile !== undefined || flags.webhookSecretFile !== undefined) {
     throw new FlaghoistError(
@@ -51,6 +56,21 @@ export async function openOperations(
       'cannot use --token-file or --webhook-secret-file without --listen',
     );
   }
+  return { notify, surface: null };
+}
+
+/**
+ * Opens the daemon's surface as far as it was asked for: without one it only sends its messages.
+ *
+ * @param metrics the one whose `traffic` the clients of the service feed.
+ * @throws FlaghoistError IN_USE: nothing was opened.
+ */
+export async function openOperations(
+  daemon: DaemonView & DaemonControls,
+  { notify, surface }: OperationsPlan,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+): Promise<OpenOperations> {
+  if (surface) return startOperations(daemon, daemon, { ...surface, notify, metrics, log });
   const { close } = startNotifications(daemon, notify, { log, metrics });
   return { url: null, close };
 }

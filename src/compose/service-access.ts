@@ -28,7 +28,7 @@ export interface AccessOptions {
   readonly traffic?: Traffic | undefined;
   readonly limiters?: Limiters | undefined;
   /** See `AdminClientOptions`. */
-  readonly beforeWrite?: (() => Promise<void>) | undefined;
+  readonly beforeWrite?: ((write: { readonly isKill: boolean }) => Promise<void>) | undefined;
   readonly progress?: Progress | undefined;
 }
 

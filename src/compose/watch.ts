@@ -40,6 +40,15 @@ export interface WatchedSource extends Pick<
   readonly settings: OperatorSettings;
 }
 
+/** Bare repositories of our own that a daemon over these sources fills: clones, and where states are kept. */
+export function ownRepositories(sources: readonly WatchedSource[]): readonly string[] {
+  return sources.flatMap((source) => {
+    const { stateDir } = source.settings;
+    const states = stateDir === undefined ? [] : [resolve(stateDir)];
+    return 'repo' in source.place ? [upstreamOf(source).directory, ...states] : states;
+  });
+}
+
 /** Builds the daemon. Nothing is looked at, opened or asked before it is started. */
 export function createDaemon(
   sources: readonly WatchedSource[],

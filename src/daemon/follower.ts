@@ -20,6 +20,7 @@ export class Follower {
   readonly #options: FollowerOptions;
   readonly #ending = new AbortController();
   #seen: Seen | null = null;
+  #seenAtMs = -Infinity;
   #looking: Promise<void> | null = null;
   #again: Promise<void> | null = null;
   #unfollow: (() => Promise<void>) | null = null;
@@ -32,6 +33,11 @@ export class Follower {
   /** What the last look that succeeded has seen. */
   get seen(): Seen | null {
     return this.#seen;
+  }
+
+  /** When that look began, by this process's steady clock. */
+  get seenAtMs(): number {
+    return this.#seenAtMs;
   }
 
   start(): void {
@@ -84,8 +90,10 @@ export class Follower {
     const { onLook, onNews } = this.#options;
     try {
       const before = this.#seen;
+      const beganAtMs = performance.now();
       const seen = await this.#upstream.look(this.#ending.signal);
       this.#seen = seen;
+      this.#seenAtMs = beganAtMs;
       onLook(null);
       // The first look is the start's own.
       const news = before && (await this.#news(before, seen));

@@ -38,8 +38,14 @@ export interface SeatEvents {
 export interface Turn {
   /** Aborted once the right is gone, or in doubt. */
   readonly signal: AbortSignal;
-  /** Absent: there is nobody else. */
-  readonly fence?: Fence;
+  /**
+   * Absent: there is nobody else.
+   *
+   * @param seenAtMs when the source was looked at, by this process's steady clock.
+   */
+  readonly fence?: (seenAtMs: number) => Fence;
+  /** Nobody knows whose turn it is, and everybody sends kills. */
+  readonly killsOnly?: true;
   readonly end: () => void;
 }
 

@@ -210,7 +210,9 @@ export class SourceLoop {
     try {
       const both = AbortSignal.any([signal, turn.signal]);
       const mayRetry = await this.#run(triggers, both, turn.fence);
-      return mayRetry || turn.signal.aborted;
+      // Kills that went out leave nothing to retry: the rest waits for whoever keeps the source.
+      if (turn.killsOnly) return mayRetry;
+      return (mayRetry && !both.aborted) || turn.signal.aborted;
     } catch (error) {
       this.#choosing = null;
       this.#log.error({ error }, 'bug');
@@ -230,12 +232,13 @@ export class SourceLoop {
     const startedAt = new Date(time.now()).toISOString();
     const started = performance.now();
     const named = await this.#settle(triggers);
-    const { seen } = this.#follower;
+    const { seen, seenAtMs } = this.#follower;
     const pinned = this.#holds.pinned?.commit;
     const commit = pinned ?? seen?.commit?.commit ?? null;
     this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
     onBegin(this.view(), { id, commit });
-    const end = await this.#cycle({ id, seen, commit, triggers: named, signal, fence });
+    const of = { id, seen, commit, triggers: named, signal, fence: fence?.(seenAtMs) };
+    const end = await this.#cycle(of);
     const at = commit === null ? null : await this.#describe(commit, seen);
     const { result, exitCode, summary, text, plan, requests } = end;
     const record: RunRecord = {
@@ -249,7 +252,7 @@ export class SourceLoop {
     const { environments } = end;
     await this.#seat.keep({ run: record, at, ...(environments !== undefined && { environments }) });
     onRun(this.view(), record);
-    return end.mayRetry && !signal.aborted;
+    return end.mayRetry;
   }
 
   /** Waits for the look that a trigger asked for, so that the run reads what was there when it came. */
@@ -268,7 +271,7 @@ export class SourceLoop {
     readonly commit: string | null;
     readonly triggers: readonly Trigger[];
     readonly signal: AbortSignal;
-    readonly fence: Turn['fence'];
+    readonly fence: RunOrder['fence'];
   }): Promise<CycleEnd> {
     const { id, seen, commit, triggers, signal, fence } = of;
     if (seen === null) return unseenEnd(this.#record.why('source'));

@@ -99,10 +99,14 @@ export async function isAncestor(
   const { memory } = repository;
   if (memory.isKnownAncestor(a, b)) return true;
   try {
-    await repository.git.run(
-      ['merge-base', '--is-ancestor', '--end-of-options', `${a}^{commit}`, `${b}^{commit}`],
-      `compare commits ${a} and ${b}`,
-    );
+    const args = [
+      'merge-base',
+      '--is-ancestor',
+      '--end-of-options',
+      `${a}^{commit}`,
+      `${b}^{commit}`,
+    ];
+    await runWithInput(repository.git, args, '', `compare commits ${a} and ${b}`);
     memory.keepAncestor(a, b);
     return true;
   } catch (error) {
@@ -110,6 +114,15 @@ export async function isAncestor(
     if (exitCode === null) throw error;
     return exitCode === 1 && !checkout.shallow ? false : 'unknown';
   }
+}
+
+/**
+ * Whether commit `a` comes before `b`, as far as history tells. Asked the other way round first: that `b` comes before
+ * `a` is what is usual, and remembered.
+ */
+export async function isOlder(checkout: Checkout, a: string, b: string): Promise<boolean> {
+  if (a === b || (await isAncestor(checkout, b, a)) === true) return false;
+  return (await isAncestor(checkout, a, b)) === true;
 }
 
 /** The newest commit that both have among their ancestors; null where none is seen, or either is not here. */

@@ -1,6 +1,7 @@
 import { FlaghoistError } from '../errors.js';
 import { openBare } from './bare-repository.js';
 import type { Checkout, Repository } from './checkout.js';
+import { summaryOf, type CommitSummary } from './commit-summary.js';
 import type { RemoteAccess } from './environment.js';
 import { GitMemory } from './git-memory.js';
 import type { Git } from './git.js';
@@ -38,10 +39,10 @@ export class Clone {
    * Fetches the branch, wherever it was moved to.
    *
    * @param signal gives it up.
-   * @returns the full hash of its commit.
+   * @returns its commit.
    * @throws FlaghoistError `GIT` the server cannot be reached, or has no such branch.
    */
-  async fetch(signal?: AbortSignal): Promise<string> {
+  async fetch(signal?: AbortSignal): Promise<CommitSummary> {
     const { remote, branch } = this.#options;
     const git = await this.#open();
     const from = branch === null ? 'HEAD' : `refs/heads/${branch}`;
@@ -62,8 +63,7 @@ export class Clone {
       `fetch ${branch ?? 'HEAD'} of ${remote.url}`,
       { reach: remote, signal },
     );
-    const answer = await git.run(['rev-parse', '--verify', `${into}^{commit}`], `read ${into}`);
-    return answer.trim();
+    return summaryOf(git, into);
   }
 
   /**

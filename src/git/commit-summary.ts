@@ -1,4 +1,5 @@
 import type { Checkout } from './checkout.js';
+import type { Git } from './git.js';
 
 export interface CommitSummary {
   /** Full hash. */
@@ -14,17 +15,26 @@ const MAX_SUBJECT = 200;
 /** @throws FlaghoistError `GIT` there is no such commit here. */
 export async function commitIn({ repository }: Checkout, commit: string): Promise<CommitSummary> {
   if (repository === null) throw new Error(`bug: commit ${commit} asked of files without git`);
-  const answer = await repository.git.run(
+  return summaryOf(repository.git, commit);
+}
+
+/**
+ * @param revision hash, or full name of a ref.
+ * @throws FlaghoistError `GIT` there is no such commit here.
+ */
+export async function summaryOf(git: Git, revision: string): Promise<CommitSummary> {
+  const answer = await git.run(
     [
       'log',
       '--max-count=1',
       '--no-show-signature',
       '--format=tformat:%H%n%cI%n%s',
       '--end-of-options',
-      commit,
+      revision,
+      '--',
     ],
-    `read commit ${commit}`,
+    `read commit ${revision}`,
   );
-  const [hash = commit, committedAt = '', subject = ''] = answer.split('\n');
-  return { commit: hash, committedAt, subject: subject.slice(0, MAX_SUBJECT) };
+  const [commit = revision, committedAt = '', subject = ''] = answer.split('\n');
+  return { commit, committedAt, subject: subject.slice(0, MAX_SUBJECT) };
 }

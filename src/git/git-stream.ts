@@ -29,6 +29,8 @@ export function spawnGit(
 export interface StreamOptions {
   readonly allowedExitCodes?: readonly number[];
   readonly reach?: Reach;
+  /** After so long it is ended, and has failed; by default after what such a command takes at most. */
+  readonly timeoutMs?: number;
   /** Ends the command, which fails then. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -43,7 +45,7 @@ export async function runWithInput(
   args: readonly string[],
   input: Buffer | string,
   purpose: string,
-  { allowedExitCodes = [0], reach = 'local', signal }: StreamOptions = {},
+  { allowedExitCodes = [0], reach = 'local', signal, timeoutMs }: StreamOptions = {},
 ): Promise<Buffer> {
   signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
@@ -54,8 +56,8 @@ export async function runWithInput(
     signal?.addEventListener('abort', end, { once: true });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
-    const timeoutMs = typeof reach === 'object' ? REMOTE_TIMEOUT_MS : TIMEOUT_MS;
-    const timer = setTimeout(end, timeoutMs);
+    const usualMs = typeof reach === 'object' ? REMOTE_TIMEOUT_MS : TIMEOUT_MS;
+    const timer = setTimeout(end, timeoutMs ?? usualMs);
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
     // A command that gave up early closes its input; its exit code says why.
@@ -71,7 +73,10 @@ export async function runWithInput(
         resolve(Buffer.concat(stdout));
         return;
       }
-      const exit = new GitExit(code ?? -1, Buffer.concat(stderr).toString('utf8'));
+      const [said, complaint] = [stdout, stderr].map((each) =>
+        Buffer.concat(each).toString('utf8'),
+      );
+      const exit = new GitExit(code ?? -1, complaint ?? '', said);
       reject(gitError(purpose, exit));
     });
     child.stdin.end(input);

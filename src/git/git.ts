@@ -22,11 +22,14 @@ export interface Git {
 /** Git ended with another code than 0. */
 export class GitExit extends Error {
   readonly exitCode: number;
+  /** What it wrote all the same. */
+  readonly stdout: string;
 
-  constructor(exitCode: number, stderr: string) {
+  constructor(exitCode: number, stderr: string, stdout = '') {
     super(firstLines(stderr) || `git ended with code ${String(exitCode)}`);
     this.name = 'GitExit';
     this.exitCode = exitCode;
+    this.stdout = stdout;
   }
 }
 
@@ -84,6 +87,11 @@ export function exitCodeOf(error: unknown): number | null {
   return error instanceof FlaghoistError && error.cause instanceof GitExit
     ? error.cause.exitCode
     : null;
+}
+
+/** What the git command that failed wrote before it did. */
+export function outputOf({ cause }: FlaghoistError): string {
+  return cause instanceof GitExit ? cause.stdout : '';
 }
 
 export function gitError(purpose: string, cause: unknown): FlaghoistError {

@@ -117,7 +117,9 @@ function homeAt(repository: StateRepository, place: StatePlace, memory?: GitMemo
       (await repository.exists())
         ? (await ref()).read()
         : { state: new Map(), head: null, commit: null },
-    write: async (next, meta) => (await ref()).write(next, meta),
+    write: async (next, meta) => {
+      await (await ref()).write(next, meta);
+    },
     history: async (object) => {
       if (!(await repository.exists())) return [];
       const git = await repository.open();

@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
 import { FlaghoistError } from '../errors.js';
 import { pauseForLock } from './lock-pause.js';
+import { makeCommit } from './made-commit.js';
 import type { Release } from './state-lock.js';
-import type { StateOrigin } from './state-origin.js';
+import type { RefMove, StateOrigin } from './state-origin.js';
 import { cleanLine } from './words.js';
 
 /** A lock whose holder is gone is free after so long; a holder that lives renews it three times in it. */
@@ -30,39 +31,77 @@ export function lockRefName(stateRef: string): string {
   return stateRef.replace(/^refs\/flaghoist\//, 'refs/flaghoist-lock/');
 }
 
+/** The lock of a shared state, as its holder has it. */
+export interface OriginLock {
+  /** Whether origin had the very state that was known here when the lock was taken. */
+  readonly isKnownState: boolean;
+  /**
+   * Gives the lock back along with another move, in one go.
+   *
+   * @returns false: origin was not seen to do both, and the lock is kept.
+   */
+  freeWith(move: RefMove): Promise<boolean>;
+  readonly release: Release;
+}
+
+export interface OriginLockOptions {
+  /** 0: one try. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** A lock of an earlier term of the same lease is nobody's any more. */
+  readonly lease?: LockLease | undefined;
+  /** What origin's state is, as far as is known here; null: nothing is. */
+  readonly known: string | null;
+}
+
 /**
  * Takes the lock of a shared state: a ref on origin, with an expiry, that only one run can create.
  *
- * @param timeoutMs 0: one try.
- * @param lease a lock of an earlier term of the same lease is nobody's any more.
+ * Nobody is asked first who holds it: that origin refuses says so. The same push finds out whether the state is still
+ * what is known here.
+ *
  * @throws FlaghoistError `IN_USE` another run holds it; `GIT`
  */
 export async function lockOnOrigin(
   origin: StateOrigin,
   stateRef: string,
-  {
-    timeoutMs,
-    signal,
-    lease,
-  }: {
-    readonly timeoutMs: number;
-    readonly signal?: AbortSignal | undefined;
-    readonly lease?: LockLease | undefined;
-  },
-): Promise<Release> {
+  options: OriginLockOptions,
+): Promise<OriginLock> {
+  const { lease, known } = options;
   const ref = lockRefName(stateRef);
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
+  const deadline = performance.now() + options.timeoutMs;
+  // Moves nothing: it is refused where origin has another one.
+  const asKnown = known === null ? [] : [{ ref: stateRef, commit: known, expected: known }];
+  let expected: string | null = null;
+  for (let refusals = 0; ;) {
+    const commit = await lockCommit(origin, lease);
+    const { done, error } = await origin.push([{ ref, commit, expected }, ...asKnown], {
+      atomic: false,
+    });
+    const locked = { ref, first: commit, lease, isKnownState: done.has(stateRef) };
+    if (done.has(ref)) return keepLocked(origin, locked);
     const holder = await lockHolder(origin, stateRef);
-    if (isFree(holder, lease)) {
-      const commit = await lockCommit(origin, lease);
-      if (await origin.move(ref, commit, holder?.commit ?? null)) {
-        return keepLocked(origin, { ref, first: commit, lease });
-      }
-    }
+    if (holder?.commit === commit) return keepLocked(origin, locked);
+    // Nobody stands in the way, or not any more: a second time it is origin that refuses.
+    if ((holder?.commit ?? null) === expected && error !== null && (refusals += 1) > 1) throw error;
+    expected = await freeHolder(origin, stateRef, holder, { ...options, deadline });
+  }
+}
+
+/** Waits until the lock is anybody's. @returns the commit that its last holder left; null: none. */
+async function freeHolder(
+  origin: StateOrigin,
+  stateRef: string,
+  first: LockHolder | null,
+  { deadline, signal, lease }: OriginLockOptions & { readonly deadline: number },
+): Promise<string | null> {
+  let holder = first;
+  while (!isFree(holder, lease)) {
     if (performance.now() >= deadline) throw inUse(holder);
     await pauseForLock(POLL_MS, signal);
+    holder = await lockHolder(origin, stateRef);
   }
+  return holder?.commit ?? null;
 }
 
 /** Null: nobody holds it. @throws FlaghoistError `GIT` */
@@ -71,13 +110,14 @@ export async function lockHolder(
   stateRef: string,
 ): Promise<LockHolder | null> {
   const ref = lockRefName(stateRef);
-  const commit = await origin.fetch(ref, ref.replace('flaghoist-lock', 'flaghoist-origin-lock'));
-  if (commit === null) return null;
-  const message = await origin.git.run(
-    ['log', '-1', '--format=%B', '--no-show-signature', '--end-of-options', commit],
+  const into = ref.replace('flaghoist-lock', 'flaghoist-origin-lock');
+  await origin.fetch([{ ref, into }]);
+  const answer = await origin.git.run(
+    ['for-each-ref', '--format=%(objectname)%0a%(contents)', into],
     `read ${ref}`,
   );
-  const [who = '', until = '', under = ''] = message.split('\n');
+  const [commit = '', who = '', until = '', under = ''] = answer.split('\n');
+  if (commit === '') return null;
   const untilMs = Date.parse(until.replace(/^until /, ''));
   return {
     commit,
@@ -104,34 +144,56 @@ export async function breakLock(
   stateRef: string,
   holder: LockHolder,
 ): Promise<boolean> {
-  return origin.move(lockRefName(stateRef), null, holder.commit);
+  return origin.move({ ref: lockRefName(stateRef), commit: null, expected: holder.commit });
 }
 
 function keepLocked(
   origin: StateOrigin,
-  { ref, first, lease }: { ref: string; first: string; lease: LockLease | undefined },
-): Release {
+  {
+    ref,
+    first,
+    lease,
+    isKnownState,
+  }: { ref: string; first: string; lease: LockLease | undefined; isKnownState: boolean },
+): OriginLock {
   let held: string | null = first;
-  let renewing: Promise<void> = Promise.resolve();
+  let moving: Promise<unknown> = Promise.resolve();
+  /** One move of the lock after the other: each has to know what the one before has left. */
+  const inTurn = async <T>(move: () => Promise<T>): Promise<T> => {
+    const moved = moving.then(move);
+    moving = moved.catch(() => undefined);
+    return moved;
+  };
   const renew = async (): Promise<void> => {
     if (held === null) return;
-    try {
-      const commit = await lockCommit(origin, lease);
-      held = (await origin.move(ref, commit, held)) ? commit : null;
-    } catch {
-      // The next try may reach origin. Should the lock expire, the state itself is still moved by comparison only.
-    }
+    const commit = await lockCommit(origin, lease);
+    held = (await origin.move({ ref, commit, expected: held })) ? commit : null;
   };
   const timer = setInterval(() => {
-    renewing = renewing.then(renew);
+    // The next try may reach origin. Should the lock expire, the state itself is still moved by comparison only.
+    inTurn(renew).catch(() => undefined);
   }, EXPIRES_MS / 3);
   timer.unref();
-  return async () => {
-    clearInterval(timer);
-    await renewing;
-    const last = held;
-    held = null;
-    if (last !== null) await origin.move(ref, null, last);
+  return {
+    isKnownState,
+    freeWith: async (move) =>
+      inTurn(async () => {
+        if (held === null) return false;
+        const moves = [move, { ref, commit: null, expected: held }];
+        const { done } = await origin.push(moves, { atomic: true });
+        if (!moves.every((each) => done.has(each.ref))) return false;
+        held = null;
+        clearInterval(timer);
+        return true;
+      }),
+    release: async () => {
+      clearInterval(timer);
+      await inTurn(async () => {
+        const last = held;
+        held = null;
+        if (last !== null) await origin.move({ ref, commit: null, expected: last });
+      });
+    },
   };
 }
 
@@ -140,21 +202,7 @@ async function lockCommit({ git }: StateOrigin, lease: LockLease | undefined): P
   const who = `${hostname()} process ${process.pid} since ${new Date().toISOString()}`;
   const under = lease === undefined ? '' : `\nterm ${lease.term} of ${lease.lease}`;
   const message = `${who}\nuntil ${until}${under}`;
-  const tree = await git.run(['hash-object', '-t', 'tree', '-w', '/dev/null'], 'write a lock');
-  const commit = await git.run(
-    [
-      '-c',
-      'user.name=flaghoist',
-      '-c',
-      'user.email=flaghoist@localhost',
-      'commit-tree',
-      '-m',
-      message,
-      tree.trim(),
-    ],
-    'write a lock',
-  );
-  return commit.trim();
+  return makeCommit(git, { message, from: null, lines: [] }, 'write a lock');
 }
 
 function inUse(holder: LockHolder | null): FlaghoistError {

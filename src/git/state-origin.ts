@@ -2,9 +2,28 @@ import { resolve } from 'node:path';
 import { FlaghoistError } from '../errors.js';
 import type { Repository } from './checkout.js';
 import type { Reach } from './environment.js';
-import { exitCodeOf, type Git } from './git.js';
+import { exitCodeOf, outputOf, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
 import { ORIGIN_REFS, STATE_REFS } from './state-ref.js';
+
+/** A ref of origin, and where it stands here. */
+export interface FetchedRef {
+  readonly ref: string;
+  readonly into: string;
+}
+
+export interface RefMove {
+  readonly ref: string;
+  /** Null: the ref is removed. */
+  readonly commit: string | null;
+  /** Null: there must be no such ref. */
+  readonly expected: string | null;
+}
+
+export interface Pushed {
+  readonly done: ReadonlySet<string>;
+  readonly error: FlaghoistError | null;
+}
 
 /**
  * `origin` of the checkout, for the refs that runs on other machines share.
@@ -25,23 +44,18 @@ export class StateOrigin {
   }
 
   /**
-   * The commit that a ref of origin holds, fetched under the name `into`; null: origin has no such ref.
+   * Fetches refs of origin to where they stand here; what origin does not have is not here either, then.
    *
    * @throws FlaghoistError `GIT` origin cannot be reached.
    */
-  async fetch(ref: string, into: string): Promise<string | null> {
-    const listed = await this.#run(
-      ['ls-remote', '--refs', this.#url, ref],
-      `ask origin for ${ref}`,
+  async fetch(refs: readonly FetchedRef[]): Promise<void> {
+    // Of a pattern origin may have nothing: no question has to come first.
+    const patterns = refs.map(({ ref, into }) => `+${ref}*:${into}*`);
+    await this.#fetch(
+      ['--prune'],
+      patterns,
+      `fetch ${refs.map(({ ref }) => ref).join(', ')} from origin`,
     );
-    const line = listed.split('\n').find((each) => each.endsWith(`\t${ref}`));
-    if (line === undefined) return null;
-    await this.#fetch(`+${ref}:${into}`, `fetch ${ref} from origin`);
-    const fetched = await this.git.run(
-      ['rev-parse', '--verify', `${into}^{commit}`],
-      `read ${into}`,
-    );
-    return fetched.trim();
   }
 
   /**
@@ -50,59 +64,61 @@ export class StateOrigin {
    * @throws FlaghoistError `GIT` origin cannot be reached.
    */
   async fetchAll(): Promise<void> {
-    await this.#fetch(`+${STATE_REFS}*:${ORIGIN_REFS}*`, 'fetch the states from origin');
+    await this.#fetch([], [`+${STATE_REFS}*:${ORIGIN_REFS}*`], 'fetch the states from origin');
   }
 
-  async #fetch(refspec: string, purpose: string): Promise<void> {
-    await this.#run(
-      [
-        'fetch',
-        '--quiet',
-        '--no-tags',
-        '--no-write-fetch-head',
-        '--no-recurse-submodules',
-        this.#url,
-        refspec,
-      ],
-      purpose,
-    );
+  async #fetch(
+    options: readonly string[],
+    refspecs: readonly string[],
+    purpose: string,
+  ): Promise<void> {
+    const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'];
+    await this.#run(['fetch', ...quiet, ...options, this.#url, ...refspecs], purpose);
+  }
+
+  /**
+   * Moves refs of origin, each if it still holds what is expected, in one go.
+   *
+   * @param atomic all of them or none, where the server can do that; where it cannot, none.
+   * @returns those that hold now what they should, by name; and why others do not, if any.
+   * @throws FlaghoistError `GIT` git could not be run.
+   */
+  async push(moves: readonly RefMove[], { atomic }: { readonly atomic: boolean }): Promise<Pushed> {
+    const refspecs = moves.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
+    const args = [
+      ...['push', '--porcelain', '--no-verify', '--no-recurse-submodules'],
+      ...(atomic ? ['--atomic'] : []),
+      ...moves.map(({ ref, expected }) => `--force-with-lease=${ref}:${expected ?? ''}`),
+      ...[this.#url, ...refspecs],
+    ];
+    const purpose = `push ${moves.map(({ ref }) => ref).join(', ')} to origin`;
+    try {
+      return { done: doneIn(await this.#run(args, purpose)), error: null };
+    } catch (error) {
+      if (!(error instanceof FlaghoistError) || exitCodeOf(error) === null) throw error;
+      return { done: doneIn(outputOf(error)), error };
+    }
   }
 
   /**
    * Moves a ref of origin, if it still holds what is expected.
    *
-   * @param commit null: the ref is removed.
-   * @param expected null: there must be no such ref.
    * @returns false: somebody else moved it.
    * @throws FlaghoistError `GIT` origin cannot be reached, or refuses.
    */
-  async move(ref: string, commit: string | null, expected: string | null): Promise<boolean> {
-    try {
-      await this.#run(
-        [
-          'push',
-          '--quiet',
-          '--no-verify',
-          '--no-recurse-submodules',
-          `--force-with-lease=${ref}:${expected ?? ''}`,
-          this.#url,
-          `${commit ?? ''}:${ref}`,
-        ],
-        `push ${ref} to origin`,
-      );
-      return true;
-    } catch (error) {
-      if (exitCodeOf(error) === null) throw error;
-      const listed = await this.#run(
-        ['ls-remote', '--refs', this.#url, ref],
-        `ask origin for ${ref}`,
-      );
-      const found = listed.split('\t')[0]?.trim();
-      const now = found === undefined || found === '' ? null : found;
-      if (now === commit) return true;
-      if (now !== expected) return false;
-      throw error;
-    }
+  async move({ ref, commit, expected }: RefMove): Promise<boolean> {
+    const { done, error } = await this.push([{ ref, commit, expected }], { atomic: false });
+    if (error === null || done.has(ref)) return true;
+    // The answer may have been lost; and only origin knows whether it refused, or somebody else was faster.
+    const listed = await this.#run(
+      ['ls-remote', '--refs', this.#url, ref],
+      `ask origin for ${ref}`,
+    );
+    const found = listed.split('\t')[0]?.trim();
+    const now = found === undefined || found === '' ? null : found;
+    if (now === commit) return true;
+    if (now !== expected) return false;
+    throw error;
   }
 
   async #run(args: readonly string[], purpose: string): Promise<string> {
@@ -128,6 +144,17 @@ export async function openStateOrigin(
     );
   }
   return new StateOrigin(git, allowedUrl(url, repository.root), 'origin');
+}
+
+/**
+ * Names of the refs that a push left as they should be, in the form that git has for programs: a sign, `from:to` and a
+ * text for people, with tabs between them.
+ */
+function doneIn(output: string): ReadonlySet<string> {
+  const lines = output.split('\n').map((line) => /^([ +\-*=!])\t[^:\t]*:([^\t]+)\t/.exec(line));
+  return new Set(
+    lines.flatMap((line) => (line?.[2] === undefined || line[1] === '!' ? [] : line[2])),
+  );
 }
 
 async function originUrl({ git }: Repository): Promise<string | null> {

@@ -4,6 +4,7 @@ import type { State, StateEntry } from '../model/state.js';
 import { GitMemory } from './git-memory.js';
 import { exitCodeOf, type Git } from './git.js';
 import { runWithInput } from './git-stream.js';
+import { importData, makeCommit } from './made-commit.js';
 import { ObjectReader } from './objects.js';
 import {
   contentText,
@@ -46,6 +47,8 @@ export interface StateMeta {
   readonly message: string;
   /** Whatever the ref holds now, perhaps nothing that can be read, gives way to the state that is written. */
   readonly afresh?: boolean;
+  /** The run writes nothing after this: who shares the state may let others in along with it. */
+  readonly last?: boolean;
 }
 
 interface Tip {
@@ -118,9 +121,26 @@ export class StateRef {
     }
   }
 
-  /** @throws FlaghoistError `STATE_UNREADABLE`, `GIT` */
-  async read(): Promise<StateReading> {
-    const tip = await this.#readTip();
+  /** The commit that the ref holds; null: there is no such ref. */
+  async commit(): Promise<string | null> {
+    try {
+      const answer = await this.#git.run(
+        ['rev-parse', '--verify', '--quiet', '--end-of-options', `${this.name}^{commit}`],
+        `read ${this.name}`,
+      );
+      return answer.trim();
+    } catch (error) {
+      if (exitCodeOf(error) === null) throw error;
+      return null;
+    }
+  }
+
+  /**
+   * @param at the commit that the ref was just seen to hold; absent: it is asked for.
+   * @throws FlaghoistError `STATE_UNREADABLE`, `GIT`
+   */
+  async read(at?: string | null): Promise<StateReading> {
+    const tip = await this.#readTip(at);
     const entries: [string, StateEntry][] = [];
     let head: string | null = null;
     for (const [path, content] of tip.files) {
@@ -135,41 +155,45 @@ export class StateRef {
    * Makes one commit of what differs, and none where nothing does.
    *
    * @param onto the reading of another ref that the commit follows, instead of what this one holds.
+   * @returns the commit that the ref holds now; null: none, and there was nothing to write.
    * @throws FlaghoistError `IN_USE` the ref moved since it was read; `GIT`
    */
-  async write(next: State, meta: StateMeta, onto: StateRef = this): Promise<void> {
+  async write(next: State, meta: StateMeta, onto: StateRef = this): Promise<string | null> {
     if (this.#place === null) throw new Error(`bug: ${this.name} was opened to be read`);
     const { afresh = false, head, message } = meta;
     const own = afresh ? null : (this.#tip ?? (await this.#readTip()));
-    const from = own === null ? await this.#commit() : own.commit;
+    const from = own === null ? await this.commit() : own.commit;
     const parent = onto === this ? (own ?? { commit: from, files: null }) : (onto.#tip ?? NOTHING);
     const { workspaceId: workspace, ...place } = this.#place;
-    const files = stateFiles(next, { head, workspace, ...place });
-    const stream = commitStream(parent, files, message);
-    const commit = stream === null ? parent.commit : await this.#import(stream);
+    const { files, lines } = difference(
+      parent.files,
+      stateFiles(next, { head, workspace, ...place }),
+    );
+    const commit =
+      lines.length === 0
+        ? parent.commit
+        : await makeCommit(this.#git, { message, from: parent.commit, lines }, 'write the state');
     if (commit !== null && commit !== from) await this.#moveTo(commit, from);
     this.#tip = { commit, files };
+    if (commit !== null) this.#keep(commit, files, parent.files);
+    return commit;
   }
 
-  async #import(stream: string): Promise<string> {
-    const answer = await runWithInput(
-      this.#git,
-      ['fast-import', '--quiet', '--done', '--date-format=now', '--force'],
-      stream,
-      'write the state',
-    );
-    return answer.toString('utf8').trim();
+  #keep(commit: string, files: Tip['files'], before: Tip['files'] | null): void {
+    this.#memory.keepState(commit, files);
+    for (const [path, entry] of files) {
+      if (typeof entry === 'string' || before?.get(path) === entry) continue;
+      this.#memory.stateEntries.set(path, { blobId: null, entry });
+    }
   }
 
   async #moveTo(commit: string, from: string | null): Promise<void> {
     const old = from ?? '0'.repeat(commit.length);
     try {
-      await this.#git.run(
-        ['update-ref', '--no-deref', this.name, commit, old],
-        `move ${this.name}`,
-      );
+      const args = ['update-ref', '--no-deref', this.name, commit, old];
+      await runWithInput(this.#git, args, '', `move ${this.name}`);
     } catch (error) {
-      if ((await this.#commit()) === from) throw error;
+      if ((await this.commit()) === from) throw error;
       this.#tip = null;
       throw new FlaghoistError(
         'IN_USE',
@@ -179,22 +203,11 @@ export class StateRef {
     }
   }
 
-  async #commit(): Promise<string | null> {
-    try {
-      const answer = await this.#git.run(
-        ['rev-parse', '--verify', '--quiet', '--end-of-options', `${this.name}^{commit}`],
-        `read ${this.name}`,
-      );
-      return answer.trim();
-    } catch (error) {
-      if (exitCodeOf(error) === null) throw error;
-      return null;
-    }
-  }
-
-  async #readTip(): Promise<Tip> {
-    const commit = await this.#commit();
+  async #readTip(at?: string | null): Promise<Tip> {
+    const commit = at === undefined ? await this.commit() : at;
     if (commit === null) return NOTHING;
+    const known = this.#memory.stateAt(commit);
+    if (known) return { commit, files: known };
     const listing = await this.#git.run(
       ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit],
       `list the files of ${this.name}`,
@@ -208,7 +221,9 @@ export class StateRef {
           return [line.path, await this.#content(line, objects)];
         }),
       );
-      return { commit, files: new Map(contents) };
+      const files = new Map(contents);
+      this.#memory.keepState(commit, files);
+      return { commit, files };
     } finally {
       await objects.close();
     }
@@ -222,7 +237,10 @@ export class StateRef {
     if (content === null) throw unreadable(path, 'is not in this repository');
     const text = content.toString('utf8');
     if (!path.startsWith('objects/')) return text;
-    const entry = this.#memory.alike(parseEntryFile(path, text));
+    const parsed = parseEntryFile(path, text);
+    // Who compares by identity finds equal what is equal.
+    const isKnown = known !== undefined && sameJson(known.entry, parsed);
+    const entry = isKnown ? known.entry : this.#memory.alike(parsed);
     stateEntries.set(path, { blobId, entry });
     return entry;
   }
@@ -252,44 +270,28 @@ function checkSizes(lines: readonly Line[], ref: string): void {
 }
 
 /**
- * Input of `git fast-import` that makes one commit, prints its name and leaves no ref behind: only `update-ref`
- * compares what it replaces. Null where nothing differs.
+ * What a commit that follows another has to say, for `git fast-import`, and the files as they will be read.
+ *
+ * @param before of the commit that it follows; null: it is not known what stands there, and nothing of it may stay.
  */
-function commitStream(
-  tip: { readonly commit: string | null; readonly files: Tip['files'] | null },
-  files: Tip['files'],
-  message: string,
-): string | null {
-  const lines: string[] = [];
-  // Where it is not known what stands there, nothing of it may stay.
-  if (tip.files === null) lines.push('deleteall');
-  for (const [path, content] of files) {
-    if (sameJson(tip.files?.get(path), content)) continue;
-    lines.push(`M 100644 inline ${path}`, data(contentText(content)));
+function difference(
+  before: Tip['files'] | null,
+  after: Tip['files'],
+): { readonly files: Tip['files']; readonly lines: readonly string[] } {
+  const lines = before === null ? ['deleteall'] : [];
+  const files = new Map<string, StateContent>();
+  for (const [path, content] of after) {
+    const known = before?.get(path);
+    if (known !== undefined && sameJson(known, content)) {
+      files.set(path, known);
+      continue;
+    }
+    const text = contentText(content);
+    lines.push(`M 100644 inline ${path}`, importData(text));
+    files.set(path, typeof content === 'string' ? content : parseEntryFile(path, text));
   }
-  for (const path of tip.files?.keys() ?? []) {
-    if (!files.has(path)) lines.push(`D ${quoted(path)}`);
-  }
-  if (lines.length === 0) return null;
-  const scratch = 'refs/flaghoist-scratch';
-  return [
-    `commit ${scratch}`,
-    'mark :1',
-    'committer flaghoist <flaghoist@localhost> now',
-    data(`${message}\n`),
-    ...(tip.commit === null ? [] : [`from ${tip.commit}`]),
-    ...lines,
-    'get-mark :1',
-    `reset ${scratch}`,
-    `from ${'0'.repeat(tip.commit?.length ?? 40)}`,
-    '',
-    'done',
-    '',
-  ].join('\n');
-}
-
-function data(text: string): string {
-  return `data ${String(Buffer.byteLength(text))}\n${text}`;
+  for (const path of before?.keys() ?? []) if (!after.has(path)) lines.push(`D ${quoted(path)}`);
+  return { files, lines };
 }
 
 /** A path of ours needs no quotes; one that was pushed may. */

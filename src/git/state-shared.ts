@@ -1,6 +1,6 @@
 import { FlaghoistError } from '../errors.js';
 import { EMPTY_STATE, type State } from '../model/state.js';
-import { isAncestor, mergeBase, type Checkout } from './checkout.js';
+import { isOlder, mergeBase, type Checkout } from './checkout.js';
 import type { StateHome, StateHomeOptions } from './state-home.js';
 import { readApplies } from './state-log.js';
 import { mergeStates, type IsOlder } from './state-merge.js';
@@ -10,6 +10,7 @@ import {
   lockOnOrigin,
   type LockHolder,
   type LockLease,
+  type OriginLock,
 } from './state-origin-lock.js';
 import { openStateOrigin, type StateOrigin } from './state-origin.js';
 import { stateRepository } from './state-repository.js';
@@ -29,8 +30,9 @@ const NOTHING: StateReading = { state: EMPTY_STATE, head: null, commit: null };
 /**
  * A state that runs on other machines write too, through `origin`.
  *
- * It is fetched before it is read and pushed with every write, only over what was fetched. A write that comes too
- * late is merged object by object with what the other run wrote, and tried again.
+ * What is read is what origin has: taking the lock says whether that is what is known here, otherwise it is fetched.
+ * Every write is pushed, only over what was read. A write that comes too late is merged object by object with what the
+ * other run wrote, and tried again.
  */
 export class SharedStateHome implements StateHome {
   readonly ref: string;
@@ -41,7 +43,12 @@ export class SharedStateHome implements StateHome {
   readonly #local: StateRef;
   readonly #fetched: StateRef;
   readonly #isOlder: IsOlder;
+  #lock: OriginLock | null = null;
+  /** What origin was seen to have when the lock was taken, until it is read; undefined: nothing was seen. */
+  #lockedAt: string | undefined;
   #remote: StateReading = NOTHING;
+  /** The one of both whose reading origin has: what is written next follows it. */
+  #onto: StateRef;
   /** What the caller takes for the state. */
   #seen: State = EMPTY_STATE;
   /** What the state is, with what other runs wrote since. */
@@ -56,7 +63,8 @@ export class SharedStateHome implements StateHome {
     const memory = checkout.repository?.memory;
     this.#local = new StateRef(origin.git, home.ref, place, memory);
     this.#fetched = new StateRef(origin.git, fetchedName(home.ref), null, memory);
-    this.#isOlder = async (a, b) => a !== b && (await isAncestor(checkout, a, b)) === true;
+    this.#onto = this.#local;
+    this.#isOlder = async (a, b) => isOlder(checkout, a, b);
   }
 
   async lock(
@@ -66,14 +74,14 @@ export class SharedStateHome implements StateHome {
   ): Promise<() => Promise<void>> {
     const release = await this.#home.lock(timeoutMs, signal);
     try {
-      const releaseOrigin = await lockOnOrigin(this.#origin, this.ref, {
-        timeoutMs,
-        signal,
-        lease,
-      });
+      const known = await this.#local.commit();
+      const lock = await lockOnOrigin(this.#origin, this.ref, { timeoutMs, signal, lease, known });
+      this.#lock = lock;
+      this.#lockedAt = (lock.isKnownState ? known : null) ?? undefined;
       return async () => {
+        this.#lock = null;
         try {
-          await releaseOrigin();
+          await lock.release();
         } finally {
           await release();
         }
@@ -85,8 +93,11 @@ export class SharedStateHome implements StateHome {
   }
 
   async read(): Promise<StateReading> {
-    this.#remote = await this.#fetch();
-    const local = await this.#local.read();
+    const at = this.#lockedAt;
+    this.#lockedAt = undefined;
+    const local = await this.#local.read(at);
+    if (at === undefined) await this.#fetch();
+    else this.#stands(local, this.#local);
     this.#current = await this.#joined(local);
     this.#seen = this.#current.state;
     return { ...this.#current, commit: this.#remote.commit ?? local.commit };
@@ -96,12 +107,9 @@ export class SharedStateHome implements StateHome {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const state = await mergeStates(this.#seen, next, this.#current.state, this.#isOlder);
       const head = await this.#newerHead(meta.head, this.#current.head);
-      const onto = this.#remote.commit === null ? this.#local : this.#fetched;
-      await this.#local.write(state, { ...meta, head }, onto);
-      const { commit } = await this.#local.read();
-      const isThere = commit === null || commit === this.#remote.commit;
-      if (isThere || (await this.#origin.move(this.ref, commit, this.#remote.commit))) {
-        if (!isThere) this.#remote = await this.#fetch();
+      const commit = await this.#local.write(state, { ...meta, head }, this.#onto);
+      if (await this.#pushed(commit, meta.last === true)) {
+        this.#stands({ state, head, commit }, this.#local);
         this.#current = { state, head };
         this.#seen = next;
         return;
@@ -129,10 +137,18 @@ export class SharedStateHome implements StateHome {
     return breakLock(this.#origin, this.ref, holder);
   }
 
+  /** @returns false: origin has another state than the one that this was written on. */
+  async #pushed(commit: string | null, isLast: boolean): Promise<boolean> {
+    const { commit: expected } = this.#remote;
+    if (commit === null || commit === expected) return true;
+    const move = { ref: this.ref, commit, expected };
+    return (isLast && (await this.#lock?.freeWith(move)) === true) || this.#origin.move(move);
+  }
+
   /** Another run was faster: what it changed becomes a part of what we write on. */
   async #takeOver(): Promise<void> {
     const before = this.#remote;
-    this.#remote = await this.#fetch();
+    await this.#fetch();
     const state = await mergeStates(
       before.state,
       this.#current.state,
@@ -142,9 +158,15 @@ export class SharedStateHome implements StateHome {
     this.#current = { state, head: await this.#newerHead(this.#current.head, this.#remote.head) };
   }
 
-  async #fetch(): Promise<StateReading> {
-    const commit = await this.#origin.fetch(this.ref, this.#fetched.name);
-    return commit === null ? NOTHING : this.#fetched.read();
+  async #fetch(): Promise<void> {
+    await this.#origin.fetch([{ ref: this.ref, into: this.#fetched.name }]);
+    const remote = await this.#fetched.read();
+    this.#stands(remote, remote.commit === null ? this.#local : this.#fetched);
+  }
+
+  #stands(remote: StateReading, onto: StateRef): void {
+    this.#remote = remote;
+    this.#onto = onto;
   }
 
   /** What is here and what origin has; a write that was made and not pushed is only here. */
@@ -164,7 +186,7 @@ export class SharedStateHome implements StateHome {
 
   async #newerHead(a: string | null, b: string | null): Promise<string | null> {
     if (a === null || b === null) return a ?? b;
-    return (await isAncestor(this.#checkout, a, b)) === true ? b : a;
+    return (await isOlder(this.#checkout, a, b)) ? b : a;
   }
 }
 

@@ -1,5 +1,5 @@
 import { FlaghoistError } from '../errors.js';
-import { isAncestor } from '../git/checkout.js';
+import { isOlder } from '../git/checkout.js';
 import type { RunContext } from './run.js';
 
 /** A HEAD that an earlier run has gone beyond would undo what that run applied. */
@@ -8,8 +8,8 @@ export async function isOlderThan(
   applied: string | null,
 ): Promise<boolean> {
   const head = source.revision.commit;
-  if (options.allowOlder || head === null || applied === null || head === applied) return false;
-  return (await isAncestor(source.checkout, head, applied)) === true;
+  if (options.allowOlder || head === null || applied === null) return false;
+  return isOlder(source.checkout, head, applied);
 }
 
 /** @throws FlaghoistError `OLDER_HEAD` */

@@ -1,3 +1,4 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callsOf } from '../support/service-calls.js';
 import type { ServiceDescription } from '../support/service-description.js';
@@ -101,7 +102,28 @@ describe('the description', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(new Set(ids).size).toBe(ids.length);
   });
+
+  it('describes bodies and parameters with schemas that are schemas', async () => {
+    const ajv = new Ajv2020({ strict: false });
+    const document = (await (await fetch(`${service.origin}/openapi.json`)).json()) as {
+      readonly components: { readonly schemas: Record<string, object> };
+    };
+    const schemas = [...Object.values(document.components.schemas), ...schemasIn(document)];
+
+    expect(schemas.length).toBeGreaterThan(20);
+    for (const schema of schemas) expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
+  });
 });
+
+/** What stands under the name `schema`, anywhere. */
+function schemasIn(value: unknown): object[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]: [string, unknown]) =>
+    name === 'schema' && typeof member === 'object' && member !== null
+      ? [member]
+      : schemasIn(member),
+  );
+}
 
 describe('the page for people', () => {
   const page = async (): Promise<Response> => fetch(`${service.origin}/docs`);

@@ -1,10 +1,13 @@
+import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { realTime } from '../../src/api/time.js';
 import { Database } from '../../src/daemon/replicas/database.js';
+import { killsFence, leaseFence } from '../../src/daemon/replicas/fences.js';
 import { LeaseKeeper } from '../../src/daemon/replicas/lease-keeper.js';
 import { Leases } from '../../src/daemon/replicas/leases.js';
 import { MIGRATION } from '../../src/daemon/replicas/migrations.js';
 import { SharedRecord } from '../../src/daemon/replicas/shared-record.js';
+import type { Fence } from '../../src/model/fence.js';
 import type { SharedRun } from '../../src/daemon/seat.js';
 import { createDatabase } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
@@ -22,7 +25,8 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
   });
 
   afterEach(async () => {
-    await database.close();
+    // Some tests take it away.
+    await database.close().catch(() => undefined);
   });
 
   const leasesOf = (holder: string): Leases => new Leases(database, holder, TTL_MS);
@@ -91,9 +95,29 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
     const keeper = keeperOf('a');
     const held = await keeper.take('x');
     await letTimePass();
-    await keeper.take('x');
+    await keeperOf('a').take('x');
 
     expect(await keeper.mayWrite(held ? [held] : [])).toBe(false);
+  });
+
+  it('are had at once by who was given one and never heard of it', async () => {
+    const url = await createDatabase(inject('postgresServer') ?? '');
+    const slow = new Database({ url, timeoutMs: 300, connections: 2, onTrouble: () => undefined });
+    const holder = new Client({ connectionString: url });
+    await holder.connect();
+    await slow.query(MIGRATION);
+    const ours = new LeaseKeeper(new Leases(slow, 'a', TTL_MS), TTL_MS, realTime);
+    const theirs = new Leases(slow, 'b', TTL_MS);
+    await theirs.giveBack([(await theirs.take('x')) ?? { name: 'x', term: 0 }]);
+    await holder.query('begin; select * from flaghoist_daemon.lease for update');
+    await expect(ours.take('x')).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    await holder.query('commit');
+    await expect.poll(async () => theirs.take('x')).toBeNull();
+
+    expect(await ours.take('x')).toMatchObject({ name: 'x', term: 3 });
+    expect(await ours.take('x')).toBeNull();
+    await holder.end();
+    await slow.close();
   });
 
   it('permit no write when one of several is not held', async () => {
@@ -104,6 +128,59 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
 
     expect(await keeper.mayWrite([one])).toBe(true);
     expect(await keeper.mayWrite([one, other])).toBe(false);
+  });
+
+  describe('of a run that has a kill to send', () => {
+    const [JUST_NOW, LONG_AGO] = [0, 60_000].map((agoMs) => performance.now() - agoMs);
+    const KILL = { isKill: true };
+
+    async function fenceOf(
+      keeper: LeaseKeeper,
+      seenAtMs = JUST_NOW ?? 0,
+    ): Promise<{ fence: Fence; doubt: AbortController }> {
+      const lease = await keeper.take('x');
+      if (!lease) throw new Error('not taken');
+      const doubt = new AbortController();
+      return { fence: leaseFence(lease, { keeper, doubt, seenAtMs }), doubt };
+    }
+
+    it('permit it where the database does not answer, and nothing but it', async () => {
+      const { fence, doubt } = await fenceOf(keeperOf('a'));
+      await database.close();
+
+      await expect(fence.check(KILL)).resolves.toBeUndefined();
+      expect(doubt.signal.aborted).toBe(false);
+      await expect(fence.check({ isKill: false })).rejects.toMatchObject({ code: 'INTERRUPTED' });
+      expect(doubt.signal.aborted).toBe(true);
+    });
+
+    it('permit none that git ordered when it was looked at long ago', async () => {
+      const { fence } = await fenceOf(keeperOf('a'), LONG_AGO);
+      await database.close();
+
+      await expect(fence.check(KILL)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    });
+
+    it('permit none where the database says that another has taken over', async () => {
+      const { fence } = await fenceOf(keeperOf('a'));
+      await letTimePass();
+      await leasesOf('b').take('x');
+
+      await expect(fence.check(KILL)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    });
+
+    it('permit it to who holds nothing while the database is away, and no longer', async () => {
+      const options = { keeper: keeperOf('a'), seenAtMs: JUST_NOW ?? 0 };
+      const there = killsFence('x', { ...options, doubt: new AbortController() });
+      await expect(there.check(KILL)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+      await database.close();
+
+      const away = killsFence('x', { ...options, doubt: new AbortController() });
+
+      await expect(away.check(KILL)).resolves.toBeUndefined();
+      const wait = { timeoutMs: 0, signal: new AbortController().signal };
+      await expect(away.enter('y', wait)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    });
   });
 
   it('are waited for until their holder gives them back', async () => {

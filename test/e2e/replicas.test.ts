@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StatusDocument } from '../../src/daemon/http/status-document.js';
+import { sendPushWebhook } from '../support/push-webhook.js';
 import { playRound } from '../support/replica-rounds.js';
 import { holderOf, ReplicaWorld, type Replica } from '../support/replica-world.js';
 import { lacks } from '../support/requirements.js';
@@ -21,7 +22,12 @@ async function sourceOf(replica: Replica): Promise<StatusDocument['sources'][num
 }
 
 async function ask(replica: Replica, path: string, body: object): Promise<number> {
-  const headers = { authorization: 'Bearer the-token', 'content-type': 'application/json' };
+  const headers = {
+    authorization: 'Bearer the-token',
+    'content-type': 'application/json',
+    // Pushes hold this process up, and a connection that the other side closed meanwhile is not noticed.
+    connection: 'close',
+  };
   const init = { method: 'POST', headers, body: JSON.stringify(body) };
   return (await fetch(urlOf(replica) + path, init)).status;
 }
@@ -56,6 +62,29 @@ describe.skipIf(lacks('postgresql'))(
     });
   },
 );
+
+describe.skipIf(lacks('postgresql'))('a webhook', () => {
+  it('may come to a replica that does not keep the source', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-replicas-secrets-'));
+    await using world = await ReplicaWorld.open(LEASE_MS);
+    writeFileSync(join(folder, 'secrets'), 'the-secret');
+    const told = ['--listen', '127.0.0.1:0', '--webhook-secret-file', join(folder, 'secrets')];
+    world.push(1);
+    await world.start([...told, '--interval', '1h']);
+    await world.start([...told, '--interval', '1h']);
+    await world.applied(1);
+    const leader = await world.leader();
+    const other = world.replicas.find((each) => each !== leader);
+
+    const commit = world.push(50);
+    const push = { commit, cloneUrl: world.origin };
+    expect(await sendPushWebhook(urlOf(other ?? leader), 'the-secret', push)).toBe(202);
+
+    const run = await leader.watching.ran(commit, 'applied');
+    expect(run.triggers).toContain('webhook');
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
 
 describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
   let world: ReplicaWorld;
@@ -130,6 +159,30 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
 
     expect(await ask(other, '/resume', {})).toBe(202);
     await world.applied(30);
+  });
+
+  it('pin a commit together, and unpin it', async () => {
+    const [leader, other] = [await world.leader(), await standby()];
+    const pinned = world.push(60);
+    await world.applied(60);
+    const until = new Date(Date.now() + 600_000).toISOString();
+    expect(await ask(other, '/pin', { commit: pinned, reason: 'audit', until })).toBe(202);
+    await leader.watching.until(
+      async () => (await sourceOf(leader)).pinned?.commit === pinned,
+      'the pin at the leader',
+    );
+
+    world.push(70);
+    expect(await ask(other, '/reconcile', {})).toBe(202);
+    await leader.watching.line(
+      ({ triggers, revision, msg }) =>
+        msg.startsWith('run ended') && revision === pinned && triggers?.includes('commit') === true,
+      'a run of the pinned commit after the next one came',
+    );
+    expect(new Set(await world.shares())).toEqual(new Set([60]));
+
+    expect(await ask(other, '/unpin', {})).toBe(202);
+    await world.applied(70);
   });
 
   it('go on where one was killed in the middle of its work', async () => {

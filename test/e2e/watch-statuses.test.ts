@@ -1,7 +1,15 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigRepository } from '../support/config-repository.js';
+import { flaghoist } from '../support/cli.js';
 import { startTestForge, type TestForge } from '../support/forge.js';
 import { liveWorkspace } from '../support/live-workspace.js';
+import { HttpGitServer } from '../support/git-server.js';
+import { startScripted } from '../support/http.js';
+import { startPostgres } from '../support/postgres.js';
+import { lacks } from '../support/requirements.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { Watching } from '../support/watching.js';
 
@@ -86,5 +94,73 @@ describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on
     expect(last).not.toEqual([]);
     for (const state of last) expect(state).not.toMatch(/pending|running/);
     expect(JSON.stringify(daemon.lines)).not.toContain(forge.token);
+  });
+});
+
+describe('a daemon that follows a branch, with statuses', () => {
+  it('sets them in the repository that it clones', async () => {
+    using repository = new ConfigRepository();
+    const service = await startTestService();
+    const forge = await startTestForge('github');
+    const server = await HttpGitServer.start();
+    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-statuses-'));
+    mkdirSync(join(server.root, 'acme'));
+    symlinkSync(server.repository, join(server.root, 'acme', 'flags.git'));
+    writeFileSync(join(folder, 'token'), server.token);
+    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
+    const commit = repository.commit('Add pay');
+    repository.git('push', '--quiet', server.repository, 'HEAD:refs/heads/main');
+    const repo = new URL('/acme/flags.git', server.url).href;
+    const daemon = new Watching(
+      [
+        ...['--repo', repo, '--branch', 'main', '--url', service.origin, '--schedule', 'off'],
+        ...['--statuses', 'github', '--forge-url', forge.url],
+      ],
+      {
+        FLAGHOIST_API_KEY: service.key,
+        FLAGHOIST_FORGE_TOKEN: forge.token,
+        FLAGHOIST_GIT_TOKEN_FILE: join(folder, 'token'),
+      },
+      folder,
+    );
+    await daemon.ran(commit, 'applied');
+    await daemon.stop();
+
+    const last = new Map(forge.statuses.map((each) => [each.context, each]));
+    expect([...last.keys()]).toEqual(['flaghoist-watch', 'flaghoist-watch/staging']);
+    for (const { sha, state } of last.values()) expect([sha, state]).toEqual([commit, 'success']);
+    await server.stop();
+    await forge.close();
+    await service.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+});
+
+describe('a daemon that was asked for something that cannot be', () => {
+  it.each([
+    { what: 'statuses', args: ['--statuses', 'gitbucket'] },
+    { what: 'a port', args: ['--listen', '80 80'] },
+    { what: 'a target', args: ['--notify', 'ftp://127.0.0.1/hook'] },
+  ])('refuses $what before it asks the database of the replicas', async ({ args }) => {
+    // Nobody listens there: who asks it first says so, after a while.
+    const database = ['--database', 'postgres://nobody@127.0.0.1:1/none'];
+
+    const { code, stderr } = await flaghoist(['watch', '.', ...database, ...args], {});
+
+    expect(code, stderr).toBe(64);
+    expect(stderr).not.toContain('database');
+  });
+
+  it.skipIf(lacks('postgresql'))('ends, though it has opened the database', async () => {
+    const postgres = await startPostgres();
+    const taken = await startScripted(() => ({ status: 200 }));
+    const { host } = new URL(taken.url);
+
+    const args = ['watch', '.', '--database', postgres.url, '--listen', host];
+    const { code, stderr } = await flaghoist(args, {});
+
+    expect(code, stderr).toBe(7);
+    await taken.close();
+    await postgres.stop();
   });
 });

@@ -86,3 +86,21 @@ function environment(): Record<string, string> {
     GIT_COMMITTER_DATE: date,
   };
 }
+
+/**
+ * Makes a commit of so many files in a bare repository, each an object that lies about by itself, as runs leave them.
+ *
+ * @returns its hash.
+ */
+export function commitLoose(directory: string, ref: string, files: number): string {
+  const lines = Array.from({ length: files }, (_, index) => {
+    const text = `${ref} ${index}`;
+    return `M 100644 inline files/${index}\ndata ${text.length}\n${text}`;
+  });
+  const head = `commit ${ref}\ncommitter a <a@example.com> now\ndata 1\nx`;
+  const input = `${[head, ...lines].join('\n')}\ndone\n`;
+  const options = ['-c', 'fastimport.unpackLimit=100000'];
+  const args = [...options, 'fast-import', '--quiet', '--done', '--date-format=now'];
+  execFileSync('git', args, { cwd: directory, input });
+  return execFileSync('git', ['rev-parse', ref], { cwd: directory, encoding: 'utf8' }).trim();
+}

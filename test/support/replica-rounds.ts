@@ -1,4 +1,4 @@
-import { holderOf, type Replica, type ReplicaWorld } from './replica-world.js';
+import { holderOf, type Reign, type Replica, type ReplicaWorld } from './replica-world.js';
 
 /** What becomes of a leader in the middle of its work. */
 export type Misfortune = 'SIGKILL' | 'SIGSTOP';
@@ -7,6 +7,8 @@ export interface Round {
   readonly misfortune: Misfortune;
   /** The request of the run, counted from 1, at which it came. */
   readonly atRequest: number;
+  /** Milliseconds since the epoch. */
+  readonly hitAtMs: number;
   /** Until another replica had the lease. */
   readonly takeOverMs: number;
   /** Until everything was as git says. */
@@ -42,7 +44,7 @@ export async function playRound(
   if (misfortune === 'SIGSTOP') await wake(leader);
   else await world.start();
   return {
-    ...{ misfortune, atRequest, appliedMs },
+    ...{ misfortune, atRequest, hitAtMs, appliedMs },
     takeOverMs: Math.round(successor.beganAt - hitAtMs),
   };
 }
@@ -82,6 +84,15 @@ async function wake(frozen: Replica): Promise<void> {
         .some(({ msg }) => msg === 'this replica keeps the source no longer'),
     `${String(holderOf(frozen))} to notice`,
   );
+}
+
+/** Holders that nobody had to make room for: no misfortune came between one and the next. */
+export function unprovoked(reigns: readonly Reign[], rounds: readonly Round[]): readonly Reign[] {
+  return reigns.filter(({ beganAt }, index) => {
+    const before = reigns[index - 1];
+    if (before === undefined) return false;
+    return !rounds.some(({ hitAtMs }) => hitAtMs > before.beganAt && hitAtMs <= beganAt);
+  });
 }
 
 /** Of one round and all: for people. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
 import { Client } from 'pg';
 import { ConfigRepository } from './config-repository.js';
+import { CutLine } from './cut-line.js';
 import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
 import { startPostgres, type TestPostgres } from './postgres.js';
 import { startTestService, type TestService } from './service.js';
@@ -57,6 +58,8 @@ export class ReplicaWorld implements AsyncDisposable {
   readonly replicas: Replica[] = [];
   readonly service: TestService;
   readonly live: LiveWorkspace;
+  /** Between the replicas and their database. */
+  readonly line: CutLine;
   readonly #postgres: TestPostgres;
   readonly #witness: Client;
   readonly #repository = new ConfigRepository();
@@ -68,12 +71,14 @@ export class ReplicaWorld implements AsyncDisposable {
     leaseMs: number;
     service: TestService;
     live: LiveWorkspace;
+    line: CutLine;
     postgres: TestPostgres;
     witness: Client;
   }) {
     this.leaseMs = parts.leaseMs;
     this.service = parts.service;
     this.live = parts.live;
+    this.line = parts.line;
     this.#postgres = parts.postgres;
     this.#witness = parts.witness;
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', this.#origin]);
@@ -85,7 +90,8 @@ export class ReplicaWorld implements AsyncDisposable {
     const live = await liveWorkspace(service);
     const witness = new Client({ connectionString: postgres.url });
     await witness.connect();
-    return new ReplicaWorld({ leaseMs, service, live, postgres, witness });
+    const line = await CutLine.open(postgres.port);
+    return new ReplicaWorld({ leaseMs, service, live, line, postgres, witness });
   }
 
   /** @param args further ones of `watch`. */
@@ -99,7 +105,7 @@ export class ReplicaWorld implements AsyncDisposable {
       [...quick, ...where, '--schedule', 'off', '--lease', `${this.leaseMs}ms`, ...args],
       {
         FLAGHOIST_API_KEY: key,
-        FLAGHOIST_DATABASE: this.#postgres.url,
+        FLAGHOIST_DATABASE: this.#throughLine(),
         FLAGHOIST_STATE_DIR: join(this.#root, `${name}.git`),
       },
       this.#root,
@@ -111,13 +117,29 @@ export class ReplicaWorld implements AsyncDisposable {
     return replica;
   }
 
-  /** Gives every flag this share in every environment. @returns the commit. */
-  push(percent: number): string {
+  #throughLine(): string {
+    const url = new URL(this.#postgres.url);
+    url.port = String(this.line.port);
+    return url.href;
+  }
+
+  /** URL of the branch's repository. */
+  get origin(): string {
+    return this.#origin;
+  }
+
+  /**
+   * Gives every flag this share in every environment.
+   *
+   * @param more files of the same commit.
+   * @returns the commit.
+   */
+  push(percent: number, more: Readonly<Record<string, string>> = {}): string {
     const files = FLAGS.map((name): [string, string] => [
       `flags/${name}.yaml`,
       flagText(name, percent),
     ]);
-    this.#repository.write({ 'flaghoist.yaml': CONFIG, ...Object.fromEntries(files) });
+    this.#repository.write({ 'flaghoist.yaml': CONFIG, ...Object.fromEntries(files), ...more });
     const commit = this.#repository.commit(`Ramp to ${percent}`);
     this.#repository.git('push', '--quiet', this.#origin, 'HEAD:refs/heads/main');
     return commit;
@@ -134,6 +156,12 @@ export class ReplicaWorld implements AsyncDisposable {
         return defaultRule?.find(({ treatment }) => treatment === 'on')?.size;
       }),
     );
+  }
+
+  async isKilled(flag: string, environment: (typeof ENVIRONMENTS)[number]): Promise<boolean> {
+    const path = `/splits/ws/${this.live.id}/${flag}/environments/${this.live[environment]}`;
+    const { killed } = await this.live.ok<{ killed: boolean }>('GET', path);
+    return killed;
   }
 
   async applied(percent: number): Promise<void> {
@@ -223,9 +251,20 @@ export class ReplicaWorld implements AsyncDisposable {
     }
     await this.#witness.end();
     await this.service.stop();
+    await this.line.close();
     await this.#postgres.stop();
     this.#repository[Symbol.dispose]();
     rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  /** What the replicas said of their leases. */
+  leaseLog(): string {
+    const said = this.replicas.flatMap(({ name, watching: { lines } }) =>
+      lines
+        .filter(({ msg }) => /keeps the source|database of the replicas|leases stay/.test(msg))
+        .map((line) => `${name} ${JSON.stringify(line)}`),
+    );
+    return said.join('\n');
   }
 
   #logs(): string {

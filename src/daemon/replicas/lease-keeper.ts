@@ -26,6 +26,8 @@ export class LeaseKeeper {
   readonly #leases: Leases;
   readonly #time: Pick<Time, 'sleep'>;
   readonly #kept = new Map<string, Kept>();
+  /** Names of leases that may be ours, and nobody else's for their time: asked for, or given back, without an answer. */
+  readonly #unanswered = new Set<string>();
 
   constructor(leases: Leases, ttlMs: number, time: Pick<Time, 'sleep'>) {
     this.#leases = leases;
@@ -35,13 +37,24 @@ export class LeaseKeeper {
 
   /** Null: somebody has it. */
   async take(name: string): Promise<HeldLease | null> {
+    if (this.#kept.has(name)) return null;
     const askedAt = performance.now();
-    const taken = await this.#leases.take(name);
+    const taken = await this.#ask(name);
     if (taken === null) return null;
     const loss = new AbortController();
     const held = { ...taken, lost: loss.signal };
     this.#kept.set(name, { held, loss, endsAt: askedAt + this.ttlMs });
     return held;
+  }
+
+  async #ask(name: string): Promise<LeaseTerm | null> {
+    const wasUnanswered = this.#unanswered.delete(name);
+    try {
+      return await this.#leases.take(name, wasUnanswered);
+    } catch (error) {
+      this.#unanswered.add(name);
+      throw error;
+    }
   }
 
   /** @throws FlaghoistError `IN_USE` somebody has it still; `INTERRUPTED` */
@@ -97,7 +110,12 @@ export class LeaseKeeper {
     const ours = held.filter((each) => this.#kept.get(each.name)?.held === each);
     if (ours.length === 0) return;
     for (const { name } of ours) this.#kept.delete(name);
-    await this.#leases.giveBack(ours);
+    try {
+      await this.#leases.giveBack(ours);
+    } catch (error) {
+      for (const { name } of ours) this.#unanswered.add(name);
+      throw error;
+    }
   }
 
   #lose({ held, loss }: Kept): void {

@@ -23,16 +23,19 @@ export class Leases {
     this.#ttlMs = ttlMs;
   }
 
-  /** Null: somebody has it. */
-  async take(name: string): Promise<LeaseTerm | null> {
+  /**
+   * @param orOwn also where it is this holder's already, who does not know of it because an answer was lost.
+   * @returns null: somebody has it.
+   */
+  async take(name: string, orOwn = false): Promise<LeaseTerm | null> {
     const [row] = await this.#database.query<{ term: string }>(
       `insert into ${SCHEMA}.lease as lease (name, holder, term, expires_at)
        values ($1, $2, 1, clock_timestamp() + $3 * interval '1 ms')
        on conflict (name) do update
          set holder = $2, term = lease.term + 1, expires_at = clock_timestamp() + $3 * interval '1 ms'
-         where lease.expires_at <= clock_timestamp()
+         where lease.expires_at <= clock_timestamp() or ($4 and lease.holder = $2)
        returning term`,
-      [name, this.#holder, this.#ttlMs],
+      [name, this.#holder, this.#ttlMs, orOwn],
     );
     return row === undefined ? null : { name, term: Number(row.term) };
   }

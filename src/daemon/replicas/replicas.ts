@@ -38,7 +38,7 @@ export class Replicas {
   readonly #databases: readonly Database[];
   readonly #seats: SharedSeat[] = [];
   readonly #ending = new AbortController();
-  #beating: Promise<void> = Promise.resolve();
+  #loops: Promise<unknown> = Promise.resolve();
   #trouble: string | null = null;
 
   private constructor(
@@ -94,13 +94,13 @@ export class Replicas {
 
   /** To be called once all seats are made and attached. */
   start(): void {
-    this.#beating = this.#beat();
+    this.#loops = Promise.all([this.#renew(), this.#beat()]);
   }
 
   /** What this replica has is free at once. To be called when no run is under way any more. */
   async close(): Promise<void> {
     this.#ending.abort();
-    await this.#beating;
+    await this.#loops;
     try {
       for (const seat of this.#seats) await seat.leave();
       await this.#record.leave();
@@ -111,13 +111,32 @@ export class Replicas {
     await Promise.all(this.#databases.map(async (database) => database.close()));
   }
 
+  /**
+   * By itself, so that nothing else which takes long keeps a lease from being renewed. A question without an answer is
+   * repeated soon: there is time for more than one in a lease.
+   */
+  async #renew(): Promise<void> {
+    const { time, leaseMs } = this.#options;
+    const { signal } = this.#ending;
+    let failures = 0;
+    while (!signal.aborted) {
+      failures = await this.#keeper.renew().then(
+        () => 0,
+        () => failures + 1,
+      );
+      // One slow answer says nothing yet.
+      for (const seat of this.#seats) seat.onCutOff(failures > 1);
+      const pauseMs = leaseMs / BEATS / (failures === 0 ? 1 : BEATS);
+      await time.sleep(pauseMs, signal).catch(() => undefined);
+    }
+  }
+
   async #beat(): Promise<void> {
     const { time, leaseMs } = this.#options;
     const { signal } = this.#ending;
     const queued = new Set<SharedSeat>();
     while (!signal.aborted) {
       try {
-        await this.#keeper.renew();
         for (const seat of this.#seats) await this.#createQueue(seat, queued);
         const replicas = await this.#record.present(leaseMs);
         await this.#exchange();

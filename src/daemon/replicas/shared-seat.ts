@@ -1,8 +1,8 @@
-import { FlaghoistError, messageOf } from '../../errors.js';
+import { messageOf } from '../../errors.js';
 import type { Log } from '../../log.js';
-import type { Fence } from '../../model/fence.js';
 import type { HoldState, Seat, SeatEvents, SharedRun, Turn } from '../seat.js';
 import type { Trigger } from '../view.js';
+import { killsFence, leaseFence } from './fences.js';
 import type { HeldLease, LeaseKeeper } from './lease-keeper.js';
 import type { TriggerQueue } from './queue.js';
 import type { NumberedRun, SharedRecord } from './shared-record.js';
@@ -17,7 +17,6 @@ export interface SharedSeatOptions {
   readonly log: Log;
 }
 
-const CUT = 'lease';
 export const NOTHING_HELD: HoldState = { suspension: null, pin: null };
 
 /** The seat of a source that several replicas may keep: a lease says which of them does. */
@@ -28,6 +27,8 @@ export class SharedSeat implements Seat {
   #lease: HeldLease | null = null;
   #endTaking: Promise<() => Promise<void>> | null = null;
   #turns = 0;
+  /** The database does not answer: nobody knows who keeps the source. */
+  #isCutOff = false;
   #lastRun = 0;
   /** Asked of us, and not in the database yet. */
   #unshared: Partial<HoldState> = {};
@@ -88,17 +89,22 @@ export class SharedSeat implements Seat {
   }
 
   begin(): Turn | null {
-    const lease = this.#lease;
-    if (lease === null || lease.lost.aborted) return null;
+    const { keeper } = this.#options;
+    const lease = this.isHeld ? this.#lease : null;
+    if (lease === null && !this.#isCutOff) return null;
     const doubt = new AbortController();
-    const held: HeldLease[] = [lease];
     this.#turns += 1;
+    const end = (): void => {
+      this.#turns -= 1;
+    };
+    if (lease === null) {
+      const fence: Turn['fence'] = (seenAtMs) => killsFence(this.key, { keeper, doubt, seenAtMs });
+      return { signal: doubt.signal, killsOnly: true, fence, end };
+    }
     return {
       signal: AbortSignal.any([lease.lost, doubt.signal]),
-      fence: this.#fence(held, doubt),
-      end: () => {
-        this.#turns -= 1;
-      },
+      fence: (seenAtMs) => leaseFence(lease, { keeper, doubt, seenAtMs }),
+      end,
     };
   }
 
@@ -158,28 +164,12 @@ export class SharedSeat implements Seat {
     this.#events?.onTrouble(why);
   }
 
-  #fence(held: HeldLease[], doubt: AbortController): Fence {
-    const { keeper } = this.#options;
-    const [{ name, term } = { name: this.key, term: 0 }] = held;
-    return {
-      lease: name,
-      term,
-      check: async () => {
-        const isOurs = await keeper.mayWrite(held).catch(() => false);
-        if (isOurs) return;
-        // The rest of the run would only ask again.
-        doubt.abort(CUT);
-        throw new FlaghoistError(
-          'INTERRUPTED',
-          'cannot write: another replica may have taken over',
-        );
-      },
-      enter: async (lease, wait) => {
-        const entered = await keeper.await(lease, wait);
-        held.push(entered);
-        return async () => keeper.giveBack(entered);
-      },
-    };
+  /** Whether the database does not answer. May be repeated. */
+  onCutOff(isCutOff: boolean): void {
+    const isNews = isCutOff && !this.#isCutOff;
+    this.#isCutOff = isCutOff;
+    // A kill may have come while nobody kept the source.
+    if (isNews) this.#events?.onTrigger('start');
   }
 
   #onLost(lease: HeldLease): void {

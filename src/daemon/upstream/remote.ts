@@ -1,5 +1,5 @@
 import { Clone, type CloneOptions } from '../../git/clone.js';
-import type { GitMemory } from '../../git/git-memory.js';
+import { GitMemory } from '../../git/git-memory.js';
 import { commitIn } from '../../git/commit-summary.js';
 import { addsKill } from '../../stages/added-kills.js';
 import { openCommit, type Source } from '../../stages/source.js';
@@ -15,6 +15,8 @@ export class RemoteUpstream implements Upstream {
   readonly pushState = true;
   readonly #clone: Clone;
   #last: Seen | null = null;
+  /** Of the runs: what a look lists is what the run after it reads. */
+  #memory = new GitMemory();
 
   /** @throws FlaghoistError `USAGE` branch or path are no such thing. */
   constructor(options: CloneOptions) {
@@ -26,9 +28,8 @@ export class RemoteUpstream implements Upstream {
   }
 
   async look(signal: AbortSignal): Promise<Seen> {
-    const head = await this.#clone.fetch(signal);
-    if (this.#last?.commit?.commit === head) return this.#last;
-    this.#last = { commit: await this.describe(head), localFiles: null };
+    const commit = await this.#clone.fetch(signal);
+    if (this.#last?.commit?.commit !== commit.commit) this.#last = { commit, localFiles: null };
     return this.#last;
   }
 
@@ -38,6 +39,7 @@ export class RemoteUpstream implements Upstream {
 
   async open(commit: string | null, memory?: GitMemory): Promise<Source> {
     if (commit === null) throw new Error('bug: a clone has no files on disk');
+    this.#memory = memory ?? this.#memory;
     return openCommit(await this.#clone.checkout(commit, memory), commit);
   }
 
@@ -51,7 +53,7 @@ export class RemoteUpstream implements Upstream {
   }
 
   async #with<T>(commit: string, use: (checkout: Checkout) => Promise<T>): Promise<T> {
-    const checkout = await this.#clone.checkout(commit);
+    const checkout = await this.#clone.checkout(commit, this.#memory);
     try {
       return await use(checkout);
     } finally {

@@ -57,9 +57,13 @@ function largestFirst(a: Move, b: Move): number {
   );
 }
 
-/** Two decimals: without other flags the parts are whole hundredths of a per cent. */
+/**
+ * Two decimals: without other flags the parts are whole hundredths of a per cent. What happens to few is never rounded
+ * to what happens to nobody.
+ */
 function percent({ least, most }: Parts): Range {
-  return { atLeast: Math.round(least) / 100, atMost: Math.round(most) / 100 };
+  const smallest = most > ROUNDING ? 1 : 0;
+  return { atLeast: Math.round(least) / 100, atMost: Math.max(Math.round(most), smallest) / 100 };
 }
 
 /** Where hashing decides, the average, rounded outwards to whole keys. */

@@ -420,6 +420,21 @@ describe('a client that has to ask before it writes', () => {
     expect(asked).toEqual([1, 2]);
   });
 
+  it('says which write is a kill', async () => {
+    const asked: boolean[] = [];
+    const { client } = await fixture(inOrder(OK, OK), {
+      beforeWrite: async ({ isKill }) => {
+        asked.push(isKill);
+        return Promise.resolve();
+      },
+    });
+
+    await client.write({ ...DELETE, lane: 'kill' });
+    await client.write(DELETE);
+
+    expect(asked).toEqual([true, false]);
+  });
+
   it('sends nothing, and tries no more, once it may not', async () => {
     const { client, server } = await fixture(inOrder(errorReply(503), OK), {
       beforeWrite: async () => {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import {
   openOperations,
   parseListen,
+  readOperations,
   type OperationsFlags,
 } from '../../../src/compose/operations.js';
 import { Metrics } from '../../../src/daemon/metrics/metrics.js';
@@ -22,7 +23,8 @@ afterEach(async () => {
 async function open(flags: Partial<OperationsFlags>, daemon = new DaemonInMemory(aSource())) {
   const log = createLog({ level: 'silent', format: 'json', stream: { write: () => undefined } });
   const around = { metrics: new Metrics(), log };
-  const operations = await openOperations(daemon, { notify: [], ...flags }, around);
+  const plan = await readOperations({ notify: [], ...flags });
+  const operations = await openOperations(daemon, plan, around);
   closing.push(operations.close);
   return operations;
 }

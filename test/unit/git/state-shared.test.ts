@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
@@ -108,6 +109,83 @@ describe('a state that is shared through origin', { timeout: 30_000 }, () => {
 
     expect((await again.read()).state).toEqual(stateOf(flag('a', 2), flag('b', 1)));
     expect(mine.git('for-each-ref', 'refs/heads').split('\n')).toHaveLength(1);
+  });
+
+  it('is known with the lock where nobody else wrote, and nothing is fetched', async () => {
+    const { url } = makeOrigin();
+    const home = await homeIn(makeClone(url));
+    await home.read();
+    await home.write(stateOf(flag('a', 1)), said('Apply'));
+    await home.lock(0);
+    execFileSync('mv', [url, `${url}.away`]);
+
+    expect((await home.read()).state).toEqual(stateOf(flag('a', 1)));
+    // What was seen with the lock counts once.
+    await expect(home.read()).rejects.toMatchObject({ code: 'GIT' });
+  });
+
+  it('is fetched after the lock where somebody else wrote', async () => {
+    const { url } = makeOrigin();
+    const one = await homeIn(makeClone(url));
+    const other = await homeIn(makeClone(url));
+    await one.read();
+    await one.write(stateOf(flag('a', 1)), said('Apply'));
+    await other.read();
+    await other.write(stateOf(flag('a', 1), flag('b', 1)), said('Theirs'));
+
+    const release = await one.lock(0);
+
+    expect((await one.read()).state).toEqual(stateOf(flag('a', 1), flag('b', 1)));
+    await release();
+  });
+
+  it.each([
+    { server: 'in one push', advertiseAtomic: 'true', isLocked: false },
+    { server: 'one by one where origin cannot do both', advertiseAtomic: 'false', isLocked: true },
+  ])('gives the lock back with the last write, $server', async ({ advertiseAtomic, isLocked }) => {
+    const { url } = makeOrigin();
+    testRepository(url).git('config', 'receive.advertiseAtomic', advertiseAtomic);
+    const one = await homeIn(makeClone(url));
+    const other = await homeIn(makeClone(url));
+    const release = await one.lock(0);
+    await one.read();
+
+    await one.write(stateOf(flag('a', 1)), { ...said('Apply'), last: true });
+
+    expect((await other.lockHolder()) !== null).toBe(isLocked);
+    expect((await other.read()).state).toEqual(stateOf(flag('a', 1)));
+    await release();
+    expect(await other.lockHolder()).toBeNull();
+  });
+
+  it('keeps the lock with a write that is not the last, and with one that lost a race', async () => {
+    const { url } = makeOrigin();
+    const one = await homeIn(makeClone(url));
+    const other = await homeIn(makeClone(url));
+    const release = await one.lock(0);
+    await one.read();
+    await one.write(stateOf(flag('a', 1)), said('Begin'));
+    expect(await other.lockHolder()).not.toBeNull();
+    await other.read();
+    await other.write(stateOf(flag('a', 1), flag('b', 1)), said('Theirs'));
+
+    await one.write(stateOf(flag('a', 2)), { ...said('Apply'), last: true });
+
+    expect((await other.read()).state).toEqual(stateOf(flag('a', 2), flag('b', 1)));
+    await release();
+    expect(await other.lockHolder()).toBeNull();
+  });
+
+  it('cannot be locked where origin refuses, and says that it does', async () => {
+    const { url } = makeOrigin();
+    const hook = join(url, 'hooks', 'pre-receive');
+    writeFileSync(hook, '#!/bin/sh\necho "not on a Sunday" >&2\nexit 1\n', { mode: 0o755 });
+    const home = await homeIn(makeClone(url));
+
+    await expect(home.lock(0)).rejects.toMatchObject({
+      code: 'GIT',
+      message: expect.stringContaining('not on a Sunday') as string,
+    });
   });
 
   it('is locked for one machine at a time, until the lock is given back or broken', async () => {

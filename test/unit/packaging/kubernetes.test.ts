@@ -12,6 +12,7 @@ const ROOT = join(PROJECT, 'deploy/kubernetes');
 interface Kustomization {
   readonly resources?: readonly string[];
   readonly components?: readonly string[];
+  readonly patches?: readonly { readonly path: string }[];
   readonly configMapGenerator?: readonly { readonly name: string; readonly files: string[] }[];
 }
 
@@ -63,13 +64,14 @@ function reached(kustomization: string): string[] {
   const {
     resources = [],
     components = [],
+    patches = [],
     configMapGenerator = [],
   } = read(kustomization) as Kustomization;
   const sources = configMapGenerator.flatMap((generator) => generator.files);
   const here = dirname(kustomization);
   return [
     kustomization,
-    ...[...resources, ...components, ...sources]
+    ...[...resources, ...components, ...patches.map(({ path }) => path), ...sources]
       .map((name) => join(here, name))
       .flatMap((path) => {
         const isFolder = existsSync(join(ROOT, path)) && statSync(join(ROOT, path)).isDirectory();
@@ -88,8 +90,14 @@ describe('deploy/kubernetes', () => {
     expect([...documents].flatMap(({ errors }) => errors)).toEqual([]);
   });
 
-  it('reaches every file from the example, and none that is not there', () => {
-    expect(reached('example/kustomization.yaml').sort()).toEqual([...files].sort());
+  it('reaches every file from the example and its other component, and none that is not there', () => {
+    const example = readFileSync(join(ROOT, 'example/kustomization.yaml'), 'utf8');
+    const [, other = ''] = /^ {2}# - \.\.\/(\w+)$/m.exec(example) ?? [];
+    const all = [
+      ...reached('example/kustomization.yaml'),
+      ...reached(join(other, 'kustomization.yaml')),
+    ];
+    expect(all.sort()).toEqual([...files].sort());
   });
 
   const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
@@ -192,8 +200,31 @@ describe('deploy/kubernetes', () => {
       .filter((path) => path.startsWith(`${secrets}/`))
       .map((path) => path.slice(secrets.length + 1));
     const example = readFileSync(join(ROOT, 'example/kustomization.yaml'), 'utf8');
-    const made = [...example.matchAll(/--from-file=([\w-]+)/g)].map(([, name = '']) => name);
+    const [create = ''] = /kubectl create secret.*/.exec(example) ?? [];
+    const made = [...create.matchAll(/--from-file=([\w-]+)/g)].map(([, name = '']) => name);
     expect([...used].sort()).toEqual([...made].sort());
+  });
+
+  it('has a component for replicas that patches what there is', () => {
+    const patch = read('replicas/deployment.yaml') as Deployment;
+    const [{ env }] = patch.spec.template.spec.containers;
+    const config = readProjectFile('src/config.ts');
+    expect(patch).toMatchObject({
+      metadata: { name: 'flaghoist' },
+      spec: { replicas: 2, strategy: { type: 'RollingUpdate' } },
+    });
+    expect(env.filter(({ name }) => !config.includes(`'${name}'`))).toEqual([]);
+    const [volume] = patch.spec.template.spec.volumes;
+    expect(volume).toMatchObject({ persistentVolumeClaim: null, emptyDir: {} });
+    expect(pod.volumes.map(({ name }) => name)).toContain(volume?.name);
+    expect(read('replicas/state.yaml')).toMatchObject({
+      $patch: 'delete',
+      kind: 'PersistentVolumeClaim',
+      metadata: {
+        name: pod.volumes.find((each) => each.persistentVolumeClaim)?.persistentVolumeClaim
+          ?.claimName,
+      },
+    });
   });
 
   it('ends the old pod before the new one: they share the volume', () => {

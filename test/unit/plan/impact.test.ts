@@ -294,6 +294,17 @@ describe('a flag that others ask about', () => {
     ).toEqual(['flag/shop@production: shop 1.65 % off → on']);
   });
 
+  it('never calls a share that is smaller than a hundredth of a per cent nobody', () => {
+    const asks = (on: number) =>
+      when([{ type: 'IN_SPLIT', depends: { splitName: 'cart', treatments: ['on'] } }], on);
+    const cart = { ...onShare(1), trafficAllocation: 10 };
+
+    // 1 % of 1 % of 10 %: of a million users ten.
+    expect(impactLines({ flags: { cart: [cart, cart], shop: [asks(0), asks(1)] } })).toEqual([
+      'flag/shop@production: shop 0–0.01 % off → on',
+    ]);
+  });
+
   it('gives bounds where it is not known here', () => {
     expect(impactLines({ flags: { shop: [dependingOn('elsewhere'), onShare(0)] } })).toEqual([
       'flag/shop@production: shop 0–100 % on → off',

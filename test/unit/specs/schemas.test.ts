@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { compileFromFile } from 'json-schema-to-typescript';
 import { describe, expect, it } from 'vitest';
 import { SCHEMA_NAMES, schemaErrors } from '../../../src/specs/schemas.js';
@@ -33,6 +34,12 @@ describe.each(SCHEMA_NAMES)('the schema %s', (name) => {
       description: expect.any(String) as string,
     });
     expect(holes(schema)).toEqual([]);
+  });
+
+  it('is a schema', () => {
+    const ajv = new Ajv2020({ strict: false });
+
+    expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
   });
 
   it('compiles, and admits no unknown field', async () => {

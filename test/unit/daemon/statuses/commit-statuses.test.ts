@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openCommitStatuses } from '../../../../src/compose/commit-statuses.js';
+import { openCommitStatuses, readStatuses } from '../../../../src/compose/commit-statuses.js';
 import { createLog } from '../../../../src/log.js';
 import { aRun, aSource, DaemonInMemory } from '../../../support/daemon-view.js';
 import { startTestForge, type TestForge } from '../../../support/forge.js';
@@ -34,15 +34,13 @@ describe.each(['github', 'gitlab'] as const)('statuses on commits of %s', (kind)
   function open(members: { forgeUrl?: string; environment?: Record<string, string> } = {}) {
     const { forgeUrl = forge.url, environment = { [TOKEN]: forge.token } } = members;
     const stream = { write: (line: string) => (logged += line) };
-    const statuses = openCommitStatuses(
-      daemon,
+    const plan = readStatuses(
       { statuses: `${kind}:acme/flags`, forgeUrl, publicUrl: 'https://flags.example.com/' },
-      {
-        sources: [{ name: 'default', place: { directory: '.' } }],
-        environment,
-        log: createLog({ level: 'debug', format: 'json', stream }),
-      },
+      [{ name: 'default', place: { directory: '.' } }],
+      environment,
     );
+    const log = createLog({ level: 'debug', format: 'json', stream });
+    const statuses = openCommitStatuses(daemon, plan, { environment, log });
     closing.push(statuses.close);
     return statuses;
   }

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ReplicaWorld } from '../support/replica-world.js';
+import { lacks } from '../support/requirements.js';
+
+const KILLS = `kills:
+  pay: { reason: "INC-4711 double charges", by: ana, since: 2026-10-03T22:14:00Z }
+`;
+
+describe.skipIf(lacks('postgresql'))(
+  'a replica whose database goes away in the middle of an apply',
+  () => {
+    it('sends nothing after the write under way, and goes on once it is back', async () => {
+      // With so long a lease it learns nothing by renewing.
+      await using world = await ReplicaWorld.open(60_000);
+      world.push(1);
+      const { watching } = await world.start();
+      await world.applied(1);
+      await watching.until(() => watching.runs.length > 0, 'the end of the first run');
+      const { requests } = world.service;
+      requests.length = 0;
+      world.service.failAtRandom(() => {
+        if (!requests.some(({ method }) => method !== 'GET')) return undefined;
+        world.line.cut();
+        return 'slow';
+      });
+
+      const commit = world.push(50);
+      const run = await watching.ran(commit, 'interrupted');
+
+      const writes = requests.filter(({ method }) => method !== 'GET');
+      expect(writes.length).toBeGreaterThan(0);
+      expect(writes.length).toBeLessThanOrEqual(2);
+      expect(run.summary).toMatch(/skipped/);
+      world.service.failAtRandom(() => undefined);
+      world.line.mend();
+      await world.applied(50);
+    });
+  },
+);
+
+describe.skipIf(lacks('postgresql'))('replicas whose database is away', () => {
+  let world: ReplicaWorld;
+
+  beforeEach(async () => {
+    world = await ReplicaWorld.open(2_000);
+    world.push(1);
+    await world.start();
+    await world.start();
+    await world.applied(1);
+  });
+
+  afterEach(async () => {
+    await world[Symbol.asyncDispose]();
+  });
+
+  async function cutOff(): Promise<void> {
+    world.line.cut();
+    for (const { watching } of world.replicas)
+      await watching.line(({ msg }) => msg === 'database of the replicas out of reach');
+  }
+
+  it('send the kill that git orders and nothing else, and go on once it is back', async () => {
+    await cutOff();
+    world.service.requests.length = 0;
+    const commit = world.push(60, { 'kills/production.yaml': KILLS });
+
+    const [one] = world.replicas;
+    await one?.watching.until(async () => world.isKilled('pay', 'production'), 'the kill');
+    for (const { watching } of world.replicas) await watching.ran(commit, 'interrupted');
+
+    const writes = world.service.requests.filter(({ method }) => method !== 'GET');
+    expect(writes.length).toBeGreaterThan(0);
+    const killed = `/pay/environments/${world.live.production}`;
+    expect(
+      writes.filter(({ method, path }) => method !== 'PATCH' || !path.includes(killed)),
+    ).toEqual([]);
+    expect(new Set(await world.shares())).toEqual(new Set([1]));
+
+    world.line.mend();
+    await world.applied(60);
+    expect(await world.isKilled('pay', 'production')).toBe(true);
+  });
+
+  it('send a kill that nobody kept the source for when it came', async () => {
+    // Nobody takes over any more, and the one that could has not noticed yet.
+    const leader = await world.leader();
+    await leader.watching.stop('SIGKILL');
+    world.line.cut();
+    world.push(70, { 'kills/production.yaml': KILLS });
+
+    const other = world.replicas.find((each) => each !== leader);
+    await other?.watching.until(async () => world.isKilled('pay', 'production'), 'the kill');
+
+    expect(new Set(await world.shares())).toEqual(new Set([1]));
+  });
+});

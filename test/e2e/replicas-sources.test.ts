@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigRepository } from '../support/config-repository.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { startPostgres, type TestPostgres } from '../support/postgres.js';
+import { lacks } from '../support/requirements.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { Watching } from '../support/watching.js';
+
+const SOURCES = ['shop', 'app', 'mail', 'web'];
+const LEASE_MS = 2_000;
+
+function flag(name: string, percent: number): string {
+  return `flag: ${name}
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: { "on": ${String(percent)}, "off": rest } }
+`;
+}
+
+describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
+  const repository = new ConfigRepository();
+  let root: string;
+  let origin: string;
+  let postgres: TestPostgres;
+  let service: TestService;
+  let live: LiveWorkspace;
+  let replicas: Watching[];
+
+  beforeEach(async () => {
+    root = mkdtempSync(join(tmpdir(), 'flaghoist-sources-'));
+    origin = join(root, 'flags.git');
+    execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', origin]);
+    postgres = await startPostgres();
+    service = await startTestService({ store: { kind: 'memory' } });
+    live = await liveWorkspace(service);
+    replicas = [];
+    const sources = SOURCES.map(
+      (name) => `  - { name: ${name}, repo: ${origin}, path: ${name} }\n`,
+    );
+    writeFileSync(join(root, 'sources.yaml'), `sources:\n${sources.join('')}`);
+  });
+
+  afterEach(async () => {
+    for (const each of replicas) await each.stop('SIGKILL');
+    await service.stop();
+    await postgres.stop();
+    repository[Symbol.dispose]();
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  function start(): Watching {
+    const quick = ['--interval', '200ms', '--jitter', '50ms', '--debounce', '20ms'];
+    const watching = new Watching(
+      [
+        ...quick,
+        ...['--schedule', 'off', '--config', join(root, 'sources.yaml')],
+        ...['--url', service.origin, '--lease', `${String(LEASE_MS)}ms`],
+      ],
+      {
+        FLAGHOIST_API_KEY: service.key,
+        FLAGHOIST_DATABASE: postgres.url,
+        FLAGHOIST_STATE_DIR: join(root, `replica-${String(replicas.length)}.git`),
+      },
+      root,
+    );
+    replicas.push(watching);
+    return watching;
+  }
+
+  /** One flag for each source, which bears its name. */
+  function push(percent: number): void {
+    for (const name of SOURCES)
+      repository.write({
+        [`${name}/flaghoist.yaml`]: 'workspace: Default\nenvironments:\n  staging: {}\n',
+        [`${name}/flags/${name}.yaml`]: flag(name, percent),
+      });
+    repository.commit(`Ramp to ${String(percent)}`);
+    repository.git('push', '--quiet', origin, 'HEAD:refs/heads/main');
+  }
+
+  async function shares(): Promise<unknown[]> {
+    return Promise.all(
+      SOURCES.map(async (name) => {
+        const path = `/splits/ws/${live.id}/${name}/environments/${live.staging}`;
+        const { body } = await live.call('GET', path);
+        return (body as { defaultRule?: { size: number }[] }).defaultRule?.[0]?.size;
+      }),
+    );
+  }
+
+  async function applied(percent: number, by: Watching): Promise<void> {
+    await by.until(async () => (await shares()).every((each) => each === percent), 'all of them');
+  }
+
+  /** By its log, in the order of `SOURCES`. */
+  function kept(replica: Watching): string[] {
+    const kept = new Set<string>();
+    for (const { msg, source = '' } of replica.lines) {
+      if (msg === 'this replica keeps the source now') kept.add(source);
+      if (msg === 'this replica keeps the source no longer') kept.delete(source);
+    }
+    return SOURCES.filter((name) => kept.has(name));
+  }
+
+  it('share them out, apply all of them, and take over those of one that died', async () => {
+    push(10);
+    const one = start();
+    await applied(10, one);
+    expect(kept(one)).toEqual(SOURCES);
+
+    const other = start();
+    await other.until(() => kept(other).length === SOURCES.length / 2, 'its part');
+    push(20);
+    await applied(20, other);
+    await other.until(() => other.runs.some(({ result }) => result === 'applied'), 'a run of it');
+
+    await one.stop('SIGKILL');
+    push(30);
+    await applied(30, other);
+    expect(kept(other)).toEqual(SOURCES);
+  });
+});
