@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAIN, measured, median, type Measured, type Service } from './client/measure.js';
+import { limited } from './client/limited.js';
+import { segments } from './client/segments.js';
+import { line, table, whole } from './client/table.js';
 import { buildWorkspace, flaghoist, withService, type Workspace } from './client/workspace.js';
 
 /**
@@ -16,7 +19,9 @@ const SIZES = (process.env['BENCH_SIZES'] ?? '100,1000,10000').split(',').map(Nu
 const TSX = ['--import', 'tsx'];
 const HERE = import.meta.dirname;
 
-const PARTS = { startup, validate, noop, strict, touched };
+const PARTS = { startup, validate, noop, strict, touched, segments, limited };
+/** These have data of their own. */
+const OWN_DATA: ReadonlySet<string> = new Set(['startup', 'segments', 'limited']);
 type Part = keyof typeof PARTS;
 
 /** What one round of a run against its floor gives. */
@@ -24,17 +29,6 @@ interface Round {
   readonly run: Measured;
   readonly floorMs: number;
   readonly requests: number;
-}
-
-function write(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-function table(title: string, columns: readonly string[]): void {
-  write(`\n${title}\n`);
-  write(
-    `| ${columns.join(' | ')} |\n|${columns.map((_, i) => (i === 0 ? '---' : '---:')).join('|')}|`,
-  );
 }
 
 async function startup(): Promise<void> {
@@ -47,9 +41,7 @@ async function startup(): Promise<void> {
   }
   rmSync(folder, { recursive: true });
   const limit = 1.5 * median(bare) + 60;
-  write(
-    `| \`flaghoist --version\` | ${[median(own), median(bare), limit].map(whole).join(' | ')} |`,
-  );
+  line(['`flaghoist --version`', ...[median(own), median(bare), limit].map(whole)]);
 }
 
 async function validate(workspaces: readonly Workspace[]): Promise<void> {
@@ -162,8 +154,7 @@ async function touched(workspaces: readonly Workspace[]): Promise<void> {
       const memory = [cycles.at(0), cycles.at(-1)].map((cost) => whole(cost?.rssMiB ?? 0));
       const processes = of(cycles, ({ gitProcesses }) => gitProcesses);
       const look = whole(of(cycles, ({ lookCpuMs }) => lookCpuMs));
-      const cells = [workspace.flags, ...pairs, processes, reads, look, memory.join(' → ')];
-      write(`| ${cells.join(' | ')} |`);
+      line([workspace.flags, ...pairs, processes, reads, look, memory.join(' → ')]);
     });
   }
 }
@@ -178,16 +169,12 @@ function row(flags: number, rounds: readonly Round[], isRun: boolean): void {
     whole(of(({ run }) => run.peakMiB)),
     ...(isRun ? [whole(of(({ run }) => run.cpuMs)), of(({ requests }) => requests)] : []),
   ];
-  write(`| ${cells.join(' | ')} |`);
-}
-
-function whole(value: number): string {
-  return value.toFixed(0);
+  line(cells);
 }
 
 const wanted = process.argv.slice(2);
 const names = Object.keys(PARTS).filter((name) => wanted.length === 0 || wanted.includes(name));
-const sizes = names.some((name) => name !== 'startup') ? SIZES : [];
+const sizes = names.some((name) => !OWN_DATA.has(name)) ? SIZES : [];
 const workspaces: Workspace[] = [];
 try {
   // One after the other: each fills a store and starts a service.

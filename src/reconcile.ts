@@ -26,6 +26,7 @@ import { policyOf, refuseUnreviewed } from './stages/reviewing.js';
 import { inRounds } from './stages/rounds.js';
 import { type Applied, type Planned, type RunContext } from './stages/run.js';
 import { connectFor, lookedAt, reachOf, unsettledIn } from './stages/touched.js';
+import { sharingSpecs } from './stages/sharing.js';
 import { unknowns } from './stages/unknowns.js';
 import { verify } from './stages/verifying.js';
 import { weigh } from './stages/weighing.js';
@@ -65,6 +66,7 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const place = await findPlace(reader, desired.config.workspace);
   const kills = await killFirst(killOrders(desired), killContext, { reader, place, killing });
   const home = await context.openState(place);
+  context.memory.git.alike = sharingSpecs(desired);
   const { state, head: applied, commit: remembered } = (await home?.read()) ?? NOTHING_REMEMBERED;
   await refuseOlderHead(context, applied);
   const head = revision.commit;

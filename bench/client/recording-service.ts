@@ -4,18 +4,36 @@ import { BENCH_SEED } from '../fill.js';
 
 /**
  * The service in a process of its own, which tells at `/bench/requests` what was asked of it since it told last: method
- * and path of each request, and how many were under way at once. Run with its `StoreLocation` as JSON and, for a service
- * without bulk lists, `strict`. Says origin and key on one line.
+ * and path of each request, and how many were under way at once. Run with its `StoreLocation` as JSON and, for
+ * a service without bulk lists, `strict`. Says origin and key on one line.
+ *
+ * At `/bench/limit` it begins to admit 20 requests in any 10 s, and to turn the others away with a 429 that says nothing.
  */
 export interface Recorded {
   readonly lines: readonly string[];
   readonly atOnce: number;
 }
 
+const ADMITTED = 20;
+const WINDOW_MS = 10_000;
+
 const store = JSON.parse(process.argv[2] ?? '') as StoreLocation;
 let lines: string[] = [];
 let underWay = 0;
 let atOnce = 0;
+let isLimited = false;
+let admitted: number[] = [];
+
+/** Whether the request is one of the 20 of the last 10 s; those that are turned away do not count. */
+function isAdmitted(): boolean {
+  if (!isLimited) return true;
+  const now = performance.now();
+  admitted = admitted.filter((at) => at > now - WINDOW_MS);
+  if (admitted.length >= ADMITTED) return false;
+  admitted.push(now);
+  return true;
+}
+
 const service = await startService({
   store,
   seed: BENCH_SEED,
@@ -25,6 +43,16 @@ const service = await startService({
       response.end(JSON.stringify({ lines, atOnce } satisfies Recorded));
       lines = [];
       atOnce = 0;
+      return;
+    }
+    if (request.url === '/bench/limit') {
+      isLimited = true;
+      response.end();
+      return;
+    }
+    if (!isAdmitted()) {
+      response.writeHead(429, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ code: 429, message: 'too many requests' }));
       return;
     }
     lines.push(`${request.method ?? ''} ${request.url ?? ''}`);

@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import { keyList } from '../kinds/key-list.js';
-import { byCodeUnits } from '../kinds/json.js';
+import { byCodeUnits, sameJson } from '../kinds/json.js';
 import type { Actual, ActualActivation, ActualFlag, ActualSegment } from '../model/actual.js';
 import type { FlagScope, KeysLook, Scope, SegmentScope } from '../model/scope.js';
 import type { Connection } from './connect.js';
@@ -83,10 +83,15 @@ async function observeFlags(
   const { byName, all } = seen;
   const wanted =
     scope.users && all ? withStrangers(scope.flags, byName, at.environments) : scope.flags;
+  const once = new Map<string, WireDefinition>();
   const definitions = await pMap(
     at.environments,
-    async (environment) =>
-      observeDefinitions(reader, at, environment, { ...scope, flags: wanted, onSeen }),
+    async (environment) => {
+      const looked = { ...scope, flags: wanted, onSeen };
+      return observeDefinitions(reader, at, environment, looked, (definition) => {
+        shareParts(definition, once);
+      });
+    },
     { concurrency: 1 },
   );
   const flags = [...wanted]
@@ -102,6 +107,18 @@ async function observeFlags(
   const objects = [...byName.values(), ...definitions.flatMap((each) => [...each.values()])];
   const shown = all !== null || byName.size > 0;
   return { flags: new Map(flags), all, shown, types: typesOf(objects) };
+}
+
+/** Environments of one flag mostly have the same: what is large is held once. */
+function shareParts(definition: WireDefinition, once: Map<string, WireDefinition>): void {
+  const first = once.get(definition.name);
+  if (first === undefined) once.set(definition.name, definition);
+  else {
+    if (sameJson(first.treatments, definition.treatments)) definition.treatments = first.treatments;
+    if (sameJson(first.rules, definition.rules)) definition.rules = first.rules;
+    if (sameJson(first.defaultRule, definition.defaultRule))
+      definition.defaultRule = first.defaultRule;
+  }
 }
 
 /** Whether so many objects are asked for that pages of all are fewer requests than one for each. */
@@ -168,13 +185,14 @@ async function observeDefinitions(
   at: Connection,
   environment: WireEnvironment,
   { onSeen, ...scope }: Scope & { readonly onSeen: Seen },
+  onEach: (definition: WireDefinition) => void,
 ): Promise<ReadonlyMap<string, WireDefinition>> {
   const wanted = [...scope.flags].filter(([, { environments }]) =>
     environments.has(environment.name),
   );
   if (wanted.length === 0) return new Map();
   const listed = isWorthListing(wanted.length, scope)
-    ? await reader.listDefinitions(at.workspace.id, environment.id)
+    ? await reader.listDefinitions(at.workspace.id, environment.id, onEach)
     : null;
   const found = new Map(listed?.map((definition) => [definition.name, definition]));
   // A list that does not show an object of ours is no proof that it is gone.
@@ -186,6 +204,7 @@ async function observeDefinitions(
     doubtful,
     async ([name, { id }]) => {
       const answer = await reader.getDefinition(at.workspace.id, environment.id, { name, id });
+      if (answer) onEach(answer);
       onSeen(1);
       return answer;
     },

@@ -158,7 +158,14 @@ export class HttpAdminReader implements AdminReader {
   async listDefinitions(
     workspaceId: string,
     environmentId: string,
+    onEach: (definition: WireDefinition) => void = () => undefined,
   ): Promise<readonly WireDefinition[] | null> {
+    const check = shapes.inEnvironment(shapes.definition, environmentId);
+    const told: typeof check = (value) => {
+      const definition = check(value);
+      onEach(definition);
+      return definition;
+    };
     return this.#optionalPages(
       {
         list: 'definitions',
@@ -167,7 +174,7 @@ export class HttpAdminReader implements AdminReader {
         path: ['splits', 'ws', workspaceId, 'environments', environmentId],
         what: 'read definitions',
       },
-      shapes.inEnvironment(shapes.definition, environmentId),
+      told,
     );
   }
 

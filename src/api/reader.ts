@@ -42,9 +42,11 @@ export interface AdminReader {
   listFlags(workspaceId: string): Promise<readonly WireFlag[] | null>;
   /** One flag by itself. `null` also where the service has no flag of this name and was not yet seen to show any. */
   getFlag(workspaceId: string, flag: string): Promise<WireFlag | null | undefined>;
+  /** @param onEach told of each as soon as it came; of some twice, where the list has to be read again. */
   listDefinitions(
     workspaceId: string,
     environmentId: string,
+    onEach?: (definition: WireDefinition) => void,
   ): Promise<readonly WireDefinition[] | null>;
   listActiveSegments(
     workspaceId: string,

@@ -24,6 +24,8 @@ export class GitMemory {
   >();
   /** Top of a working tree → where its repository lay when the file system said `stamp` of its `.git`. */
   readonly gitDirs = new Map<string, { readonly stamp: string; readonly gitDir: string }>();
+  /** Of an entry that was just parsed: one that says the same of what the run has in hand already. */
+  alike: (entry: StateEntry) => StateEntry = (entry) => entry;
   readonly #trees = new Map<string, readonly TreeEntry[]>();
   readonly #states = new Map<string, StateTree>();
   readonly #lineage = new Lineage();

@@ -24,9 +24,17 @@ interface Answer extends ObjectHeader {
 
 const HANGS_MS = 60_000;
 
+const ANSWERED: Waiting = {
+  name: '',
+  isHeader: false,
+  resolve: () => undefined,
+  reject: () => undefined,
+};
+
 /**
- * Reads objects of one repository, and what its names stand for, through one long-lived `git cat-file --batch`, started with the first object that
- * is asked for. Requests are answered in the order in which they were made and may overlap freely.
+ * Reads objects of one repository, and what its names stand for, through one long-lived `git cat-file --batch`, started
+ * with the first object that is asked for. Requests are answered in the order in which they were made and may overlap
+ * freely.
  *
  * The process holds nothing up: it does not keep ours alive while nothing is asked, and ends with it.
  */
@@ -161,6 +169,8 @@ export class ObjectReader {
 
   #answer(answer: Answer | null): void {
     const waiting = this.#waiting[this.#answered];
+    // Its promise holds the content, and ten thousand may be asked for in one go.
+    this.#waiting[this.#answered] = ANSWERED;
     this.#answered += 1;
     // Copied, so that one small file does not keep a whole chunk alive.
     waiting?.resolve(answer && { ...answer, content: Buffer.from(answer.content) });

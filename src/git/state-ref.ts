@@ -249,7 +249,8 @@ export class StateRef {
     if (typeof found === 'string') return found;
     const before = this.#memory.lastState()?.entries.get(`${found.kind}/${found.name}`);
     // What this process wrote itself it has in hand.
-    const entry = before !== undefined && sameJson(before, found) ? before : found;
+    const entry =
+      before !== undefined && sameJson(before, found) ? before : this.#memory.alike(found);
     stateEntries.set(path, { blobId, entry });
     return entry;
   }

@@ -1,5 +1,5 @@
 import type { EnvironmentSpec, FlagSpec } from '../generated/flag.schema.d.ts';
-import { sortedSet } from '../kinds/json.js';
+import { sameJson, sortedSet } from '../kinds/json.js';
 import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../kinds/names.js';
 import type { DesiredDefinition, DesiredFlag } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
@@ -117,7 +117,7 @@ function resolveEnvironments(
     const location = each.file.location(each.path.length === 0 ? ['environment'] : each.path);
     const definition = resolveDefinition(sources, location);
     diagnostics.push(...definition.diagnostics);
-    resolved.set(environment, definition);
+    resolved.set(environment, withShared(definition, resolved.values()));
   }
   if (named.length === 0 && shared.length > 0) {
     // Nobody inherits it yet; a mistake in it would surface with the first environment only.
@@ -125,6 +125,22 @@ function resolveEnvironments(
   }
   if (named.length === 0 && shared.length === 0) {
     diagnostics.push(...resolveDefinition([itself], file.location([])).diagnostics);
+  }
+  return resolved;
+}
+
+/** Environments of one flag mostly say the same, and that is held once. */
+function withShared(
+  resolved: ResolvedDefinition,
+  others: Iterable<ResolvedDefinition>,
+): ResolvedDefinition {
+  const { definition } = resolved;
+  if (definition === undefined) return resolved;
+  for (const { definition: other } of others) {
+    if (!other || !sameJson(other.creation, definition.creation)) continue;
+    if (!sameJson(other.fields, definition.fields)) continue;
+    const { fields, creation } = other;
+    return { ...resolved, definition: { ...definition, fields, creation } };
   }
   return resolved;
 }

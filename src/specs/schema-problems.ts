@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
+import { conforms } from './conforms.js';
 import { schemaErrors, type Schema, type SchemaName } from './schemas.js';
 import type { Problem } from './source-text.js';
 import { didYouMean, nearest } from './suggest.js';
@@ -18,12 +19,13 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
  *
  * @param placesIn asked for where there is any.
  */
-export function schemaProblems(
+export async function schemaProblems(
   name: SchemaName,
   value: unknown,
   placesIn: () => ReadonlyMap<string, Place>,
-): Problem[] {
-  const errors = schemaErrors(name, value);
+): Promise<Problem[]> {
+  if (conforms(name, value)) return [];
+  const errors = await schemaErrors(name, value);
   if (errors.length === 0) return [];
   const places = placesIn();
   const seen = new Set<string>();

@@ -1,0 +1,33 @@
+import { rmSync } from 'node:fs';
+import { line, table, whole } from './table.js';
+import { buildWorkspace, flaghoist, withService } from './workspace.js';
+
+/** As many as make 300 requests of a run over a service without bulk lists, or a few less. */
+const FLAGS = 96;
+const ADMITTED = 20;
+const WINDOW_MS = 10_000;
+const LIMIT_MS = 154_000;
+
+/** A run in sync over a service that admits 20 requests in any 10 s and says nothing of it, on the real clock. */
+export async function limited(): Promise<void> {
+  table('A service that admits 20 requests in any 10 s', [
+    'requests',
+    's',
+    'the limit alone, s',
+    'bound, s',
+  ]);
+  const workspace = await buildWorkspace(FLAGS);
+  try {
+    await withService(workspace, true, async (service) => {
+      await flaghoist(workspace, service, 'reconcile');
+      await service.requests();
+      await fetch(`${service.origin}/bench/limit`);
+      const { wallMs } = await flaghoist(workspace, service, 'reconcile');
+      const { lines } = await service.requests();
+      const floorMs = (Math.ceil(lines.length / ADMITTED) - 1) * WINDOW_MS;
+      line([lines.length, ...[wallMs, floorMs, LIMIT_MS].map((ms) => whole(ms / 1_000))]);
+    });
+  } finally {
+    rmSync(workspace.folder, { recursive: true, force: true });
+  }
+}
