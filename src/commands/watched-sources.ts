@@ -45,7 +45,7 @@ async function readSources(file: string): Promise<readonly SourceSpec[]> {
     const message = `cannot read the sources in "${file}": ${messageOf(error)}`;
     throw new FlaghoistError('USAGE', message, { cause: error });
   }
-  const result = await readWatchConfig(file, bytes);
+  const result = readWatchConfig(file, bytes);
   if (result.ok) return result.config.sources;
   const problems = diagnosticsText(result.diagnostics, { color: false });
   throw new FlaghoistError('USAGE', `cannot use the sources in "${file}": ${problems}`);

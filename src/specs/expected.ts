@@ -1,4 +1,4 @@
-import { follow, schemaOf, type Schema, type SchemaName } from './schemas.js';
+import { schemaOf, type Schema, type SchemaName } from './schemas.js';
 
 /** A schema, and the document that its own references start from. */
 interface Candidate {
@@ -85,4 +85,15 @@ function expand({ schema, root }: Candidate): Candidate[] {
   if (schema.anyOf !== undefined)
     return schema.anyOf.flatMap((each) => expand({ schema: each, root }));
   return [{ schema, root }];
+}
+
+function follow(ref: string, root: SchemaName): Candidate {
+  const [document = '', fragment = ''] = ref.split('#');
+  const name = document === '' ? root : (document.replace('.schema.json', '') as SchemaName);
+  const found = fragment
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>>)[part], schemaOf(name));
+  if (found === undefined) throw new Error(`bug: no schema at ${ref}`);
+  return { schema: found as Schema, root: name };
 }

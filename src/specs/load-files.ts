@@ -79,11 +79,11 @@ export async function loadFile(
 ): Promise<SpecFile> {
   const { path, blobId } = entry;
   if (memory === undefined || blobId === undefined) {
-    return new SpecFile(path, await parseFile(kind, await tree.read(path)));
+    return new SpecFile(path, parseFile(kind, await tree.read(path)));
   }
   const id = `${kind}:${blobId}`;
   const known = memory.parsed(id);
-  const parsed = known ?? (await parseFile(kind, await tree.read(path)));
+  const parsed = known ?? parseFile(kind, await tree.read(path));
   if (known === undefined) memory.remember(id, parsed);
   return memory.fileAt(entry, parsed);
 }

@@ -35,7 +35,7 @@ export interface ParsedFile {
 const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
 
 /** Parses one file; never throws on account of its content. */
-export async function parseFile(kind: FileKind, bytes: Uint8Array): Promise<ParsedFile> {
+export function parseFile(kind: FileKind, bytes: Uint8Array): ParsedFile {
   const text = decodeUtf8(bytes);
   if (text === undefined) {
     const message = 'the file is not UTF-8 text';
@@ -55,7 +55,7 @@ export async function parseFile(kind: FileKind, bytes: Uint8Array): Promise<Pars
   return parseSpec(kind, source);
 }
 
-async function parseSpec(kind: SchemaName, source: SourceText): Promise<ParsedFile> {
+function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   const leaks = apiKeyProblems(source.text);
   const yaml = parseYaml(source.text);
   if (!yaml.ok) return unreadable(source, [...leaks, yaml.problem]);
@@ -63,7 +63,7 @@ async function parseSpec(kind: SchemaName, source: SourceText): Promise<ParsedFi
   const { value, marks, problems } = typedValue(document, kind);
   // What an alias or a doubled key left behind would only echo in the schema's errors.
   const departures =
-    problems.length > 0 ? [] : await schemaProblems(kind, value, () => placesIn(document, kind));
+    problems.length > 0 ? [] : schemaProblems(kind, value, () => placesIn(document, kind));
   return {
     source,
     value,

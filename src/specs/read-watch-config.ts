@@ -7,8 +7,8 @@ export type WatchConfigResult =
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
 /** The file of a daemon's sources. @param path for the places of what is wrong with it. */
-export async function readWatchConfig(path: string, bytes: Uint8Array): Promise<WatchConfigResult> {
-  const file = new SpecFile(path, await parseFile('watch', bytes));
+export function readWatchConfig(path: string, bytes: Uint8Array): WatchConfigResult {
+  const file = new SpecFile(path, parseFile('watch', bytes));
   if (!file.valid) return { ok: false, diagnostics: file.diagnostics() };
   const config = file.parsed.value as WatchSpec;
   const names = new Set<string>();

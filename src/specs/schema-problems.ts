@@ -1,5 +1,4 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { conforms } from './conforms.js';
 import { schemaErrors, type Schema, type SchemaName } from './schemas.js';
 import type { Problem } from './source-text.js';
 import { didYouMean, nearest } from './suggest.js';
@@ -19,13 +18,12 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
  *
  * @param placesIn asked for where there is any.
  */
-export async function schemaProblems(
+export function schemaProblems(
   name: SchemaName,
   value: unknown,
   placesIn: () => ReadonlyMap<string, Place>,
-): Promise<Problem[]> {
-  if (conforms(name, value)) return [];
-  const errors = await schemaErrors(name, value);
+): Problem[] {
+  const errors = schemaErrors(name, value);
   if (errors.length === 0) return [];
   const places = placesIn();
   const seen = new Set<string>();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 
 /** What stands in a config repository. */
 export const SPEC_SCHEMA_NAMES = [
@@ -39,7 +39,7 @@ const QUICK_START = { meta: false, validateSchema: false, code: { optimize: fals
 
 const loaded = new Map<SchemaName, Schema>();
 const compiled = new Map<SchemaName, ValidateFunction>();
-let ajv: Promise<Ajv2020> | undefined;
+let ajv: Ajv2020 | undefined;
 
 export function schemaOf(name: SchemaName): Schema {
   const known = loaded.get(name);
@@ -50,46 +50,28 @@ export function schemaOf(name: SchemaName): Schema {
   return schema;
 }
 
-/** Where a reference of a schema leads, and the document that it leads into. */
-export function follow(ref: string, root: SchemaName): { schema: Schema; root: SchemaName } {
-  const [document = '', fragment = ''] = ref.split('#');
-  const name = document === '' ? root : (document.replace('.schema.json', '') as SchemaName);
-  const found = fragment
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>>)[part], schemaOf(name));
-  if (found === undefined) throw new Error(`bug: no schema at ${ref}`);
-  return { schema: found as Schema, root: name };
-}
-
-/**
- * Every error of a value, in the order of the schema's keywords. The library is loaded, and a schema compiled, when
- * first asked for.
- */
-export async function schemaErrors(
-  name: SchemaName,
-  value: unknown,
-): Promise<readonly ErrorObject[]> {
-  ajv ??= validator();
+/** Every error of a value, in the order of the schema's keywords. Schemas are compiled when first asked for. */
+export function schemaErrors(name: SchemaName, value: unknown): readonly ErrorObject[] {
   let validate = compiled.get(name);
   if (validate === undefined) {
-    validate = (await ajv).compile(schemaOf(name));
+    validate = validator().compile(schemaOf(name));
     compiled.set(name, validate);
   }
   return validate(value) ? [] : (validate.errors ?? []);
 }
 
-async function validator(): Promise<Ajv2020> {
-  const library = await import('ajv/dist/2020.js');
-  const made = new library.Ajv2020({
-    allErrors: true,
-    verbose: true,
-    allowUnionTypes: true,
-    strictTypes: false,
-    ...QUICK_START,
-  });
-  made.addVocabulary(['x-expected', 'tsType']);
-  // The overlay's schema points into the flag's.
-  made.addSchema(schemaOf('flag'));
-  return made;
+function validator(): Ajv2020 {
+  if (ajv === undefined) {
+    ajv = new Ajv2020({
+      allErrors: true,
+      verbose: true,
+      allowUnionTypes: true,
+      strictTypes: false,
+      ...QUICK_START,
+    });
+    ajv.addVocabulary(['x-expected', 'tsType']);
+    // The overlay's schema points into the flag's.
+    ajv.addSchema(schemaOf('flag'));
+  }
+  return ajv;
 }

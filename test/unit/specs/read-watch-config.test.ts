@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readWatchConfig } from '../../../src/specs/read-watch-config.js';
 
-async function read(text: string): Promise<string[] | unknown[]> {
-  const result = await readWatchConfig('sources.yaml', Buffer.from(text));
+function read(text: string): string[] | unknown[] {
+  const result = readWatchConfig('sources.yaml', Buffer.from(text));
   if (result.ok) return [...result.config.sources];
   return result.diagnostics.map(
     ({ location, code, message }) => `${location.file}:${location.line} ${code}: ${message}`,
@@ -10,9 +10,9 @@ async function read(text: string): Promise<string[] | unknown[]> {
 }
 
 describe('the file of the sources', () => {
-  it('names directories and git servers side by side', async () => {
+  it('names directories and git servers side by side', () => {
     expect(
-      await read(`sources:
+      read(`sources:
   - { name: shop, directory: shop }
   - { name: app, repo: https://git.example.com/app.git, branch: main, interval: 5m }
 `),
@@ -22,9 +22,9 @@ describe('the file of the sources', () => {
     ]);
   });
 
-  it('refuses a source without a place, with two places, and two of one name', async () => {
+  it('refuses a source without a place, with two places, and two of one name', () => {
     expect(
-      await read(`sources:
+      read(`sources:
   - name: shop
   - { name: app, repo: /srv/app.git, directory: app }
   - { name: shop, directory: other }
@@ -36,9 +36,9 @@ describe('the file of the sources', () => {
     ]);
   });
 
-  it('refuses unknown fields, durations that are none, and names that fit in no URL', async () => {
+  it('refuses unknown fields, durations that are none, and names that fit in no URL', () => {
     expect(
-      await read(`sources:
+      read(`sources:
   - { name: "a b", directory: a, intervall: 5m }
   - { name: b, directory: b, interval: often }
 `),

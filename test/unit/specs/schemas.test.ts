@@ -42,9 +42,8 @@ describe.each(SCHEMA_NAMES)('the schema %s', (name) => {
     expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
   });
 
-  it('compiles, and admits no unknown field', async () => {
-    const errors = await schemaErrors(name, { surely: 'unknown' });
-    const keywords = errors.map(({ keyword }) => keyword);
+  it('compiles, and admits no unknown field', () => {
+    const keywords = schemaErrors(name, { surely: 'unknown' }).map(({ keyword }) => keyword);
 
     expect(keywords).toContain('additionalProperties');
   });
