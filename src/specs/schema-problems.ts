@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
-import { schemaErrors, type Schema, type SchemaName } from './schemas.js';
+import { schemaErrors } from './schema-errors.js';
+import type { Schema, SchemaName } from './schemas.js';
 import type { Problem } from './source-text.js';
 import { didYouMean, nearest } from './suggest.js';
 import { pointerOf, type Place } from './typed-value.js';

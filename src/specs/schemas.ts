@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 
 /** What stands in a config repository. */
 export const SPEC_SCHEMA_NAMES = [
@@ -18,6 +17,7 @@ export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
 /** The part of JSON Schema that our schemas use. */
 export interface Schema {
+  readonly $id?: string;
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -31,15 +31,7 @@ export interface Schema {
   readonly 'x-expected'?: string;
 }
 
-/**
- * The schemas are ours and a test holds them against the meta-schema. To compile that one, and to polish generated code
- * that a run uses once, took longer than all that it is used for.
- */
-const QUICK_START = { meta: false, validateSchema: false, code: { optimize: false } } as const;
-
 const loaded = new Map<SchemaName, Schema>();
-const compiled = new Map<SchemaName, ValidateFunction>();
-let ajv: Ajv2020 | undefined;
 
 export function schemaOf(name: SchemaName): Schema {
   const known = loaded.get(name);
@@ -48,30 +40,4 @@ export function schemaOf(name: SchemaName): Schema {
   const schema = JSON.parse(readFileSync(url, 'utf8')) as Schema;
   loaded.set(name, schema);
   return schema;
-}
-
-/** Every error of a value, in the order of the schema's keywords. Schemas are compiled when first asked for. */
-export function schemaErrors(name: SchemaName, value: unknown): readonly ErrorObject[] {
-  let validate = compiled.get(name);
-  if (validate === undefined) {
-    validate = validator().compile(schemaOf(name));
-    compiled.set(name, validate);
-  }
-  return validate(value) ? [] : (validate.errors ?? []);
-}
-
-function validator(): Ajv2020 {
-  if (ajv === undefined) {
-    ajv = new Ajv2020({
-      allErrors: true,
-      verbose: true,
-      allowUnionTypes: true,
-      strictTypes: false,
-      ...QUICK_START,
-    });
-    ajv.addVocabulary(['x-expected', 'tsType']);
-    // The overlay's schema points into the flag's.
-    ajv.addSchema(schemaOf('flag'));
-  }
-  return ajv;
 }

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { compileFromFile } from 'json-schema-to-typescript';
 import { describe, expect, it } from 'vitest';
-import { SCHEMA_NAMES, schemaErrors } from '../../../src/specs/schemas.js';
+import { validatorsCode, VALIDATORS_FILE } from '../../../scripts/validators-code.js';
+import { schemaErrors } from '../../../src/specs/schema-errors.js';
+import { SCHEMA_NAMES } from '../../../src/specs/schemas.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SCHEMAS = join(ROOT, 'schemas');
@@ -55,4 +57,8 @@ describe.each(SCHEMA_NAMES)('the schema %s', (name) => {
 
     expect(generated).toBe(fresh);
   });
+});
+
+it('have validators that were generated from them as they are', () => {
+  expect(readFileSync(join(ROOT, VALIDATORS_FILE), 'utf8')).toBe(validatorsCode());
 });

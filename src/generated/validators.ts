@@ -1,0 +1,5997 @@
+// @ts-nocheck
+/* Generated from schemas/ by `npm run generate`; do not edit. */
+import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);
+"use strict";
+export const config = validate20;
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"true: the state ref is fetched from and pushed to `origin`. Default false.","type":"boolean"}}}},"$defs":{"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
+const schema32 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
+const func1 = Object.prototype.hasOwnProperty;
+const func2 = require("ajv/dist/runtime/ucs2length").default;
+
+function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://flaghoist.dev/schemas/config.schema.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate20.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.workspace === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "workspace"},message:"must have required property '"+"workspace"+"'",schema:schema31.required,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.environments === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environments"},message:"must have required property '"+"environments"+"'",schema:schema31.required,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema31.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.workspace !== undefined){
+let data0 = data.workspace;
+if(typeof data0 === "string"){
+if(func2(data0) < 1){
+const err3 = {instancePath:instancePath+"/workspace",schemaPath:"#/properties/workspace/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.workspace,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/workspace",schemaPath:"#/properties/workspace/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.workspace.type,parentSchema:schema31.properties.workspace,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.environments !== undefined){
+let data1 = data.environments;
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(Object.keys(data1).length < 1){
+const err5 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema31.properties.environments,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key1 in data1){
+let data2 = data1[key1];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+for(const key2 in data2){
+if(!(((((key2 === "protected") || (key2 === "onDrift")) || (key2 === "onConflict")) || (key2 === "onLiveKill")) || (key2 === "guards"))){
+const err6 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.environments.additionalProperties,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data2.protected !== undefined){
+let data3 = data2.protected;
+if(typeof data3 !== "boolean"){
+const err7 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/protected",schemaPath:"#/properties/environments/additionalProperties/properties/protected/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.environments.additionalProperties.properties.protected.type,parentSchema:schema31.properties.environments.additionalProperties.properties.protected,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data2.onDrift !== undefined){
+let data4 = data2.onDrift;
+if(!((data4 === "revert") || (data4 === "report"))){
+const err8 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/onDrift",schemaPath:"#/properties/environments/additionalProperties/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.environments.additionalProperties.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.environments.additionalProperties.properties.onDrift.enum,parentSchema:schema31.properties.environments.additionalProperties.properties.onDrift,data:data4};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data2.onConflict !== undefined){
+let data5 = data2.onConflict;
+if(!((data5 === "apply") || (data5 === "hold"))){
+const err9 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/onConflict",schemaPath:"#/properties/environments/additionalProperties/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.environments.additionalProperties.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.environments.additionalProperties.properties.onConflict.enum,parentSchema:schema31.properties.environments.additionalProperties.properties.onConflict,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.onLiveKill !== undefined){
+let data6 = data2.onLiveKill;
+if(!((data6 === "keep") || (data6 === "revert"))){
+const err10 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/onLiveKill",schemaPath:"#/properties/environments/additionalProperties/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.environments.additionalProperties.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.environments.additionalProperties.properties.onLiveKill.enum,parentSchema:schema31.properties.environments.additionalProperties.properties.onLiveKill,data:data6};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data2.guards !== undefined){
+let data7 = data2.guards;
+if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
+for(const key3 in data7){
+if(!(((((key3 === "maxDeletes") || (key3 === "maxDeletePercent")) || (key3 === "maxKeyRemovals")) || (key3 === "maxKeyRemovalPercent")) || (key3 === "maxShift"))){
+const err11 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data7};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data7.maxDeletes !== undefined){
+let data8 = data7.maxDeletes;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+const err12 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data8};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+const err13 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data8};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+if(data7.maxDeletePercent !== undefined){
+let data9 = data7.maxDeletePercent;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err14 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data9};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 100 || isNaN(data9)){
+const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data9};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data9 < 0 || isNaN(data9)){
+const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data9};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+if(data7.maxKeyRemovals !== undefined){
+let data10 = data7.maxKeyRemovals;
+if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
+const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data10};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+if((typeof data10 == "number") && (isFinite(data10))){
+if(data10 < 0 || isNaN(data10)){
+const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data10};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+if(data7.maxKeyRemovalPercent !== undefined){
+let data11 = data7.maxKeyRemovalPercent;
+if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
+const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data11};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+if((typeof data11 == "number") && (isFinite(data11))){
+if(data11 > 100 || isNaN(data11)){
+const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data11};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if(data11 < 0 || isNaN(data11)){
+const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data11};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+if(data7.maxShift !== undefined){
+let data12 = data7.maxShift;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
+const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data12};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 > 100 || isNaN(data12)){
+const err23 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data12};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+if(data12 < 0 || isNaN(data12)){
+const err24 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data12};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data7};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+}
+else {
+const err26 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.environments.additionalProperties.type,parentSchema:schema31.properties.environments.additionalProperties,data:data2};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.environments.type,parentSchema:schema31.properties.environments,data:data1};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data.service !== undefined){
+let data13 = data.service;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+for(const key4 in data13){
+if(!(key4 === "url")){
+const err28 = {instancePath:instancePath+"/service",schemaPath:"#/properties/service/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.service,data:data13};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data13.url !== undefined){
+let data14 = data13.url;
+if(typeof data14 === "string"){
+if(func2(data14) < 1){
+const err29 = {instancePath:instancePath+"/service/url",schemaPath:"#/properties/service/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.service.properties.url,data:data14};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/service/url",schemaPath:"#/properties/service/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.service.properties.url.type,parentSchema:schema31.properties.service.properties.url,data:data14};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/service",schemaPath:"#/properties/service/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.service.type,parentSchema:schema31.properties.service,data:data13};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data.defaults !== undefined){
+let data15 = data.defaults;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key5 in data15){
+if(!(key5 === "trafficType")){
+const err32 = {instancePath:instancePath+"/defaults",schemaPath:"#/properties/defaults/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.defaults,data:data15};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+if(data15.trafficType !== undefined){
+let data16 = data15.trafficType;
+if(typeof data16 === "string"){
+if(func2(data16) < 1){
+const err33 = {instancePath:instancePath+"/defaults/trafficType",schemaPath:"#/properties/defaults/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.defaults.properties.trafficType,data:data16};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/defaults/trafficType",schemaPath:"#/properties/defaults/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.defaults.properties.trafficType.type,parentSchema:schema31.properties.defaults.properties.trafficType,data:data16};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/defaults",schemaPath:"#/properties/defaults/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.defaults.type,parentSchema:schema31.properties.defaults,data:data15};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data.references !== undefined){
+let data17 = data.references;
+if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
+for(const key6 in data17){
+if(!((key6 === "segments") || (key6 === "flags"))){
+const err36 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.references,data:data17};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data17.segments !== undefined){
+let data18 = data17.segments;
+if(Array.isArray(data18)){
+const len0 = data18.length;
+for(let i0=0; i0<len0; i0++){
+let data19 = data18[i0];
+if(typeof data19 === "string"){
+if(func2(data19) < 1){
+const err37 = {instancePath:instancePath+"/references/segments/" + i0,schemaPath:"#/properties/references/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.segments.items,data:data19};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+else {
+const err38 = {instancePath:instancePath+"/references/segments/" + i0,schemaPath:"#/properties/references/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.segments.items.type,parentSchema:schema31.properties.references.properties.segments.items,data:data19};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+else {
+const err39 = {instancePath:instancePath+"/references/segments",schemaPath:"#/properties/references/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.segments.type,parentSchema:schema31.properties.references.properties.segments,data:data18};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+if(data17.flags !== undefined){
+let data20 = data17.flags;
+if(Array.isArray(data20)){
+const len1 = data20.length;
+for(let i1=0; i1<len1; i1++){
+let data21 = data20[i1];
+if(typeof data21 === "string"){
+if(func2(data21) < 1){
+const err40 = {instancePath:instancePath+"/references/flags/" + i1,schemaPath:"#/properties/references/properties/flags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.flags.items,data:data21};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+else {
+const err41 = {instancePath:instancePath+"/references/flags/" + i1,schemaPath:"#/properties/references/properties/flags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.flags.items.type,parentSchema:schema31.properties.references.properties.flags.items,data:data21};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+}
+}
+else {
+const err42 = {instancePath:instancePath+"/references/flags",schemaPath:"#/properties/references/properties/flags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.flags.type,parentSchema:schema31.properties.references.properties.flags,data:data20};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.references.type,parentSchema:schema31.properties.references,data:data17};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+if(data.prune !== undefined){
+let data22 = data.prune;
+if(typeof data22 !== "boolean"){
+const err44 = {instancePath:instancePath+"/prune",schemaPath:"#/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.prune.type,parentSchema:schema31.properties.prune,data:data22};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+if(data.onDrift !== undefined){
+let data23 = data.onDrift;
+if(!((data23 === "revert") || (data23 === "report"))){
+const err45 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data23};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+if(data.onConflict !== undefined){
+let data24 = data.onConflict;
+if(!((data24 === "apply") || (data24 === "hold"))){
+const err46 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data24};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+if(data.onLiveKill !== undefined){
+let data25 = data.onLiveKill;
+if(!((data25 === "keep") || (data25 === "revert"))){
+const err47 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data25};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+}
+if(data.guards !== undefined){
+let data26 = data.guards;
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+for(const key7 in data26){
+if(!(((((key7 === "maxDeletes") || (key7 === "maxDeletePercent")) || (key7 === "maxKeyRemovals")) || (key7 === "maxKeyRemovalPercent")) || (key7 === "maxShift"))){
+const err48 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data26};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+}
+if(data26.maxDeletes !== undefined){
+let data27 = data26.maxDeletes;
+if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
+const err49 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data27};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 < 0 || isNaN(data27)){
+const err50 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data27};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+}
+}
+if(data26.maxDeletePercent !== undefined){
+let data28 = data26.maxDeletePercent;
+if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
+const err51 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data28};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+if((typeof data28 == "number") && (isFinite(data28))){
+if(data28 > 100 || isNaN(data28)){
+const err52 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data28};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+if(data28 < 0 || isNaN(data28)){
+const err53 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data28};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+}
+if(data26.maxKeyRemovals !== undefined){
+let data29 = data26.maxKeyRemovals;
+if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
+const err54 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data29};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+if((typeof data29 == "number") && (isFinite(data29))){
+if(data29 < 0 || isNaN(data29)){
+const err55 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data29};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+}
+if(data26.maxKeyRemovalPercent !== undefined){
+let data30 = data26.maxKeyRemovalPercent;
+if(!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))){
+const err56 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data30};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+if((typeof data30 == "number") && (isFinite(data30))){
+if(data30 > 100 || isNaN(data30)){
+const err57 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data30};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+if(data30 < 0 || isNaN(data30)){
+const err58 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data30};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+}
+if(data26.maxShift !== undefined){
+let data31 = data26.maxShift;
+if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
+const err59 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data31};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+if((typeof data31 == "number") && (isFinite(data31))){
+if(data31 > 100 || isNaN(data31)){
+const err60 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data31};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+if(data31 < 0 || isNaN(data31)){
+const err61 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data31};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err62 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data26};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+}
+if(data.suspend !== undefined){
+let data32 = data.suspend;
+if(typeof data32 !== "boolean"){
+const err63 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data32};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+}
+if(data.state !== undefined){
+let data33 = data.state;
+if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
+for(const key8 in data33){
+if(!(key8 === "push")){
+const err64 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data33};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+}
+if(data33.push !== undefined){
+let data34 = data33.push;
+if(typeof data34 !== "boolean"){
+const err65 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.state.properties.push.type,parentSchema:schema31.properties.state.properties.push,data:data34};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+}
+}
+else {
+const err66 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data33};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+}
+}
+else {
+const err67 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+validate20.errors = vErrors;
+return errors === 0;
+}
+validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const flag = validate21;
+const schema34 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag.schema.json","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flaghoist.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
+const pattern4 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "u");
+const schema35 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
+const schema36 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
+const schema37 = {"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}};
+
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate23.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(typeof data !== "string"){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.anyOf[0].type,parentSchema:schema36.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+const _errs3 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!((key0 === "description") || (key0 === "configuration"))){
+const err1 = {instancePath,schemaPath:"#/$defs/longTreatment/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema37,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+let data0 = data.description;
+if(typeof data0 !== "string"){
+const err2 = {instancePath:instancePath+"/description",schemaPath:"#/$defs/longTreatment/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.description.type,parentSchema:schema37.properties.description,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/$defs/longTreatment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.type,parentSchema:schema37,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = true;
+}
+if(!valid0){
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema36.anyOf,parentSchema:schema36,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate23.errors = vErrors;
+evaluated0.props = props0;
+return errors === 0;
+}
+validate23.evaluated = {"dynamicProps":true,"dynamicItems":false};
+
+
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate22.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(validate23(data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema35.type,parentSchema:schema35,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate22.errors = vErrors;
+return errors === 0;
+}
+validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema38 = {"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}};
+const schema62 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
+const schema39 = {"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"}}};
+const schema40 = {"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}};
+const schema41 = {"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]};
+const schema45 = {"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]};
+const schema46 = {"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]};
+const schema49 = {"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]};
+
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate30.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(Array.isArray(data)){
+if(data.length > 2){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema49.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.length < 2){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema49.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema49.anyOf[0].type,parentSchema:schema49.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var items0 = true;
+}
+const _errs6 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.from === undefined){
+const err4 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema49.anyOf[1].required,parentSchema:schema49.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.to === undefined){
+const err5 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema49.anyOf[1].required,parentSchema:schema49.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "from") || (key0 === "to"))){
+const err6 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema49.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.from !== undefined){
+let data1 = data.from;
+if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
+const err7 = {instancePath:instancePath+"/from",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data1};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.to !== undefined){
+let data2 = data.to;
+if((typeof data2 !== "string") && (!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2))))){
+const err8 = {instancePath:instancePath+"/to",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.anyOf[1].type,parentSchema:schema49.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+var _valid0 = _errs6 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = true;
+}
+if(!valid0){
+const err10 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema49.anyOf,parentSchema:schema49,data};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate30.errors = vErrors;
+evaluated0.props = props0;
+evaluated0.items = items0;
+return errors === 0;
+}
+validate30.evaluated = {"dynamicProps":true,"dynamicItems":true};
+
+
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate29.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length < 1){
+const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema40.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.segment !== undefined){
+let data0 = data.segment;
+if(typeof data0 === "string"){
+if(func2(data0) < 1){
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.segment,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.segment.type,parentSchema:schema40.properties.segment,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.flag !== undefined){
+let data1 = data.flag;
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.flag,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.flag.type,parentSchema:schema40.properties.flag,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.treatments !== undefined){
+let data2 = data.treatments;
+if(Array.isArray(data2)){
+if(data2.length < 1){
+const err6 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema40.properties.treatments,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(typeof data3 === "string"){
+if(func2(data3) < 1){
+const err7 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.treatments.items,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.treatments.items.type,parentSchema:schema40.properties.treatments.items,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema40.properties.treatments.type,parentSchema:schema40.properties.treatments,data:data2};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.attribute !== undefined){
+let data4 = data.attribute;
+if(typeof data4 === "string"){
+if(func2(data4) < 1){
+const err10 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.attribute,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.attribute.type,parentSchema:schema40.properties.attribute,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.in !== undefined){
+let data5 = data.in;
+const _errs14 = errors;
+let valid4 = false;
+const _errs15 = errors;
+if(typeof data5 !== "string"){
+const err12 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid4 = valid4 || _valid0;
+const _errs17 = errors;
+if(Array.isArray(data5)){
+if(data5.length < 1){
+const err13 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+if(typeof data6 !== "string"){
+const err14 = {instancePath:instancePath+"/in/" + i1,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data6};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+var _valid0 = _errs17 === errors;
+valid4 = valid4 || _valid0;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data5};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+else {
+errors = _errs14;
+if(vErrors !== null){
+if(_errs14){
+vErrors.length = _errs14;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.startsWith !== undefined){
+let data7 = data.startsWith;
+const _errs23 = errors;
+let valid8 = false;
+const _errs24 = errors;
+if(typeof data7 !== "string"){
+const err17 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data7};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+var _valid1 = _errs24 === errors;
+valid8 = valid8 || _valid1;
+const _errs26 = errors;
+if(Array.isArray(data7)){
+if(data7.length < 1){
+const err18 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data7};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+const len2 = data7.length;
+for(let i2=0; i2<len2; i2++){
+let data8 = data7[i2];
+if(typeof data8 !== "string"){
+const err19 = {instancePath:instancePath+"/startsWith/" + i2,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data8};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data7};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+var _valid1 = _errs26 === errors;
+valid8 = valid8 || _valid1;
+if(!valid8){
+const err21 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data7};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+else {
+errors = _errs23;
+if(vErrors !== null){
+if(_errs23){
+vErrors.length = _errs23;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.endsWith !== undefined){
+let data9 = data.endsWith;
+const _errs32 = errors;
+let valid12 = false;
+const _errs33 = errors;
+if(typeof data9 !== "string"){
+const err22 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data9};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+var _valid2 = _errs33 === errors;
+valid12 = valid12 || _valid2;
+const _errs35 = errors;
+if(Array.isArray(data9)){
+if(data9.length < 1){
+const err23 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data9};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+const len3 = data9.length;
+for(let i3=0; i3<len3; i3++){
+let data10 = data9[i3];
+if(typeof data10 !== "string"){
+const err24 = {instancePath:instancePath+"/endsWith/" + i3,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data10};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data9};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+var _valid2 = _errs35 === errors;
+valid12 = valid12 || _valid2;
+if(!valid12){
+const err26 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data9};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+else {
+errors = _errs32;
+if(vErrors !== null){
+if(_errs32){
+vErrors.length = _errs32;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.contains !== undefined){
+let data11 = data.contains;
+const _errs41 = errors;
+let valid16 = false;
+const _errs42 = errors;
+if(typeof data11 !== "string"){
+const err27 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data11};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+var _valid3 = _errs42 === errors;
+valid16 = valid16 || _valid3;
+const _errs44 = errors;
+if(Array.isArray(data11)){
+if(data11.length < 1){
+const err28 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data11};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const len4 = data11.length;
+for(let i4=0; i4<len4; i4++){
+let data12 = data11[i4];
+if(typeof data12 !== "string"){
+const err29 = {instancePath:instancePath+"/contains/" + i4,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data12};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data11};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+var _valid3 = _errs44 === errors;
+valid16 = valid16 || _valid3;
+if(!valid16){
+const err31 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data11};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+else {
+errors = _errs41;
+if(vErrors !== null){
+if(_errs41){
+vErrors.length = _errs41;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.matches !== undefined){
+let data13 = data.matches;
+if(typeof data13 === "string"){
+if(func2(data13) < 1){
+const err32 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.matches,data:data13};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.matches.type,parentSchema:schema40.properties.matches,data:data13};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+if(data.is !== undefined){
+let data14 = data.is;
+if(typeof data14 !== "boolean"){
+const err34 = {instancePath:instancePath+"/is",schemaPath:"#/properties/is/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema40.properties.is.type,parentSchema:schema40.properties.is,data:data14};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data.equals !== undefined){
+let data15 = data.equals;
+if(!((typeof data15 == "number") && (isFinite(data15)))){
+const err35 = {instancePath:instancePath+"/equals",schemaPath:"#/properties/equals/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema40.properties.equals.type,parentSchema:schema40.properties.equals,data:data15};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data.atLeast !== undefined){
+let data16 = data.atLeast;
+if(!((typeof data16 == "number") && (isFinite(data16)))){
+const err36 = {instancePath:instancePath+"/atLeast",schemaPath:"#/properties/atLeast/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema40.properties.atLeast.type,parentSchema:schema40.properties.atLeast,data:data16};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data.atMost !== undefined){
+let data17 = data.atMost;
+if(!((typeof data17 == "number") && (isFinite(data17)))){
+const err37 = {instancePath:instancePath+"/atMost",schemaPath:"#/properties/atMost/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema40.properties.atMost.type,parentSchema:schema40.properties.atMost,data:data17};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data.between !== undefined){
+let data18 = data.between;
+const _errs60 = errors;
+let valid20 = false;
+const _errs61 = errors;
+if(Array.isArray(data18)){
+if(data18.length > 2){
+const err38 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema45.anyOf[0],data:data18};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(data18.length < 2){
+const err39 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema45.anyOf[0],data:data18};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+const len5 = data18.length;
+for(let i5=0; i5<len5; i5++){
+let data19 = data18[i5];
+if(!((typeof data19 == "number") && (isFinite(data19)))){
+const err40 = {instancePath:instancePath+"/between/" + i5,schemaPath:"#/$defs/numberRange/anyOf/0/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema45.anyOf[0].items.type,parentSchema:schema45.anyOf[0].items,data:data19};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema45.anyOf[0].type,parentSchema:schema45.anyOf[0],data:data18};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+var _valid4 = _errs61 === errors;
+valid20 = valid20 || _valid4;
+const _errs65 = errors;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.from === undefined){
+const err42 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema45.anyOf[1].required,parentSchema:schema45.anyOf[1],data:data18};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+if(data18.to === undefined){
+const err43 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema45.anyOf[1].required,parentSchema:schema45.anyOf[1],data:data18};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+for(const key1 in data18){
+if(!((key1 === "from") || (key1 === "to"))){
+const err44 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema45.anyOf[1],data:data18};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+if(data18.from !== undefined){
+let data20 = data18.from;
+if(!((typeof data20 == "number") && (isFinite(data20)))){
+const err45 = {instancePath:instancePath+"/between/from",schemaPath:"#/$defs/numberRange/anyOf/1/properties/from/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema45.anyOf[1].properties.from.type,parentSchema:schema45.anyOf[1].properties.from,data:data20};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+if(data18.to !== undefined){
+let data21 = data18.to;
+if(!((typeof data21 == "number") && (isFinite(data21)))){
+const err46 = {instancePath:instancePath+"/between/to",schemaPath:"#/$defs/numberRange/anyOf/1/properties/to/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema45.anyOf[1].properties.to.type,parentSchema:schema45.anyOf[1].properties.to,data:data21};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema45.anyOf[1].type,parentSchema:schema45.anyOf[1],data:data18};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+var _valid4 = _errs65 === errors;
+valid20 = valid20 || _valid4;
+if(!valid20){
+const err48 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema45.anyOf,parentSchema:schema45,data:data18};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+else {
+errors = _errs60;
+if(vErrors !== null){
+if(_errs60){
+vErrors.length = _errs60;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.on !== undefined){
+let data22 = data.on;
+if((typeof data22 !== "string") && (!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22))))){
+const err49 = {instancePath:instancePath+"/on",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data22};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+if(data.onOrAfter !== undefined){
+let data23 = data.onOrAfter;
+if((typeof data23 !== "string") && (!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23))))){
+const err50 = {instancePath:instancePath+"/onOrAfter",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data23};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+}
+if(data.onOrBefore !== undefined){
+let data24 = data.onOrBefore;
+if((typeof data24 !== "string") && (!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24))))){
+const err51 = {instancePath:instancePath+"/onOrBefore",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data24};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+if(data.betweenDates !== undefined){
+if(!(validate30(data.betweenDates, {instancePath:instancePath+"/betweenDates",parentData:data,parentDataProperty:"betweenDates",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+errors = vErrors.length;
+}
+}
+if(data.setEquals !== undefined){
+let data26 = data.setEquals;
+const _errs84 = errors;
+let valid28 = false;
+const _errs85 = errors;
+if(typeof data26 !== "string"){
+const err52 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data26};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+var _valid5 = _errs85 === errors;
+valid28 = valid28 || _valid5;
+const _errs87 = errors;
+if(Array.isArray(data26)){
+if(data26.length < 1){
+const err53 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data26};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+const len6 = data26.length;
+for(let i6=0; i6<len6; i6++){
+let data27 = data26[i6];
+if(typeof data27 !== "string"){
+const err54 = {instancePath:instancePath+"/setEquals/" + i6,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data27};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+}
+else {
+const err55 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data26};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+var _valid5 = _errs87 === errors;
+valid28 = valid28 || _valid5;
+if(!valid28){
+const err56 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data26};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+else {
+errors = _errs84;
+if(vErrors !== null){
+if(_errs84){
+vErrors.length = _errs84;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.setAnyOf !== undefined){
+let data28 = data.setAnyOf;
+const _errs93 = errors;
+let valid32 = false;
+const _errs94 = errors;
+if(typeof data28 !== "string"){
+const err57 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data28};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+var _valid6 = _errs94 === errors;
+valid32 = valid32 || _valid6;
+const _errs96 = errors;
+if(Array.isArray(data28)){
+if(data28.length < 1){
+const err58 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data28};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+const len7 = data28.length;
+for(let i7=0; i7<len7; i7++){
+let data29 = data28[i7];
+if(typeof data29 !== "string"){
+const err59 = {instancePath:instancePath+"/setAnyOf/" + i7,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data29};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+}
+else {
+const err60 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data28};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+var _valid6 = _errs96 === errors;
+valid32 = valid32 || _valid6;
+if(!valid32){
+const err61 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data28};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+else {
+errors = _errs93;
+if(vErrors !== null){
+if(_errs93){
+vErrors.length = _errs93;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.setAllOf !== undefined){
+let data30 = data.setAllOf;
+const _errs102 = errors;
+let valid36 = false;
+const _errs103 = errors;
+if(typeof data30 !== "string"){
+const err62 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data30};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+var _valid7 = _errs103 === errors;
+valid36 = valid36 || _valid7;
+const _errs105 = errors;
+if(Array.isArray(data30)){
+if(data30.length < 1){
+const err63 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data30};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+const len8 = data30.length;
+for(let i8=0; i8<len8; i8++){
+let data31 = data30[i8];
+if(typeof data31 !== "string"){
+const err64 = {instancePath:instancePath+"/setAllOf/" + i8,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data31};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+}
+}
+else {
+const err65 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data30};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+var _valid7 = _errs105 === errors;
+valid36 = valid36 || _valid7;
+if(!valid36){
+const err66 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data30};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+else {
+errors = _errs102;
+if(vErrors !== null){
+if(_errs102){
+vErrors.length = _errs102;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.setPartOf !== undefined){
+let data32 = data.setPartOf;
+const _errs111 = errors;
+let valid40 = false;
+const _errs112 = errors;
+if(typeof data32 !== "string"){
+const err67 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data32};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+var _valid8 = _errs112 === errors;
+valid40 = valid40 || _valid8;
+const _errs114 = errors;
+if(Array.isArray(data32)){
+if(data32.length < 1){
+const err68 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data32};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+const len9 = data32.length;
+for(let i9=0; i9<len9; i9++){
+let data33 = data32[i9];
+if(typeof data33 !== "string"){
+const err69 = {instancePath:instancePath+"/setPartOf/" + i9,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data33};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+}
+else {
+const err70 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data32};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+var _valid8 = _errs114 === errors;
+valid40 = valid40 || _valid8;
+if(!valid40){
+const err71 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data32};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+else {
+errors = _errs111;
+if(vErrors !== null){
+if(_errs111){
+vErrors.length = _errs111;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.matcher !== undefined){
+let data34 = data.matcher;
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+if(data34.type === undefined){
+const err72 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'",schema:schema40.properties.matcher.required,parentSchema:schema40.properties.matcher,data:data34};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+if(data34.type !== undefined){
+let data35 = data34.type;
+if(typeof data35 === "string"){
+if(func2(data35) < 1){
+const err73 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.matcher.properties.type,data:data35};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+}
+else {
+const err74 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.matcher.properties.type.type,parentSchema:schema40.properties.matcher.properties.type,data:data35};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+}
+}
+else {
+const err75 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.properties.matcher.type,parentSchema:schema40.properties.matcher,data:data34};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+if(data.not !== undefined){
+let data36 = data.not;
+if(typeof data36 !== "boolean"){
+const err76 = {instancePath:instancePath+"/not",schemaPath:"#/properties/not/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema40.properties.not.type,parentSchema:schema40.properties.not,data:data36};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+}
+}
+else {
+const err77 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.type,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+validate29.errors = vErrors;
+return errors === 0;
+}
+validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema57 = {"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]};
+const schema58 = {"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
+const schema59 = {"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]};
+
+function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate35.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length < 1){
+const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema58,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+let data0 = data[key0];
+const _errs4 = errors;
+let valid2 = false;
+const _errs5 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+const err1 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema59.anyOf[0].type,parentSchema:schema59.anyOf[0],data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 100 || isNaN(data0)){
+const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema59.anyOf[0],data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0 < 0 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.anyOf[0],data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs5 === errors;
+valid2 = valid2 || _valid0;
+const _errs7 = errors;
+if("rest" !== data0){
+const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema59.anyOf[1],data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs7 === errors;
+valid2 = valid2 || _valid0;
+if(!valid2){
+const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema59.anyOf,parentSchema:schema59,data:data0};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+else {
+errors = _errs4;
+if(vErrors !== null){
+if(_errs4){
+vErrors.length = _errs4;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.type,parentSchema:schema58,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate35.errors = vErrors;
+return errors === 0;
+}
+validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema60 = {"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
+
+function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate37.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length > 1){
+const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema60,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(Object.keys(data).length < 1){
+const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema60,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+let data0 = data[key0];
+const _errs4 = errors;
+let valid2 = false;
+const _errs5 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema59.anyOf[0].type,parentSchema:schema59.anyOf[0],data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 100 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema59.anyOf[0],data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data0 < 0 || isNaN(data0)){
+const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.anyOf[0],data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+var _valid0 = _errs5 === errors;
+valid2 = valid2 || _valid0;
+const _errs7 = errors;
+if("rest" !== data0){
+const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema59.anyOf[1],data:data0};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+var _valid0 = _errs7 === errors;
+valid2 = valid2 || _valid0;
+if(!valid2){
+const err6 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema59.anyOf,parentSchema:schema59,data:data0};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+else {
+errors = _errs4;
+if(vErrors !== null){
+if(_errs4){
+vErrors.length = _errs4;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate37.errors = vErrors;
+return errors === 0;
+}
+validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate34.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(typeof data === "string"){
+if(func2(data) < 1){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.anyOf[0].type,parentSchema:schema57.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+const _errs3 = errors;
+if(!(validate35(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = true;
+}
+const _errs4 = errors;
+if(Array.isArray(data)){
+if(data.length < 1){
+const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema57.anyOf[2],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate37(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.anyOf[2].type,parentSchema:schema57.anyOf[2],data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var _valid0 = _errs4 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var items0 = true;
+}
+if(!valid0){
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema57.anyOf,parentSchema:schema57,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate34.errors = vErrors;
+evaluated0.props = props0;
+evaluated0.items = items0;
+return errors === 0;
+}
+validate34.evaluated = {"dynamicProps":true,"dynamicItems":true};
+
+
+function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate28.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.if === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "if"},message:"must have required property '"+"if"+"'",schema:schema39.required,parentSchema:schema39,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.serve === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "serve"},message:"must have required property '"+"serve"+"'",schema:schema39.required,parentSchema:schema39,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((key0 === "name") || (key0 === "if")) || (key0 === "serve"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema39,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 !== "string"){
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema39.properties.name.type,parentSchema:schema39.properties.name,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.if !== undefined){
+let data1 = data.if;
+const _errs5 = errors;
+let valid1 = false;
+const _errs6 = errors;
+if(!(validate29(data1, {instancePath:instancePath+"/if",parentData:data,parentDataProperty:"if",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs6 === errors;
+valid1 = valid1 || _valid0;
+const _errs7 = errors;
+if(Array.isArray(data1)){
+if(data1.length < 1){
+const err4 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema39.properties.if.anyOf[1],data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate29(data1[i0], {instancePath:instancePath+"/if/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema39.properties.if.anyOf[1].type,parentSchema:schema39.properties.if.anyOf[1],data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+var _valid0 = _errs7 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err6 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema39.properties.if.anyOf,parentSchema:schema39.properties.if,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+else {
+errors = _errs5;
+if(vErrors !== null){
+if(_errs5){
+vErrors.length = _errs5;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.serve !== undefined){
+if(!(validate34(data.serve, {instancePath:instancePath+"/serve",parentData:data,parentDataProperty:"serve",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema39.type,parentSchema:schema39,data};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+validate28.errors = vErrors;
+return errors === 0;
+}
+validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const pattern5 = new RegExp("\\S", "u");
+
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate26.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(func1.call(schema38.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema38,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+if(data.treatments !== undefined){
+if(!(validate22(data.treatments, {instancePath:instancePath+"/treatments",parentData:data,parentDataProperty:"treatments",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
+errors = vErrors.length;
+}
+}
+if(data.defaultTreatment !== undefined){
+let data1 = data.defaultTreatment;
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+const err1 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema38.properties.defaultTreatment,data:data1};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.defaultTreatment.type,parentSchema:schema38.properties.defaultTreatment,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.baselineTreatment !== undefined){
+let data2 = data.baselineTreatment;
+if(typeof data2 === "string"){
+if(func2(data2) < 1){
+const err3 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema38.properties.baselineTreatment,data:data2};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.baselineTreatment.type,parentSchema:schema38.properties.baselineTreatment,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.trafficAllocation !== undefined){
+let data3 = data.trafficAllocation;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+const err5 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema38.properties.trafficAllocation.type,parentSchema:schema38.properties.trafficAllocation,data:data3};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 > 100 || isNaN(data3)){
+const err6 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema38.properties.trafficAllocation,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data3 < 0 || isNaN(data3)){
+const err7 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema38.properties.trafficAllocation,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+if(data.targets !== undefined){
+let data4 = data.targets;
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+for(const key1 in data4){
+let data5 = data4[key1];
+if(Array.isArray(data5)){
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+let data6 = data5[i0];
+if(typeof data6 === "string"){
+if(func2(data6) < 1){
+const err8 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema38.properties.targets.additionalProperties.items,data:data6};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.targets.additionalProperties.items.type,parentSchema:schema38.properties.targets.additionalProperties.items,data:data6};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.targets.additionalProperties.type,parentSchema:schema38.properties.targets.additionalProperties,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.properties.targets.type,parentSchema:schema38.properties.targets,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.rules !== undefined){
+let data7 = data.rules;
+if(Array.isArray(data7)){
+const len1 = data7.length;
+for(let i1=0; i1<len1; i1++){
+if(!(validate28(data7[i1], {instancePath:instancePath+"/rules/" + i1,parentData:data7,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.rules.type,parentSchema:schema38.properties.rules,data:data7};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+if(data.defaultRule !== undefined){
+if(!(validate34(data.defaultRule, {instancePath:instancePath+"/defaultRule",parentData:data,parentDataProperty:"defaultRule",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
+errors = vErrors.length;
+}
+}
+if(data.killed !== undefined){
+let data10 = data.killed;
+if(typeof data10 !== "boolean"){
+const err13 = {instancePath:instancePath+"/killed",schemaPath:"#/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema38.properties.killed.type,parentSchema:schema38.properties.killed,data:data10};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.allow !== undefined){
+let data11 = data.allow;
+if(Array.isArray(data11)){
+if(data11.length < 1){
+const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema38.properties.allow,data:data11};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+const len2 = data11.length;
+for(let i2=0; i2<len2; i2++){
+let data12 = data11[i2];
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(data12.guard === undefined){
+const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema62.required,parentSchema:schema62,data:data12};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+if(data12.reason === undefined){
+const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema62.required,parentSchema:schema62,data:data12};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+for(const key2 in data12){
+if(!((key2 === "guard") || (key2 === "reason"))){
+const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema62,data:data12};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data12.guard !== undefined){
+let data13 = data12.guard;
+if(!((data13 === "maxShift") || (data13 === "fullFlip"))){
+const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema62.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema62.properties.guard.enum,parentSchema:schema62.properties.guard,data:data13};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data12.reason !== undefined){
+let data14 = data12.reason;
+if(typeof data14 === "string"){
+if(!pattern5.test(data14)){
+const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema62.properties.reason,data:data14};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.reason.type,parentSchema:schema62.properties.reason,data:data14};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data:data12};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.allow.type,parentSchema:schema38.properties.allow,data:data11};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.unmanaged !== undefined){
+let data15 = data.unmanaged;
+if(Array.isArray(data15)){
+const len3 = data15.length;
+for(let i3=0; i3<len3; i3++){
+let data16 = data15[i3];
+if(!((((((((data16 === "treatments") || (data16 === "targets")) || (data16 === "defaultTreatment")) || (data16 === "baselineTreatment")) || (data16 === "trafficAllocation")) || (data16 === "rules")) || (data16 === "defaultRule")) || (data16 === "killed"))){
+const err23 = {instancePath:instancePath+"/unmanaged/" + i3,schemaPath:"#/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema38.properties.unmanaged.items.enum},message:"must be equal to one of the allowed values",schema:schema38.properties.unmanaged.items.enum,parentSchema:schema38.properties.unmanaged.items,data:data16};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/unmanaged",schemaPath:"#/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema38.properties.unmanaged.type,parentSchema:schema38.properties.unmanaged,data:data15};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+validate26.errors = vErrors;
+return errors === 0;
+}
+validate26.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://flaghoist.dev/schemas/flag.schema.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate21.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.flag === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema34.required,parentSchema:schema34,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.treatments === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "treatments"},message:"must have required property '"+"treatments"+"'",schema:schema34.required,parentSchema:schema34,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data.defaultTreatment === undefined){
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "defaultTreatment"},message:"must have required property '"+"defaultTreatment"+"'",schema:schema34.required,parentSchema:schema34,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema34.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema34,data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.flag !== undefined){
+let data0 = data.flag;
+if(typeof data0 === "string"){
+if(func2(data0) < 1){
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.flag,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.flag.type,parentSchema:schema34.properties.flag,data:data0};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+let data1 = data.description;
+if(typeof data1 !== "string"){
+const err6 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.description.type,parentSchema:schema34.properties.description,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.trafficType !== undefined){
+let data2 = data.trafficType;
+if(typeof data2 === "string"){
+if(func2(data2) < 1){
+const err7 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.trafficType,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.trafficType.type,parentSchema:schema34.properties.trafficType,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.rolloutStatus !== undefined){
+let data3 = data.rolloutStatus;
+if(typeof data3 === "string"){
+if(func2(data3) < 1){
+const err9 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.rolloutStatus,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.rolloutStatus.type,parentSchema:schema34.properties.rolloutStatus,data:data3};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.tags !== undefined){
+let data4 = data.tags;
+if(Array.isArray(data4)){
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
+if(typeof data5 === "string"){
+if(func2(data5) < 1){
+const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.tags.items,data:data5};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.tags.items.type,parentSchema:schema34.properties.tags.items,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema34.properties.tags.type,parentSchema:schema34.properties.tags,data:data4};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data.owner !== undefined){
+let data6 = data.owner;
+if(typeof data6 === "string"){
+if(func2(data6) < 1){
+const err14 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.owner,data:data6};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.owner.type,parentSchema:schema34.properties.owner,data:data6};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data.kind !== undefined){
+let data7 = data.kind;
+if(typeof data7 === "string"){
+if(func2(data7) < 1){
+const err16 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.kind,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.kind.type,parentSchema:schema34.properties.kind,data:data7};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.expires !== undefined){
+let data8 = data.expires;
+if(typeof data8 === "string"){
+if(!pattern4.test(data8)){
+const err18 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",parentSchema:schema34.properties.expires,data:data8};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.expires.type,parentSchema:schema34.properties.expires,data:data8};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.links !== undefined){
+let data9 = data.links;
+const _errs21 = errors;
+let valid3 = false;
+const _errs22 = errors;
+if(Array.isArray(data9)){
+const len1 = data9.length;
+for(let i1=0; i1<len1; i1++){
+let data10 = data9[i1];
+if(typeof data10 === "string"){
+if(func2(data10) < 1){
+const err20 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.links.anyOf[0].items,data:data10};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.links.anyOf[0].items.type,parentSchema:schema34.properties.links.anyOf[0].items,data:data10};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema34.properties.links.anyOf[0].type,parentSchema:schema34.properties.links.anyOf[0],data:data9};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+var _valid0 = _errs22 === errors;
+valid3 = valid3 || _valid0;
+const _errs26 = errors;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+for(const key1 in data9){
+let data11 = data9[key1];
+if(typeof data11 === "string"){
+if(func2(data11) < 1){
+const err23 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.links.anyOf[1].additionalProperties,data:data11};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.links.anyOf[1].additionalProperties.type,parentSchema:schema34.properties.links.anyOf[1].additionalProperties,data:data11};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.properties.links.anyOf[1].type,parentSchema:schema34.properties.links.anyOf[1],data:data9};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+var _valid0 = _errs26 === errors;
+valid3 = valid3 || _valid0;
+if(!valid3){
+const err26 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema34.properties.links.anyOf,parentSchema:schema34.properties.links,data:data9};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+else {
+errors = _errs21;
+if(vErrors !== null){
+if(_errs21){
+vErrors.length = _errs21;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.treatments !== undefined){
+if(!(validate22(data.treatments, {instancePath:instancePath+"/treatments",parentData:data,parentDataProperty:"treatments",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
+errors = vErrors.length;
+}
+}
+if(data.defaultTreatment !== undefined){
+let data13 = data.defaultTreatment;
+if(typeof data13 === "string"){
+if(func2(data13) < 1){
+const err27 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.defaultTreatment,data:data13};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.defaultTreatment.type,parentSchema:schema34.properties.defaultTreatment,data:data13};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+}
+if(data.baselineTreatment !== undefined){
+let data14 = data.baselineTreatment;
+if(typeof data14 === "string"){
+if(func2(data14) < 1){
+const err29 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema34.properties.baselineTreatment,data:data14};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema34.properties.baselineTreatment.type,parentSchema:schema34.properties.baselineTreatment,data:data14};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+if(data.environments !== undefined){
+let data15 = data.environments;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key2 in data15){
+if(!(validate26(data15[key2], {instancePath:instancePath+"/environments/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data15,parentDataProperty:key2,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate26.errors : vErrors.concat(validate26.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.properties.environments.type,parentSchema:schema34.properties.environments,data:data15};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+}
+else {
+const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.type,parentSchema:schema34,data};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+validate21.errors = vErrors;
+return errors === 0;
+}
+validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const flagOverlay = validate43;
+const schema63 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag-overlay.schema.json","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"flag.schema.json#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultRule"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"flag.schema.json#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"flag.schema.json#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"flag.schema.json#/$defs/environment/properties/unmanaged"}}};
+const schema65 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema66 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema67 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
+const schema68 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
+const schema71 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
+const schema74 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
+
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate44.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+for(const key0 in data){
+if(!(validate23(data[key0], {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data,parentDataProperty:key0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate23.errors : vErrors.concat(validate23.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema35.type,parentSchema:schema35,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate44.errors = vErrors;
+return errors === 0;
+}
+validate44.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema69 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
+
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate47.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate28(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate28.errors : vErrors.concat(validate28.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema69.type,parentSchema:schema69,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+validate47.errors = vErrors;
+return errors === 0;
+}
+validate47.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate50.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(typeof data === "string"){
+if(func2(data) < 1){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.anyOf[0].type,parentSchema:schema57.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+const _errs3 = errors;
+if(!(validate35(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = true;
+}
+const _errs4 = errors;
+if(Array.isArray(data)){
+if(data.length < 1){
+const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema57.anyOf[2],data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate37(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.anyOf[2].type,parentSchema:schema57.anyOf[2],data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var _valid0 = _errs4 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var items0 = true;
+}
+if(!valid0){
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema57.anyOf,parentSchema:schema57,data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate50.errors = vErrors;
+evaluated0.props = props0;
+evaluated0.items = items0;
+return errors === 0;
+}
+validate50.evaluated = {"dynamicProps":true,"dynamicItems":true};
+
+const schema72 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
+
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate54.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema72,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.guard === undefined){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema62.required,parentSchema:schema62,data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.reason === undefined){
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema62.required,parentSchema:schema62,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key0 in data0){
+if(!((key0 === "guard") || (key0 === "reason"))){
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema62,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data0.guard !== undefined){
+let data1 = data0.guard;
+if(!((data1 === "maxShift") || (data1 === "fullFlip"))){
+const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema62.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema62.properties.guard.enum,parentSchema:schema62.properties.guard,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data0.reason !== undefined){
+let data2 = data0.reason;
+if(typeof data2 === "string"){
+if(!pattern5.test(data2)){
+const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema62.properties.reason,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.reason.type,parentSchema:schema62.properties.reason,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data:data0};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema72.type,parentSchema:schema72,data};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+validate54.errors = vErrors;
+return errors === 0;
+}
+validate54.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://flaghoist.dev/schemas/flag-overlay.schema.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate43.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.flag === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema63.required,parentSchema:schema63,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.environment === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema63.required,parentSchema:schema63,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema63.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema63,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.flag !== undefined){
+let data0 = data.flag;
+if(typeof data0 === "string"){
+if(func2(data0) < 1){
+const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.flag,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.flag.type,parentSchema:schema63.properties.flag,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.environment !== undefined){
+let data1 = data.environment;
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.environment,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.environment.type,parentSchema:schema63.properties.environment,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.treatments !== undefined){
+if(!(validate44(data.treatments, {instancePath:instancePath+"/treatments",parentData:data,parentDataProperty:"treatments",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+errors = vErrors.length;
+}
+}
+if(data.defaultTreatment !== undefined){
+let data3 = data.defaultTreatment;
+if(typeof data3 === "string"){
+if(func2(data3) < 1){
+const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema65,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.type,parentSchema:schema65,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.baselineTreatment !== undefined){
+let data4 = data.baselineTreatment;
+if(typeof data4 === "string"){
+if(func2(data4) < 1){
+const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema66,data:data4};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.type,parentSchema:schema66,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.trafficAllocation !== undefined){
+let data5 = data.trafficAllocation;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema67.type,parentSchema:schema67,data:data5};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 100 || isNaN(data5)){
+const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema67,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data5 < 0 || isNaN(data5)){
+const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema67,data:data5};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+if(data.targets !== undefined){
+let data6 = data.targets;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+for(const key1 in data6){
+let data7 = data6[key1];
+if(Array.isArray(data7)){
+const len0 = data7.length;
+for(let i0=0; i0<len0; i0++){
+let data8 = data7[i0];
+if(typeof data8 === "string"){
+if(func2(data8) < 1){
+const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema68.additionalProperties.items,data:data8};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.additionalProperties.items.type,parentSchema:schema68.additionalProperties.items,data:data8};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema68.additionalProperties.type,parentSchema:schema68.additionalProperties,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/targets",schemaPath:"flag.schema.json#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.type,parentSchema:schema68,data:data6};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data.rules !== undefined){
+if(!(validate47(data.rules, {instancePath:instancePath+"/rules",parentData:data,parentDataProperty:"rules",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+errors = vErrors.length;
+}
+}
+if(data.defaultRule !== undefined){
+if(!(validate50(data.defaultRule, {instancePath:instancePath+"/defaultRule",parentData:data,parentDataProperty:"defaultRule",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
+}
+}
+if(data.killed !== undefined){
+let data11 = data.killed;
+if(typeof data11 !== "boolean"){
+const err18 = {instancePath:instancePath+"/killed",schemaPath:"flag.schema.json#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema71.type,parentSchema:schema71,data:data11};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data.allow !== undefined){
+if(!(validate54(data.allow, {instancePath:instancePath+"/allow",parentData:data,parentDataProperty:"allow",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+errors = vErrors.length;
+}
+}
+if(data.unmanaged !== undefined){
+let data13 = data.unmanaged;
+if(Array.isArray(data13)){
+const len1 = data13.length;
+for(let i1=0; i1<len1; i1++){
+let data14 = data13[i1];
+if(!((((((((data14 === "treatments") || (data14 === "targets")) || (data14 === "defaultTreatment")) || (data14 === "baselineTreatment")) || (data14 === "trafficAllocation")) || (data14 === "rules")) || (data14 === "defaultRule")) || (data14 === "killed"))){
+const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema74.items.enum},message:"must be equal to one of the allowed values",schema:schema74.items.enum,parentSchema:schema74.items,data:data14};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema74.type,parentSchema:schema74,data:data13};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+}
+else {
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+validate43.errors = vErrors;
+return errors === 0;
+}
+validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const segment = validate56;
+const schema75 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/segment.schema.json","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"environments":{"description":"Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
+
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://flaghoist.dev/schemas/segment.schema.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate56.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.segment === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema75.required,parentSchema:schema75,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((((key0 === "segment") || (key0 === "description")) || (key0 === "trafficType")) || (key0 === "environments"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema75,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.segment !== undefined){
+let data0 = data.segment;
+if(typeof data0 === "string"){
+if(func2(data0) < 1){
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema75.properties.segment,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema75.properties.segment.type,parentSchema:schema75.properties.segment,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+let data1 = data.description;
+if(typeof data1 !== "string"){
+const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema75.properties.description.type,parentSchema:schema75.properties.description,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.trafficType !== undefined){
+let data2 = data.trafficType;
+if(typeof data2 === "string"){
+if(func2(data2) < 1){
+const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema75.properties.trafficType,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema75.properties.trafficType.type,parentSchema:schema75.properties.trafficType,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.environments !== undefined){
+let data3 = data.environments;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key1 in data3){
+let data4 = data3[key1];
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+for(const key2 in data4){
+if(!(((key2 === "mode") || (key2 === "keys")) || (key2 === "keysFile"))){
+const err7 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema75.properties.environments.additionalProperties,data:data4};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data4.mode !== undefined){
+let data5 = data4.mode;
+if(!(((data5 === "exact") || (data5 === "add-only")) || (data5 === "external"))){
+const err8 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema75.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema75.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema75.properties.environments.additionalProperties.properties.mode,data:data5};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data4.keys !== undefined){
+let data6 = data4.keys;
+if(Array.isArray(data6)){
+const len0 = data6.length;
+for(let i0=0; i0<len0; i0++){
+let data7 = data6[i0];
+if(typeof data7 === "string"){
+if(func2(data7) < 1){
+const err9 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i0,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema75.properties.environments.additionalProperties.properties.keys.items,data:data7};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i0,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema75.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema75.properties.environments.additionalProperties.properties.keys.items,data:data7};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema75.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema75.properties.environments.additionalProperties.properties.keys,data:data6};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data4.keysFile !== undefined){
+let data8 = data4.keysFile;
+if(typeof data8 === "string"){
+if(func2(data8) < 1){
+const err12 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema75.properties.environments.additionalProperties.properties.keysFile,data:data8};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema75.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema75.properties.environments.additionalProperties.properties.keysFile,data:data8};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema75.properties.environments.additionalProperties.type,parentSchema:schema75.properties.environments.additionalProperties,data:data4};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema75.properties.environments.type,parentSchema:schema75.properties.environments,data:data3};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+}
+else {
+const err16 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema75.type,parentSchema:schema75,data};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+validate56.errors = vErrors;
+return errors === 0;
+}
+validate56.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const identities = validate57;
+const schema76 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/identities.schema.json","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
+
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://flaghoist.dev/schemas/identities.schema.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate57.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.identities === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema76.required,parentSchema:schema76,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "identities")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema76,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.identities !== undefined){
+let data0 = data.identities;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.environment === undefined){
+const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema76.properties.identities.required,parentSchema:schema76.properties.identities,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.keys === undefined){
+const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema76.properties.identities.required,parentSchema:schema76.properties.identities,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+for(const key1 in data0){
+if(!(((key1 === "trafficType") || (key1 === "environment")) || (key1 === "keys"))){
+const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema76.properties.identities,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data0.trafficType !== undefined){
+let data1 = data0.trafficType;
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema76.properties.identities.properties.trafficType,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema76.properties.identities.properties.trafficType.type,parentSchema:schema76.properties.identities.properties.trafficType,data:data1};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.environment !== undefined){
+let data2 = data0.environment;
+if(typeof data2 === "string"){
+if(func2(data2) < 1){
+const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema76.properties.identities.properties.environment,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema76.properties.identities.properties.environment.type,parentSchema:schema76.properties.identities.properties.environment,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data0.keys !== undefined){
+let data3 = data0.keys;
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+for(const key2 in data3){
+let data4 = data3[key2];
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+for(const key3 in data4){
+let data5 = data4[key3];
+if(typeof data5 !== "string"){
+const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema76.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema76.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema76.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema76.properties.identities.properties.keys.additionalProperties,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema76.properties.identities.properties.keys.type,parentSchema:schema76.properties.identities.properties.keys,data:data3};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema76.properties.identities.type,parentSchema:schema76.properties.identities,data:data0};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema76.type,parentSchema:schema76,data};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+validate57.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const kills = validate58;
+const schema77 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
+const pattern7 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
+
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://flaghoist.dev/schemas/kills.schema.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate58.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.kills === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema77.required,parentSchema:schema77,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "kills")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema77,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.kills !== undefined){
+let data0 = data.kills;
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+for(const key1 in data0){
+let data1 = data0[key1];
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.reason === undefined){
+const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema77.properties.kills.additionalProperties.required,parentSchema:schema77.properties.kills.additionalProperties,data:data1};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+for(const key2 in data1){
+if(!((((key2 === "reason") || (key2 === "by")) || (key2 === "since")) || (key2 === "review"))){
+const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema77.properties.kills.additionalProperties,data:data1};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data1.reason !== undefined){
+let data2 = data1.reason;
+if(typeof data2 === "string"){
+if(func2(data2) < 1){
+const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema77.properties.kills.additionalProperties.properties.reason,data:data2};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema77.properties.kills.additionalProperties.properties.reason,data:data2};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.by !== undefined){
+let data3 = data1.by;
+if(typeof data3 === "string"){
+if(func2(data3) < 1){
+const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema77.properties.kills.additionalProperties.properties.by,data:data3};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.properties.kills.additionalProperties.properties.by.type,parentSchema:schema77.properties.kills.additionalProperties.properties.by,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data1.since !== undefined){
+let data4 = data1.since;
+if(typeof data4 === "string"){
+if(!pattern7.test(data4)){
+const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema77.properties.kills.additionalProperties.properties.since,data:data4};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.properties.kills.additionalProperties.properties.since.type,parentSchema:schema77.properties.kills.additionalProperties.properties.since,data:data4};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data1.review !== undefined){
+let data5 = data1.review;
+if(typeof data5 === "string"){
+if(!pattern7.test(data5)){
+const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema77.properties.kills.additionalProperties.properties.review,data:data5};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema77.properties.kills.additionalProperties.properties.review.type,parentSchema:schema77.properties.kills.additionalProperties.properties.review,data:data5};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+}
+else {
+const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema77.properties.kills.additionalProperties.type,parentSchema:schema77.properties.kills.additionalProperties,data:data1};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema77.properties.kills.type,parentSchema:schema77.properties.kills,data:data0};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+else {
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema77.type,parentSchema:schema77,data};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+validate58.errors = vErrors;
+return errors === 0;
+}
+validate58.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const specTest = validate59;
+const schema78 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/spec-test.schema.json","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
+
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://flaghoist.dev/schemas/spec-test.schema.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate59.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.tests === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema78.required,parentSchema:schema78,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.cases === undefined){
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema78.required,parentSchema:schema78,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "tests") || (key0 === "cases"))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema78,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.tests !== undefined){
+let data0 = data.tests;
+if(typeof data0 === "string"){
+if(func2(data0) < 1){
+const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema78.properties.tests,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.tests.type,parentSchema:schema78.properties.tests,data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.cases !== undefined){
+let data1 = data.cases;
+if(Array.isArray(data1)){
+if(data1.length < 1){
+const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema78.properties.cases,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+const len0 = data1.length;
+for(let i0=0; i0<len0; i0++){
+let data2 = data1[i0];
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.name === undefined){
+const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema78.properties.cases.items.required,parentSchema:schema78.properties.cases.items,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+if(data2.environment === undefined){
+const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema78.properties.cases.items.required,parentSchema:schema78.properties.cases.items,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+if(data2.expect === undefined){
+const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema78.properties.cases.items.required,parentSchema:schema78.properties.cases.items,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+for(const key1 in data2){
+if(!(func1.call(schema78.properties.cases.items.properties, key1))){
+const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema78.properties.cases.items,data:data2};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data2.name !== undefined){
+let data3 = data2.name;
+if(typeof data3 === "string"){
+if(func2(data3) < 1){
+const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema78.properties.cases.items.properties.name,data:data3};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.cases.items.properties.name.type,parentSchema:schema78.properties.cases.items.properties.name,data:data3};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data2.environment !== undefined){
+let data4 = data2.environment;
+if(typeof data4 === "string"){
+if(func2(data4) < 1){
+const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema78.properties.cases.items.properties.environment,data:data4};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.cases.items.properties.environment.type,parentSchema:schema78.properties.cases.items.properties.environment,data:data4};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data2.key !== undefined){
+let data5 = data2.key;
+if(typeof data5 === "string"){
+if(func2(data5) < 1){
+const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema78.properties.cases.items.properties.key,data:data5};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.cases.items.properties.key.type,parentSchema:schema78.properties.cases.items.properties.key,data:data5};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data2.segments !== undefined){
+let data6 = data2.segments;
+if(Array.isArray(data6)){
+const len1 = data6.length;
+for(let i1=0; i1<len1; i1++){
+let data7 = data6[i1];
+if(typeof data7 === "string"){
+if(func2(data7) < 1){
+const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema78.properties.cases.items.properties.segments.items,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.cases.items.properties.segments.items.type,parentSchema:schema78.properties.cases.items.properties.segments.items,data:data7};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema78.properties.cases.items.properties.segments.type,parentSchema:schema78.properties.cases.items.properties.segments,data:data6};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data2.attributes !== undefined){
+let data8 = data2.attributes;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+}
+else {
+const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema78.properties.cases.items.properties.attributes.type,parentSchema:schema78.properties.cases.items.properties.attributes,data:data8};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data2.at !== undefined){
+let data9 = data2.at;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema78.properties.cases.items.properties.at.type,parentSchema:schema78.properties.cases.items.properties.at,data:data9};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 100 || isNaN(data9)){
+const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema78.properties.cases.items.properties.at,data:data9};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+if(data9 < 1 || isNaN(data9)){
+const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema78.properties.cases.items.properties.at,data:data9};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+}
+if(data2.killed !== undefined){
+let data10 = data2.killed;
+if(typeof data10 !== "boolean"){
+const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema78.properties.cases.items.properties.killed.type,parentSchema:schema78.properties.cases.items.properties.killed,data:data10};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data2.when !== undefined){
+let data11 = data2.when;
+if(typeof data11 === "string"){
+if(!pattern7.test(data11)){
+const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema78.properties.cases.items.properties.when,data:data11};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.cases.items.properties.when.type,parentSchema:schema78.properties.cases.items.properties.when,data:data11};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data2.expect !== undefined){
+let data12 = data2.expect;
+const _errs29 = errors;
+let valid6 = false;
+const _errs30 = errors;
+if(typeof data12 === "string"){
+if(func2(data12) < 1){
+const err26 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[0],data:data12};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[0],data:data12};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+var _valid0 = _errs30 === errors;
+valid6 = valid6 || _valid0;
+const _errs32 = errors;
+if(Array.isArray(data12)){
+if(data12.length < 1){
+const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const len2 = data12.length;
+for(let i2=0; i2<len2; i2++){
+let data13 = data12[i2];
+if(typeof data13 === "string"){
+if(func2(data13) < 1){
+const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema78.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema78.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[1],data:data12};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+var _valid0 = _errs32 === errors;
+valid6 = valid6 || _valid0;
+const _errs36 = errors;
+if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
+if(Object.keys(data12).length < 1){
+const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[2],data:data12};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+for(const key2 in data12){
+let data14 = data12[key2];
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema78.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 > 100 || isNaN(data14)){
+const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+if(data14 < 0 || isNaN(data14)){
+const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema78.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema78.properties.cases.items.properties.expect.anyOf[2],data:data12};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+var _valid0 = _errs36 === errors;
+valid6 = valid6 || _valid0;
+if(!valid6){
+const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema78.properties.cases.items.properties.expect.anyOf,parentSchema:schema78.properties.cases.items.properties.expect,data:data12};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+else {
+errors = _errs29;
+if(vErrors !== null){
+if(_errs29){
+vErrors.length = _errs29;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err38 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema78.properties.cases.items.type,parentSchema:schema78.properties.cases.items,data:data2};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+else {
+const err39 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema78.properties.cases.type,parentSchema:schema78.properties.cases,data:data1};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+else {
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema78.type,parentSchema:schema78,data};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+validate59.errors = vErrors;
+return errors === 0;
+}
+validate59.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+export const watch = validate60;
+const schema79 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
+const schema80 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
+const pattern10 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
+const pattern11 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
+
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="https://flaghoist.dev/schemas/watch.schema.json" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate60.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.sources === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema79.required,parentSchema:schema79,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(key0 === "sources")){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema79,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.sources !== undefined){
+let data0 = data.sources;
+if(Array.isArray(data0)){
+if(data0.length > 200){
+const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema79.properties.sources,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.length < 1){
+const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema79.properties.sources,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+if(data1.name === undefined){
+const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema79.properties.sources.items.required,parentSchema:schema79.properties.sources.items,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+for(const key1 in data1){
+if(!(func1.call(schema79.properties.sources.items.properties, key1))){
+const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema79.properties.sources.items,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data1.name !== undefined){
+let data2 = data1.name;
+if(typeof data2 === "string"){
+if(!pattern10.test(data2)){
+const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema79.properties.sources.items.properties.name,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.name.type,parentSchema:schema79.properties.sources.items.properties.name,data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data1.directory !== undefined){
+let data3 = data1.directory;
+if(typeof data3 === "string"){
+if(func2(data3) < 1){
+const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.directory,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.directory.type,parentSchema:schema79.properties.sources.items.properties.directory,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data1.repo !== undefined){
+let data4 = data1.repo;
+if(typeof data4 === "string"){
+if(func2(data4) < 1){
+const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.repo,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.repo.type,parentSchema:schema79.properties.sources.items.properties.repo,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data1.branch !== undefined){
+let data5 = data1.branch;
+if(typeof data5 === "string"){
+if(func2(data5) < 1){
+const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.branch,data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.branch.type,parentSchema:schema79.properties.sources.items.properties.branch,data:data5};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data1.path !== undefined){
+let data6 = data1.path;
+if(typeof data6 === "string"){
+if(func2(data6) < 1){
+const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.path,data:data6};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.path.type,parentSchema:schema79.properties.sources.items.properties.path,data:data6};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data1.gitUser !== undefined){
+let data7 = data1.gitUser;
+if(typeof data7 === "string"){
+if(func2(data7) < 1){
+const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.gitUser,data:data7};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.gitUser.type,parentSchema:schema79.properties.sources.items.properties.gitUser,data:data7};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+if(data1.gitTokenFile !== undefined){
+let data8 = data1.gitTokenFile;
+if(typeof data8 === "string"){
+if(func2(data8) < 1){
+const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.gitTokenFile,data:data8};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema79.properties.sources.items.properties.gitTokenFile,data:data8};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data1.sshKeyFile !== undefined){
+let data9 = data1.sshKeyFile;
+if(typeof data9 === "string"){
+if(func2(data9) < 1){
+const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.sshKeyFile,data:data9};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+else {
+const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema79.properties.sources.items.properties.sshKeyFile,data:data9};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+if(data1.knownHostsFile !== undefined){
+let data10 = data1.knownHostsFile;
+if(typeof data10 === "string"){
+if(func2(data10) < 1){
+const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.knownHostsFile,data:data10};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+else {
+const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema79.properties.sources.items.properties.knownHostsFile,data:data10};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+if(data1.url !== undefined){
+let data11 = data1.url;
+if(typeof data11 === "string"){
+if(func2(data11) < 1){
+const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.url,data:data11};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.url.type,parentSchema:schema79.properties.sources.items.properties.url,data:data11};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+}
+if(data1.apiKeyFile !== undefined){
+let data12 = data1.apiKeyFile;
+if(typeof data12 === "string"){
+if(func2(data12) < 1){
+const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.apiKeyFile,data:data12};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema79.properties.sources.items.properties.apiKeyFile,data:data12};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+if(data1.environments !== undefined){
+let data13 = data1.environments;
+if(Array.isArray(data13)){
+if(data13.length < 1){
+const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema79.properties.sources.items.properties.environments,data:data13};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const len1 = data13.length;
+for(let i1=0; i1<len1; i1++){
+let data14 = data13[i1];
+if(typeof data14 === "string"){
+if(func2(data14) < 1){
+const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.environments.items,data:data14};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.environments.items.type,parentSchema:schema79.properties.sources.items.properties.environments.items,data:data14};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema79.properties.sources.items.properties.environments.type,parentSchema:schema79.properties.sources.items.properties.environments,data:data13};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+}
+if(data1.interval !== undefined){
+let data15 = data1.interval;
+if(typeof data15 === "string"){
+if(!pattern11.test(data15)){
+const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema80,data:data15};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema80.type,parentSchema:schema80,data:data15};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+if(data1.schedule !== undefined){
+let data16 = data1.schedule;
+if(typeof data16 === "string"){
+if(func2(data16) < 1){
+const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.properties.sources.items.properties.schedule,data:data16};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.properties.sources.items.properties.schedule.type,parentSchema:schema79.properties.sources.items.properties.schedule,data:data16};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data1.prune !== undefined){
+let data17 = data1.prune;
+if(typeof data17 !== "boolean"){
+const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema79.properties.sources.items.properties.prune.type,parentSchema:schema79.properties.sources.items.properties.prune,data:data17};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data1.adopt !== undefined){
+let data18 = data1.adopt;
+if(typeof data18 !== "boolean"){
+const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema79.properties.sources.items.properties.adopt.type,parentSchema:schema79.properties.sources.items.properties.adopt,data:data18};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data1.revertDrift !== undefined){
+let data19 = data1.revertDrift;
+if(typeof data19 !== "boolean"){
+const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema79.properties.sources.items.properties.revertDrift.type,parentSchema:schema79.properties.sources.items.properties.revertDrift,data:data19};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+}
+}
+else {
+const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema79.properties.sources.items.type,parentSchema:schema79.properties.sources.items,data:data1};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+else {
+const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema79.properties.sources.type,parentSchema:schema79.properties.sources,data:data0};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema79.type,parentSchema:schema79,data};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+validate60.errors = vErrors;
+return errors === 0;
+}
+validate60.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
