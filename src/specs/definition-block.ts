@@ -27,6 +27,9 @@ export interface ResolvedDefinition {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** One for all that are right. */
+export const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
+
 /** @param sources the nearest first: the first that says a field is heard. */
 export function resolveDefinition(
   sources: readonly BlockSource[],
@@ -70,7 +73,7 @@ export function resolveDefinition(
         : { location, ...definition, ruleNames, ...(said.allow && { allow: said.allow.value }) },
     treatments: names,
     rules: said.rules,
-    diagnostics,
+    diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
   };
 }
 

@@ -1,9 +1,11 @@
 import type { EnvironmentSpec, FlagSpec } from '../generated/flag.schema.d.ts';
+import type { FlagFields } from '../kinds/flag.js';
 import { sameJson, sortedSet } from '../kinds/json.js';
 import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../kinds/names.js';
 import type { DesiredDefinition, DesiredFlag } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import {
+  NO_DIAGNOSTICS,
   resolveDefinition,
   treatmentDiagnostics,
   type BlockSource,
@@ -48,7 +50,7 @@ export type FlagSurroundings = Pick<SpecSet, 'config' | 'settings' | 'memory'>;
 
 interface FlagResult {
   readonly flag: ResolvedFlag;
-  readonly diagnostics: Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** One flag by itself. */
@@ -75,7 +77,8 @@ function resolveFlag(
   });
   const environments = resolveEnvironments(specs, each, overlays, diagnostics);
   diagnostics.push(...missing, ...nameDiagnostics(each));
-  return { flag: { name: spec.flag, file, trafficType, spec, environments }, diagnostics };
+  const flag = { name: spec.flag, file, trafficType, spec, environments };
+  return { flag, diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics };
 }
 
 function resolveEnvironments(
@@ -134,15 +137,24 @@ function withShared(
   resolved: ResolvedDefinition,
   others: Iterable<ResolvedDefinition>,
 ): ResolvedDefinition {
-  const { definition } = resolved;
+  const { definition, rules, diagnostics } = resolved;
   if (definition === undefined) return resolved;
-  for (const { definition: other } of others) {
+  for (const { definition: other, treatments: theirs } of others) {
     if (!other || !sameJson(other.creation, definition.creation)) continue;
     if (!sameJson(other.fields, definition.fields)) continue;
     const { fields, creation } = other;
-    return { ...resolved, definition: { ...definition, fields, creation } };
+    const ruleNames = sameList(other.ruleNames, definition.ruleNames);
+    const treatments = sameList(theirs, resolved.treatments);
+    const shared = { ...definition, fields, creation, ruleNames };
+    return { definition: shared, treatments, rules, diagnostics };
   }
   return resolved;
+}
+
+/** The first list if the second says the same. */
+function sameList<T>(first: readonly T[], second: readonly T[]): readonly T[] {
+  const isSame = first.length === second.length && first.every((each, i) => each === second[i]);
+  return isSame ? first : second;
 }
 
 function overlayBlocks(overlays: readonly Overlay[]): (BlockSource & { environment: string })[] {
@@ -202,9 +214,17 @@ function overlayDiagnostics(
   return environmentDiagnostics(specs, place, environment);
 }
 
+/** Set one after the other: of ten thousand flags, spreads that depend would give each a hidden class of its own. */
+function flagFields({ description, tags, rolloutStatus }: FlagSpec): FlagFields {
+  const fields: { -readonly [K in keyof FlagFields]: FlagFields[K] } = {};
+  if (description !== undefined) fields.description = description;
+  if (tags !== undefined) fields.tags = sortedSet(tags);
+  if (rolloutStatus !== undefined) fields.rolloutStatus = rolloutStatus;
+  return fields;
+}
+
 /** @param flag of which nothing is wrong. */
 export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
-  const { description, tags, rolloutStatus } = flag.spec;
   const environments = [...flag.environments].flatMap(([name, { definition }]) =>
     definition === undefined ? [] : [[name, definition] as const],
   );
@@ -212,11 +232,7 @@ export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
     name: flag.name,
     location: flag.file.location(['flag']),
     trafficType: flag.trafficType,
-    fields: {
-      ...(description !== undefined && { description }),
-      ...(tags !== undefined && { tags: sortedSet(tags) }),
-      ...(rolloutStatus !== undefined && { rolloutStatus }),
-    },
+    fields: flagFields(flag.spec),
     environments: sortedMap<DesiredDefinition>(environments),
   };
 }

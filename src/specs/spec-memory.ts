@@ -18,7 +18,10 @@ const MORE_KEPT = 1_000;
 export class SpecMemory {
   /** By the file of the config. */
   readonly configs = new Recall<SpecFile, Config | undefined>();
-  readonly flags = new Recall<SpecFile, { flag: ResolvedFlag; diagnostics: Diagnostic[] }>();
+  readonly flags = new Recall<
+    SpecFile,
+    { flag: ResolvedFlag; diagnostics: readonly Diagnostic[] }
+  >();
   readonly desiredFlags = new Recall<ResolvedFlag, DesiredFlag>();
   readonly references = new Recall<ResolvedFlag, readonly Reference[]>();
   readonly segments = new Recall<

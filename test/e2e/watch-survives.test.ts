@@ -38,8 +38,7 @@ describe('a daemon that things happen to', () => {
     writeFileSync(join(folder, 'key'), service.key);
     repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
     first = repository.commit('Add pay');
-    const args = [...QUICK, '--timeout', '1s', '--url', service.origin, repository.directory];
-    daemon = new Watching(args, { FLAGHOIST_API_KEY_FILE: join(folder, 'key') });
+    daemon = watch();
     await daemon.ran(first, 'applied');
   });
 
@@ -49,6 +48,11 @@ describe('a daemon that things happen to', () => {
     repository[Symbol.dispose]();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  function watch(env: Readonly<Record<string, string>> = {}): Watching {
+    const args = [...QUICK, '--timeout', '1s', '--url', service.origin, repository.directory];
+    return new Watching(args, { FLAGHOIST_API_KEY_FILE: join(folder, 'key'), ...env });
+  }
 
   function ramp(percent: number): string {
     repository.write({ 'flags/pay.yaml': flag(percent) });
@@ -76,6 +80,22 @@ describe('a daemon that things happen to', () => {
 
     expect(retried.triggers).toContain('retry');
     expect((await definition()).on).toBe(20);
+  });
+
+  it('goes on as before when its clock jumps a day, in either direction', async () => {
+    await daemon.stop();
+    const offBy = join(folder, 'off-by');
+    const preload = new URL('../support/jumping-clock.mjs', import.meta.url).href;
+    daemon = watch({ NODE_OPTIONS: `--import ${preload}`, TEST_CLOCK_OFF_BY: offBy });
+    await daemon.ran(first, 'in-sync');
+
+    for (const [index, days] of [1, -1].entries()) {
+      writeFileSync(offBy, String(days * 86_400_000));
+      const run = await daemon.ran(ramp(20 + index), 'applied');
+
+      expect(Date.parse(String(run['time'])) - Date.now()).toBeCloseTo(days * 86_400_000, -6);
+      expect((await definition()).on).toBe(20 + index);
+    }
   });
 
   it('picks a key up that was rotated in its file', async () => {
