@@ -1,4 +1,5 @@
 import type { ConditionSpec } from '../generated/flag.schema.d.ts';
+import { changedKeys } from '../kinds/changed-keys.js';
 import type { DesiredSegment } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { DiagnosticCode } from './codes.js';
@@ -76,16 +77,10 @@ function flagsInDoubt(
   if (!last || !isJudged || last.config !== config) return resolved;
   const others = resolved.filter((each) => last.flags.get(each.name) !== each);
   const changed = [
-    ...others.map(({ name }) => `flag/${name}`),
-    ...[...last.flags.keys()].flatMap((name) => (flags.has(name) ? [] : [`flag/${name}`])),
-    ...changedNames(last.segments, segments).map((name) => `segment/${name}`),
+    ...changedKeys(last.flags, flags).map((name) => `flag/${name}`),
+    ...changedKeys(last.segments, segments).map((name) => `segment/${name}`),
   ];
   return changed.some((key) => last.named.has(key)) ? resolved : others;
-}
-
-function changedNames<T>(before: ReadonlyMap<string, T>, now: ReadonlyMap<string, T>): string[] {
-  const names = new Set([...before.keys(), ...now.keys()]);
-  return [...names].filter((name) => before.get(name) !== now.get(name));
 }
 
 function remember(

@@ -1,3 +1,4 @@
+import { changedKeys } from '../kinds/changed-keys.js';
 import type { Desired } from '../model/desired.js';
 import type { State } from '../model/state.js';
 import { isFlagAtBase, isSegmentAtBase } from '../plan/at-base.js';
@@ -55,15 +56,6 @@ function changedSince(last: ComparedBases, { desired, state }: Known): Set<strin
     // Lists of kills are short: whoever stands in one is compared again.
     ...[...last.desired.kills, ...desired.kills].map(({ flag }) => `flag/${flag}`),
   ]);
-}
-
-/** By identity: what did not change is the same from run to run. */
-function changedKeys<T>(before: ReadonlyMap<string, T>, now: ReadonlyMap<string, T>): string[] {
-  if (before === now) return [];
-  const changed: string[] = [];
-  for (const [key, value] of now) if (before.get(key) !== value) changed.push(key);
-  for (const key of before.keys()) if (!now.has(key)) changed.push(key);
-  return changed;
 }
 
 function allKeys({ flags, segments }: Desired): string[] {
