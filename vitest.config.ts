@@ -19,8 +19,9 @@ export default defineConfig({
     reporters: ['default', './test/support/reporter.ts'],
     projects: [
       project('unit', ['test/unit/**/*.test.ts', 'test/architecture.test.ts'], {
-        // Far more than any needs: a loaded machine must not fail a test that is right.
-        testTimeout: 30_000,
+        // No measure, and only there to end a test that hangs: a loaded machine must not fail one that is right.
+        testTimeout: 120_000,
+        hookTimeout: 60_000,
       }),
       project('property', ['test/property/**/*.test.ts'], { testTimeout: 60_000 }),
       project('contract', ['test/contract/**/*.test.ts'], {
@@ -43,7 +44,11 @@ export default defineConfig({
         testTimeout: 30_000,
         env: { TEST_SERVICE_STRICT: '1' },
       }),
-      project('e2e', ['test/e2e/**/*.test.ts'], { testTimeout: 120_000, hookTimeout: 60_000 }),
+      project('e2e', ['test/e2e/**/*.test.ts'], {
+        testTimeout: 120_000,
+        hookTimeout: 60_000,
+        globalSetup: ['./test/support/postgres-server.ts'],
+      }),
     ],
   },
 });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAIN, measured, median, type Measured, type Service } from './client/measure.js';
+import { apply } from './client/apply.js';
 import { limited } from './client/limited.js';
 import { segments } from './client/segments.js';
 import { line, table, whole } from './client/table.js';
@@ -19,9 +20,9 @@ const SIZES = (process.env['BENCH_SIZES'] ?? '100,1000,10000').split(',').map(Nu
 const TSX = ['--import', 'tsx'];
 const HERE = import.meta.dirname;
 
-const PARTS = { startup, validate, noop, strict, touched, segments, limited };
+const PARTS = { startup, validate, noop, strict, touched, segments, limited, apply };
 /** These have data of their own. */
-const OWN_DATA: ReadonlySet<string> = new Set(['startup', 'segments', 'limited']);
+const OWN_DATA: ReadonlySet<string> = new Set(['startup', 'segments', 'limited', 'apply']);
 type Part = keyof typeof PARTS;
 
 /** What one round of a run against its floor gives. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { MAX_KEYS_PER_SEGMENT, type WireTreatment } from '../src/api/wire.js';
+import { MAX_KEYS_PER_SEGMENT, type WireTreatment } from '../src/admin-api/wire.js';
 import { definitionFrom } from '../src/service/rules/definition.js';
 import { plantSeed, type Seed } from '../src/service/seed.js';
 import { insertDefinition } from '../src/service/store/definitions.js';
 import { insertFlag } from '../src/service/store/flags.js';
-import { addKeys } from '../src/service/store/key-sets.js';
+import { addKeys } from '../src/service/store/keys.js';
 import {
   findActivation,
   findSegment,

@@ -1,4 +1,4 @@
-import { API_PREFIX } from '../src/api/wire.js';
+import { API_PREFIX } from '../src/admin-api/wire.js';
 import { EMPTY_SEGMENT, flagName, FULL_SEGMENT } from './fill.js';
 
 export const JOB_NAMES = [

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type standalone from 'ajv/dist/standalone/index.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { SCHEMA_NAMES, schemaOf } from '../src/specs/schemas.js';
+import { SCHEMA_NAMES, schemaOf } from '../src/specs/parse/schemas.js';
 
 export const VALIDATORS_FILE = 'src/generated/validators.ts';
 

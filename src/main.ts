@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runCli } from './cli.js';
+import { runCli } from './cli/program.js';
 import { EXIT, FlaghoistError } from './errors.js';
 
 /**
@@ -26,7 +26,7 @@ try {
     onHangup: (listener) => process.on('SIGHUP', listener),
   });
 } catch (error) {
-  const { errorText } = await import('./report/run-error.js');
+  const { errorText } = await import('./report/text/error.js');
   process.stderr.write(errorText(error));
   process.exitCode = error instanceof FlaghoistError ? error.exitCode : EXIT.failed;
 }

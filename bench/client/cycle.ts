@@ -2,11 +2,11 @@ import childProcess from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { openRun } from '../../src/compose/open-run.js';
-import { operatorSettings } from '../../src/config.js';
+import { openRun } from '../../src/compose/run.js';
+import { operatorSettings } from '../../src/compose/settings.js';
 import { LocalUpstream } from '../../src/daemon/upstream/local.js';
-import { reconcile } from '../../src/reconcile.js';
-import { RunMemory } from '../../src/stages/run-memory.js';
+import { reconcile } from '../../src/reconcile/reconcile.js';
+import { RunCache } from '../../src/reconcile/cache.js';
 import { flagName } from '../fill.js';
 import { commit } from './workspace.js';
 
@@ -18,7 +18,7 @@ import { commit } from './workspace.js';
  * Usage: `cycle.ts REPOSITORY ORIGIN KEY ROUNDS`.
  */
 const [repository = '', url = '', key = '', rounds = '5'] = process.argv.slice(2);
-const memory = new RunMemory();
+const memory = new RunCache();
 let processes = 0;
 const { spawn } = childProcess;
 childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
@@ -52,7 +52,7 @@ interface Cost {
 
 async function cycle(touched: boolean): Promise<Cost> {
   const beforeLook = process.cpuUsage();
-  const { commit } = await upstream.look();
+  const { commit } = await upstream.poll();
   const lookCpuMs = cpuMsSince(beforeLook);
   processes = 0;
   const gitBefore = childrenCpuMs();
@@ -88,7 +88,7 @@ async function run(commit: string, touched: boolean): Promise<string> {
     now: Date.now,
     signal,
     progress: {},
-    words: {},
+    note: {},
     onKill: () => undefined,
   });
   return plan.observed;

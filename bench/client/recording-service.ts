@@ -7,6 +7,8 @@ import { BENCH_SEED } from '../fill.js';
  * and path of each request, and how many were under way at once. Run with its `StoreLocation` as JSON and, for
  * a service without bulk lists, `strict`. Says origin and key on one line.
  *
+ * At `/bench/slow` it begins to take 30 ms more for every request.
+ *
  * At `/bench/limit` it begins to admit 20 requests in any 10 s, and to turn the others away with a 429 that says nothing.
  */
 export interface Recorded {
@@ -16,12 +18,14 @@ export interface Recorded {
 
 const ADMITTED = 20;
 const WINDOW_MS = 10_000;
+const SLOW_MS = 30;
 
 const store = JSON.parse(process.argv[2] ?? '') as StoreLocation;
 let lines: string[] = [];
 let underWay = 0;
 let atOnce = 0;
 let isLimited = false;
+let isSlow = false;
 let admitted: number[] = [];
 
 /** Whether the request is one of the 20 of the last 10 s; those that are turned away do not count. */
@@ -45,6 +49,11 @@ const service = await startService({
       atOnce = 0;
       return;
     }
+    if (request.url === '/bench/slow') {
+      isSlow = true;
+      response.end();
+      return;
+    }
     if (request.url === '/bench/limit') {
       isLimited = true;
       response.end();
@@ -61,7 +70,8 @@ const service = await startService({
     response.once('close', () => {
       underWay -= 1;
     });
-    next(request, response);
+    if (isSlow) setTimeout(next, SLOW_MS, request, response);
+    else next(request, response);
   },
 });
 process.stdout.write(`${service.origin} ${await service.createKey('bench')}\n`);

@@ -1,5 +1,6 @@
 import { FlaghoistError, messageOf, RejectedError } from '../errors.js';
-import type { ObjectId } from '../model/object-id.js';
+import { keyOfId, type ObjectId } from '../model/ref.js';
+import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import type { Plan } from '../model/plan.js';
 import type {
   IdentitiesAnswer,
@@ -7,7 +8,7 @@ import type {
   OutcomeCode,
   OutcomeError,
   Outcomes,
-} from '../model/run.js';
+} from '../model/outcome.js';
 import type { Step, StepId } from '../model/step.js';
 import {
   ChangedMeanwhileError,
@@ -15,11 +16,14 @@ import {
   SegmentShrankError,
   type ApplyContext,
 } from './executors.js';
+import { takeSideBySide } from './side-by-side.js';
+import type { ScheduledStep } from './schedule.js';
 
 const INTERRUPTED = 'the run was interrupted';
 
+/** Tells whoever waits how far the run is. */
 export interface ApplyProgress {
-  /** Called before each request. */
+  /** Called before each step is sent. @param done steps that have ended, or were skipped. */
   onStep?(step: Step, done: number, total: number): void;
 }
 
@@ -30,33 +34,59 @@ type StepResult =
   | { readonly status: 'failed'; readonly error: unknown }
   | Skipped;
 
+/** What an apply is given beside the plan. */
+export interface ApplySettings extends ApplyProgress {
+  /** Steps that are under way at once, at most; 1: the plan is walked as it stands. */
+  readonly concurrency?: number;
+}
+
 /**
- * Walks the plan, one request at a time, in its order.
+ * Sends the steps of a plan, side by side where neither needs the other and they are not of one object.
  *
- * A step that fails stops only what needs it. Once `signal` is aborted the request under way is finished and all the
- * rest is skipped. Never throws on what the service does; every change of the plan has an outcome.
+ * A step that fails stops only the steps that need it. Once `signal` is aborted what is under way is finished and all the
+ * rest is skipped. It never throws on what the service does, and every change of the plan has an outcome, in the order of
+ * the plan.
  */
 export async function applyPlan(
   plan: Plan,
   context: ApplyContext,
   signal: AbortSignal,
-  progress: ApplyProgress = {},
+  settings: ApplySettings = {},
 ): Promise<Outcomes> {
-  const results = new Map<StepId, StepResult>();
+  const { concurrency = DEFAULT_CONCURRENCY } = settings;
   const changeOf = new Map(plan.steps.map((step) => [step.id, step.change]));
-  for (const [done, step] of plan.steps.entries()) {
-    const skipped = reasonToSkip(step, results, changeOf, signal);
-    if (skipped) {
-      results.set(step.id, skipped);
-      continue;
-    }
-    progress.onStep?.(step, done, plan.steps.length);
-    // In sequence: the order is what keeps rules from naming what is not there yet.
-    results.set(step.id, await resultOf(step, context));
-  }
+  const results = new Map<StepId, StepResult>();
+  const turns = plan.steps.map((step): Turn => {
+    const { id, needs, change } = step;
+    return { id, needs, object: keyOfId(change), step };
+  });
+  await takeSideBySide<Turn, StepResult>(turns, {
+    concurrency,
+    skip: ({ step }) => reasonToSkip(step, results, changeOf, signal),
+    send: async ({ step }) => {
+      settings.onStep?.(step, results.size, plan.steps.length);
+      return resultOf(step, context);
+    },
+    isRefusedBeside: (result) => result.status === 'failed' && isConflict(result.error),
+    end: ({ id }, result) => {
+      results.set(id, result);
+    },
+  });
   return outcomesOf(plan, results);
 }
 
+interface Turn extends ScheduledStep {
+  readonly step: Step;
+}
+
+/** Refusals with which a service may answer one of two writes that it cannot take at the same time. */
+const CONFLICTS: ReadonlySet<number> = new Set([409, 423]);
+
+function isConflict(error: unknown): boolean {
+  return error instanceof RejectedError && CONFLICTS.has(error.status);
+}
+
+/** Why a step cannot be taken; undefined where it can. */
 function reasonToSkip(
   step: Step,
   results: ReadonlyMap<StepId, StepResult>,
@@ -78,6 +108,10 @@ function reasonToSkip(
   return undefined;
 }
 
+/**
+ * Takes a step. An approval that the service asks for, and an interruption, are no failures: the
+ * step was refused or never sent.
+ */
 async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> {
   try {
     return { status: 'succeeded', answer: await execute(step, context) };
@@ -96,7 +130,12 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
   }
 }
 
-/** @returns what a step that succeeded has to tell; most have nothing. */
+/**
+ * Runs the executor of a step.
+ *
+ * @returns what became of identities; undefined for all other steps, whose answers tell nothing
+ * more.
+ */
 async function execute(step: Step, context: ApplyContext): Promise<IdentitiesAnswer | undefined> {
   if (step.action === 'write-identities') return executors[step.action](step, context);
   type Executor = (step: Step, context: ApplyContext) => Promise<unknown>;
@@ -113,6 +152,7 @@ function isApprovalNeeded(error: unknown): boolean {
   );
 }
 
+/** One outcome for each change, from the results of its steps. */
 function outcomesOf(plan: Plan, results: ReadonlyMap<StepId, StepResult>): Outcomes {
   const stepsOf = new Map<ObjectId, StepResult[]>();
   for (const step of plan.steps) {
@@ -128,18 +168,21 @@ function outcomesOf(plan: Plan, results: ReadonlyMap<StepId, StepResult>): Outco
   );
 }
 
+/**
+ * A change is applied once all its steps succeeded; otherwise the first step that did not decides.
+ */
 function outcomeOf(results: readonly StepResult[]): Outcome {
   const partly = results.some(({ status }) => status === 'succeeded');
   for (const result of results) {
     if (result.status === 'failed') {
       return { status: 'failed', error: outcomeError(result.error), partly };
     }
-    if (result.status === 'skipped') return result;
+    if (result.status === 'skipped') return partly ? { ...result, partly } : result;
   }
   return { status: 'applied' };
 }
 
-/** Undefined where no step told of any. */
+/** What became of identities over all steps of a change; undefined where no step wrote any. */
 function identitiesOf(results: readonly StepResult[]): IdentitiesAnswer | undefined {
   const answers = results.flatMap((result) =>
     result.status === 'succeeded' && result.answer ? [result.answer] : [],
@@ -151,7 +194,10 @@ function identitiesOf(results: readonly StepResult[]): IdentitiesAnswer | undefi
   };
 }
 
-/** A request that was answered may still have refused some of what it held. */
+/**
+ * Adds what became of single identities. The contract answers a request although it refused some of
+ * the identities in it, so a change can fail whose steps all succeeded.
+ */
 function withIdentities(outcome: Outcome, identities: IdentitiesAnswer): Outcome {
   const { written, failed } = identities;
   if (outcome.status !== 'applied') return { ...outcome, identities };
@@ -166,6 +212,10 @@ function withIdentities(outcome: Outcome, identities: IdentitiesAnswer): Outcome
   return { status: 'failed', error, partly: written.length > 0, identities };
 }
 
+/**
+ * The error in the form that reports show; status and transaction id are the service's, where it
+ * answered.
+ */
 function outcomeError(error: unknown): OutcomeError {
   const rejected = error instanceof RejectedError ? error : undefined;
   return {

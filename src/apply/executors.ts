@@ -1,28 +1,34 @@
-import type { Connection } from '../api/connect.js';
-import type { AdminReader } from '../api/reader.js';
-import type { AdminWriter, DefinitionPlace } from '../api/writer.js';
-import { KILL } from '../api/wire.js';
+import type { Catalog } from '../admin-api/workspace.js';
+import type { AdminReader } from '../admin-api/reader.js';
+import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
+import { KILL } from '../admin-api/wire.js';
 import { RejectedError } from '../errors.js';
-import { definitionFromWire } from '../kinds/flag-wire.js';
-import { sameJson } from '../kinds/json.js';
-import type { ObjectId } from '../model/object-id.js';
-import type { IdentitiesAnswer, Words } from '../model/run.js';
+import { definitionFromWire } from '../model/flag/wire.js';
+import { sameJson } from '../model/json.js';
+import type { ObjectId } from '../model/ref.js';
+import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
 import type { StepAction, StepOf } from '../model/step.js';
-import { chunks } from '../plan/segments.js';
+import { chunks } from '../plan/objects/segment.js';
 
-/** A reading of a definition is trusted for so long before a write that was computed against it. */
+/**
+ * A reading of a definition is trusted for this long before a write that was computed against it.
+ */
 const FRESH_MS = 3_000;
 
+/** What the steps of one run share. */
 export interface ApplyContext {
   readonly reader: AdminReader;
   readonly writer: AdminWriter;
-  readonly at: Connection;
-  readonly words: ReadonlyMap<ObjectId, Words>;
+  readonly at: Catalog;
+  readonly notes: ReadonlyMap<ObjectId, ChangeNote>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** When what the plan was made from began to be read, by `now`. */
+  /** When the observation began that the plan was made from, by the clock `now`. */
   readonly observedAtMs: number;
-  /** Changes whose kill went out before the plan was made; the others are sent in their turn. */
+  /**
+   * Changes whose kill was sent before the plan was made. Kills of other changes are sent in their
+   * turn.
+   */
   readonly killed: ReadonlySet<ObjectId>;
 }
 
@@ -46,26 +52,22 @@ export const executors: Executors = {
   'create-flag': createFlag,
   'patch-flag': async (step, context) => {
     const { writer, at } = context;
-    await writer.patchFlag(at.workspace.id, step.flag, step.operations, wordsOf(step, context));
+    await writer.patchFlag(at.workspace.id, step.flag, step.operations, noteOf(step, context));
   },
   'delete-flag': async (step, context) => {
-    await context.writer.deleteFlag(context.at.workspace.id, step.flag, wordsOf(step, context));
+    await context.writer.deleteFlag(context.at.workspace.id, step.flag, noteOf(step, context));
   },
   'create-definition': async (step, context) => {
-    await context.writer.createDefinition(
-      placeOf(step, context),
-      step.body,
-      wordsOf(step, context),
-    );
+    await context.writer.createDefinition(placeOf(step, context), step.body, noteOf(step, context));
   },
   'patch-definition': patchDefinition,
   'kill-flag': async (step, context) => {
     if (context.killed.has(step.change)) return;
     const place = placeOf(step, context);
-    await context.writer.patchDefinition(place, KILL, wordsOf(step, context));
+    await context.writer.patchDefinition(place, KILL, noteOf(step, context));
   },
   'delete-definition': async (step, context) => {
-    await context.writer.deleteDefinition(placeOf(step, context), wordsOf(step, context));
+    await context.writer.deleteDefinition(placeOf(step, context), noteOf(step, context));
   },
   'create-segment': async (step, context) => {
     const { segment: name, trafficType, description } = step;
@@ -73,51 +75,56 @@ export const executors: Executors = {
     await writer.createSegment(
       at.workspace.id,
       { name, trafficType, description },
-      wordsOf(step, context),
+      noteOf(step, context),
     );
   },
   'activate-segment': async (step, context) => {
     const environmentId = environmentIdOf(step, context);
-    await context.writer.activateSegment(environmentId, step.segment, wordsOf(step, context));
+    await context.writer.activateSegment(environmentId, step.segment, noteOf(step, context));
   },
   'upload-keys': uploadKeys,
   'remove-keys': async (step, context) => {
     const environmentId = environmentIdOf(step, context);
-    await context.writer.removeKeys(environmentId, step.segment, step.keys, wordsOf(step, context));
+    await context.writer.removeKeys(environmentId, step.segment, step.keys, noteOf(step, context));
   },
   // A service without the endpoint deactivates a segment when it is deleted from the workspace.
   'deactivate-segment': async (step, context) => {
     const environmentId = environmentIdOf(step, context);
-    await context.writer.deactivateSegment(environmentId, step.segment, wordsOf(step, context));
+    await context.writer.deactivateSegment(environmentId, step.segment, noteOf(step, context));
   },
   'delete-segment': async (step, context) => {
     await context.writer.deleteSegment(
       context.at.workspace.id,
       step.segment,
-      wordsOf(step, context),
+      noteOf(step, context),
     );
   },
   'write-identities': async (step, context) => {
     const { trafficType, trafficTypeId, identities } = step;
     const place = { trafficType, trafficTypeId, environmentId: environmentIdOf(step, context) };
-    return context.writer.writeIdentities(place, identities, wordsOf(step, context));
+    return context.writer.writeIdentities(place, identities, noteOf(step, context));
   },
 };
 
 /** Statuses of a refusal that say nothing about whether the flag is there. */
 const NOT_ABOUT_THE_FLAG = new Set([401, 403, 429]);
 
+/**
+ * Creates a flag. Where the plan allows that it exists already, a refusal is followed by setting
+ * its description, which succeeds only if the flag is there; a flag with another traffic type is
+ * still a failure.
+ */
 async function createFlag(step: StepOf<'create-flag'>, context: ApplyContext): Promise<void> {
   const { flag: name, trafficType, description, mayExist } = step;
   const { writer, at } = context;
-  const words = wordsOf(step, context);
+  const notes = noteOf(step, context);
   try {
-    await writer.createFlag(at.workspace.id, { name, trafficType, description }, words);
+    await writer.createFlag(at.workspace.id, { name, trafficType, description }, notes);
   } catch (error) {
     if (!mayExist || !(error instanceof RejectedError) || NOT_ABOUT_THE_FLAG.has(error.status))
       throw error;
     const operation = { op: 'replace' as const, path: '/description', value: description };
-    const live = await writer.patchFlag(at.workspace.id, name, [operation], words);
+    const live = await writer.patchFlag(at.workspace.id, name, [operation], notes);
     if (live.trafficType.name !== trafficType) throw error;
   }
 }
@@ -132,22 +139,46 @@ export class SegmentShrankError extends Error {
   }
 }
 
+/**
+ * Uploads keys. The contract does not say for certain whether an upload adds or replaces: where the
+ * plan knows the keys before, their number is checked afterwards, and keys that were lost are put
+ * back.
+ *
+ * @throws SegmentShrankError the upload replaced the keys.
+ */
 async function uploadKeys(step: StepOf<'upload-keys'>, context: ApplyContext): Promise<void> {
   const { reader, writer } = context;
   const { segment, keys, before } = step;
   const environmentId = environmentIdOf(step, context);
-  const words = wordsOf(step, context);
-  await writer.uploadKeys(environmentId, segment, keys, words);
+  const notes = noteOf(step, context);
+  await writer.uploadKeys(environmentId, segment, keys, notes);
   if (!before) return;
-  const after = (await reader.countKeys(environmentId, segment)) ?? 0;
+  const after = await keysLeft(reader, environmentId, segment);
   if (after >= before.length) return;
   for (const chunk of chunks(before)) {
     // One after the other: each is an update of the same segment.
-    await writer.uploadKeys(environmentId, segment, chunk, words);
+    await writer.uploadKeys(environmentId, segment, chunk, notes);
   }
   throw new SegmentShrankError(segment, { before: before.length, after });
 }
 
+/** The number of keys on the service, by a count that proves it or by the whole list. */
+async function keysLeft(
+  reader: AdminReader,
+  environmentId: string,
+  segment: string,
+): Promise<number> {
+  const count = await reader.countKeys(environmentId, segment);
+  if (count !== null) return count ?? 0;
+  return (await reader.listKeys(environmentId, segment))?.keys.length ?? 0;
+}
+
+/**
+ * Patches a definition. The contract has no conditional writes, so a reading that is not fresh is
+ * made again before the patch. A change that somebody makes between the two goes unseen here.
+ *
+ * @throws ChangedMeanwhileError the definition is not what the plan was made from.
+ */
 async function patchDefinition(
   step: StepOf<'patch-definition'>,
   context: ApplyContext,
@@ -160,19 +191,21 @@ async function patchDefinition(
     const isSame = live && sameJson(definitionFromWire(live), definitionFromWire(step.expected));
     if (!isSame) throw new ChangedMeanwhileError(step.change);
   }
-  await writer.patchDefinition(place, step.operations, wordsOf(step, context), step.expected);
+  await writer.patchDefinition(place, step.operations, noteOf(step, context), step.expected);
 }
 
-function wordsOf({ change }: { change: ObjectId }, { words }: ApplyContext): Words {
-  const found = words.get(change);
+/** Title and comment of the change that a step belongs to. */
+function noteOf({ change }: { change: ObjectId }, { notes }: ApplyContext): ChangeNote {
+  const found = notes.get(change);
   if (!found) throw new Error(`bug: ${change} has no title`);
   return found;
 }
 
+/** Where the definition of a step is, in the ids of the service. */
 function placeOf(
   step: { flag: string; environment: string },
   context: ApplyContext,
-): DefinitionPlace {
+): DefinitionTarget {
   return {
     workspaceId: context.at.workspace.id,
     environmentId: environmentIdOf(step, context),
@@ -180,6 +213,7 @@ function placeOf(
   };
 }
 
+/** The contract's paths name environments by id, and plans name them by name. */
 function environmentIdOf({ environment }: { environment: string }, { at }: ApplyContext): string {
   const found = at.environments.find(({ name }) => name === environment);
   if (!found) throw new Error(`bug: environment "${environment}" is not connected`);

@@ -1,20 +1,20 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { randomUUID, createHash } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { Desired } from '../model/desired.js';
 import type { Seed } from '../service/seed.js';
-import { startService } from '../service/service.js';
 import type { StoreLocation } from '../service/store/store.js';
-import { embeddedStorePath, ensuredStoreId } from './store-id.js';
-import { workspaceIdFor } from './workspace-id.js';
 
 /** The administration service in this process, reached over HTTP like any other. */
 export interface EmbeddedService {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string;
-  /** For this run alone. */
+  /** An Admin API key for this run alone. */
   readonly key: string;
-  /** Of this store: another one, made after this was deleted, remembers nothing of it, and no state may think so. */
+  /**
+   * Names this store. A store that was made after this one was deleted has another id, so that no
+   * state takes it for the store that it remembers.
+   */
   readonly storeId: string;
   close(): Promise<void>;
 }
@@ -40,6 +40,8 @@ export async function startEmbedded(
 ): Promise<EmbeddedService> {
   const store = storeOf(options);
   const seed = desired ? seedOf(desired) : { workspaces: [] };
+  // The service is loaded only where it is used: it brings the web framework and the query builder.
+  const { startService } = await import('../service/service.js');
   const service = await startService({ store, seed });
   return {
     url: service.origin,
@@ -67,7 +69,10 @@ function ignoreInGit(folder: string): void {
   writeFileSync(file, '*\n');
 }
 
-/** Where the config does not say what is protected, an environment called `production` is. */
+/**
+ * The seed that the specs need. An environment is protected where the config says so; where it says
+ * nothing, an environment called `production` is.
+ */
 function seedOf({ config, flags, segments, identities }: Desired): Seed {
   const trafficTypes = new Set([
     ...(config.defaultTrafficType === undefined ? [] : [config.defaultTrafficType]),
@@ -87,4 +92,47 @@ function seedOf({ config, flags, segments, identities }: Desired): Seed {
       },
     ],
   };
+}
+
+const FILE = 'store-id';
+
+/** Where the embedded service of a config directory keeps its data. */
+export function embeddedStorePath(directory: string, storeDirectory: string | undefined): string {
+  return storeDirectory === undefined
+    ? join(directory, '.flaghoist', 'service')
+    : resolve(storeDirectory);
+}
+
+/** The id of a store that was used before; undefined: there is none. */
+export function storeIdAt(path: string): string | undefined {
+  const file = join(path, FILE);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+}
+
+/** The id of an open store, made where it has none yet: nobody else is there to make another. */
+export function ensuredStoreId(path: string): string {
+  const found = storeIdAt(path);
+  if (found !== undefined) return found;
+  const id = randomUUID();
+  writeFileSync(join(path, FILE), `${id}\n`);
+  return id;
+}
+
+/** What the state calls the embedded service: another store, made after this was deleted, is another service. */
+export function embeddedStateName(storeId: string): string {
+  return `embedded:${storeId}`;
+}
+
+/** Keeps apart what else somebody may derive from the same name. */
+const NAMESPACE = 'flaghoist embedded workspace';
+
+/**
+ * The id of a workspace in every embedded store: a UUID in lower case that follows from the name alone, made as
+ * RFC 9562 makes one from a name (version 5), with SHA-256 in the place of SHA-1 (version 8).
+ */
+export function workspaceIdFor(name: string): string {
+  const bytes = createHash('sha256').update(`${NAMESPACE}\n${name}`).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

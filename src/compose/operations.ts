@@ -2,13 +2,21 @@ import { startOperations, type Operations } from '../daemon/http/operations.js';
 import type { Metrics } from '../daemon/metrics/metrics.js';
 import { startNotifications } from '../daemon/notify/notifications.js';
 import { parseNotifyTarget, type NotifyTarget } from '../daemon/notify/target.js';
-import { readSecrets } from '../daemon/secret-file.js';
+import { readSecrets } from '../daemon/http/secret-file.js';
 import type { DaemonControls, DaemonView } from '../daemon/view.js';
 import { FlaghoistError } from '../errors.js';
-import type { Log } from '../log.js';
+import type { Log } from '../platform/log.js';
+import { realTime } from '../platform/clock.js';
+import { forgeToken } from './settings.js';
+import { startCommitStatuses } from '../daemon/statuses/commit-statuses.js';
+import type { SendStatus } from '../daemon/statuses/status-queue.js';
+import { parseStatuses, statusTarget, type StatusTarget } from '../daemon/statuses/target.js';
+import { openCommitForge, refuseUnsafeApi } from '../forge/open.js';
+import { packageVersion } from '../platform/version.js';
+import type { WatchedSource } from './watch.js';
 
-/** What the command line says of the daemon's surface; absent: not given. */
-export interface OperationsFlags {
+/** How the daemon shows itself and whom it tells; what is absent is off. */
+export interface OperationsRequest {
   /** `[HOST:]PORT`. */
   readonly listen?: string;
   readonly tokenFile?: string;
@@ -19,9 +27,9 @@ export interface OperationsFlags {
   readonly notifyFile?: string;
 }
 
-/** Where the daemon shows itself. */
+/** The parts of a daemon that other systems see. */
 export interface OpenOperations {
-  /** Null: it does not listen. */
+  /** Null where the daemon does not listen. */
   readonly url: string | null;
   /** See `Operations`. */
   readonly close: Operations['close'];
@@ -44,13 +52,13 @@ export interface OperationsPlan {
  *
  * @throws FlaghoistError USAGE
  */
-export async function readOperations(flags: OperationsFlags): Promise<OperationsPlan> {
-  const notify = await targetsOf(flags);
-  if (flags.listen !== undefined) {
-    const { tokenFile, webhookSecretFile } = flags;
-    return { notify, surface: { ...parseListen(flags.listen), tokenFile, webhookSecretFile } };
+export async function readOperations(options: OperationsRequest): Promise<OperationsPlan> {
+  const notify = await targetsOf(options);
+  if (options.listen !== undefined) {
+    const { tokenFile, webhookSecretFile } = options;
+    return { notify, surface: { ...parseListen(options.listen), tokenFile, webhookSecretFile } };
   }
-  if (flags.tokenFile !== undefined || flags.webhookSecretFile !== undefined) {
+  if (options.tokenFile !== undefined || options.webhookSecretFile !== undefined) {
     throw new FlaghoistError(
       'USAGE',
       'cannot use --token-file or --webhook-secret-file without --listen',
@@ -89,10 +97,103 @@ export function parseListen(text: string): { readonly host?: string; readonly po
   return { host: host.replace(/^\[|\]$/g, ''), port: number };
 }
 
-async function targetsOf({ notify, notifyFile }: OperationsFlags): Promise<NotifyTarget[]> {
+async function targetsOf({ notify, notifyFile }: OperationsRequest): Promise<NotifyTarget[]> {
   const lines = notifyFile === undefined ? [] : await readSecrets(notifyFile);
   if (typeof lines === 'string') {
     throw new FlaghoistError('USAGE', `cannot use the file of --notify-file: it is ${lines}`);
   }
   return [...notify, ...lines].map((text) => parseNotifyTarget(text, null));
+}
+
+/** Which statuses are set on commits; without `statuses` none are. */
+export interface StatusRequest {
+  /** See `parseStatuses`. */
+  readonly statuses?: string;
+  readonly forgeUrl?: string;
+  readonly publicUrl?: string;
+}
+
+type Environment = Parameters<typeof forgeToken>[0];
+
+/** The longest time that one try may take, because whoever stops the daemon waits for it. */
+const TRY_MS = 5_000;
+
+/** Which statuses are set where, as the command line asks for it. */
+export interface StatusPlan {
+  readonly targets: ReadonlyMap<string, StatusTarget>;
+  readonly publicUrl: string | undefined;
+}
+
+/**
+ * Reads what the command line says; null: no statuses. Opens nothing.
+ *
+ * @throws FlaghoistError USAGE
+ */
+export function readStatuses(
+  { statuses, forgeUrl, publicUrl }: StatusRequest,
+  sources: readonly Pick<WatchedSource, 'name' | 'place'>[],
+  environment: Environment,
+): StatusPlan | null {
+  if (statuses === undefined) {
+    if (forgeUrl === undefined && publicUrl === undefined) return null;
+    throw unusable('--forge-url and --public-url are of no use without --statuses');
+  }
+  const choice = parseStatuses(statuses);
+  const targets = sources.map(({ name, place }) => {
+    const repo = 'repo' in place ? place.repo : undefined;
+    return [name, statusTarget(choice, { repo, apiUrl: forgeUrl })] as const;
+  });
+  for (const [, { apiUrl }] of targets) refuseUnsafeApi(apiUrl);
+  tokenNow(environment);
+  return {
+    targets: new Map(targets),
+    publicUrl: publicUrl === undefined ? undefined : checkedPublicUrl(publicUrl),
+  };
+}
+
+/** Sets the statuses that were asked for. */
+export function openCommitStatuses(
+  daemon: DaemonView,
+  plan: StatusPlan | null,
+  { environment, log }: { readonly environment: Environment; readonly log: Log },
+): { readonly close: () => Promise<void> } {
+  if (plan === null) return { close: async () => Promise.resolve() };
+  const { targets, publicUrl } = plan;
+  return startCommitStatuses(daemon, targets, { log, send: sender(environment), publicUrl });
+}
+
+/** The token is read each time: a rotated one is picked up. */
+function sender(environment: Environment): SendStatus {
+  return async (due, signal) => {
+    const { target, commit, runUrl } = due;
+    const forge = await openCommitForge({
+      place: { ...target, commit, runUrl },
+      token: tokenNow(environment),
+      version: packageVersion(),
+      timeoutMs: TRY_MS,
+      wait: async (waitMs) => realTime.sleep(waitMs, signal),
+      now: () => realTime.now(),
+      signal,
+    });
+    await forge.setStatus(due);
+  };
+}
+
+function tokenNow(environment: Environment): string {
+  const token = forgeToken(environment);
+  if (token !== undefined) return token;
+  throw unusable('there is no token (set FLAGHOIST_FORGE_TOKEN or FLAGHOIST_FORGE_TOKEN_FILE)');
+}
+
+function checkedPublicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain =
+    (url?.protocol === 'https:' || url?.protocol === 'http:') &&
+    url.username + url.password + url.search + url.hash === '';
+  if (isPlain) return url.origin + url.pathname.replace(/\/+$/, '');
+  throw unusable('--public-url is http or https, without credentials, query or fragment');
+}
+
+function unusable(why: string): FlaghoistError {
+  return new FlaghoistError('USAGE', `cannot set statuses on commits: ${why}`);
 }

@@ -1,24 +1,27 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { realTime } from '../api/time.js';
-import type { Traffic } from '../api/traffic.js';
-import type { GitCredentials, OperatorSettings } from '../config.js';
+import { realTime } from '../platform/clock.js';
+import type { Traffic } from '../admin-api/http/request-metrics.js';
+import type { GitCredentials, OperatorSettings } from './settings.js';
 import { Daemon } from '../daemon/daemon.js';
 import type { Replicas } from '../daemon/replicas/replicas.js';
-import type { SourceOptions } from '../daemon/source-options.js';
-import type { OpenRun } from '../daemon/cycle.js';
+import type { SourceOptions } from '../daemon/source/source-options.js';
+import type { OpenRun } from '../daemon/source/cycle.js';
 import { LocalUpstream } from '../daemon/upstream/local.js';
 import { RemoteUpstream } from '../daemon/upstream/remote.js';
 import type { Upstream } from '../daemon/upstream/upstream.js';
 import { remoteAccess } from '../git/remote-access.js';
-import type { Log } from '../log.js';
-import { RunMemory } from '../stages/run-memory.js';
-import { packageVersion } from '../version.js';
-import { Limiters } from './limiters.js';
-import { openRun, type RunFlags } from './open-run.js';
+import type { Log } from '../platform/log.js';
+import { RunCache } from '../reconcile/cache.js';
+import { packageVersion } from '../platform/version.js';
+import { Limiters } from '../admin-api/http/limiter-pool.js';
+import { openRun, type RunFlags } from './run.js';
+import type { DaemonView } from '../daemon/view.js';
+import { messageOf, FlaghoistError } from '../errors.js';
+import { runMaintenance } from '../git/clone.js';
 
 /** Where the specs of a source come from. */
-export type WatchedPlace =
+export type SourceLocation =
   | { readonly directory: string }
   | {
       readonly repo: string;
@@ -29,9 +32,9 @@ export type WatchedPlace =
 /** One source, as the operator asked for it. */
 export interface WatchedSource extends Pick<
   SourceOptions,
-  'name' | 'intervalMs' | 'jitterMs' | 'debounceMs' | 'schedule' | 'words'
+  'name' | 'intervalMs' | 'jitterMs' | 'debounceMs' | 'schedule' | 'note'
 > {
-  readonly place: WatchedPlace;
+  readonly place: SourceLocation;
   readonly run: Omit<
     RunFlags,
     'dryRun' | 'suspend' | 'everyKey' | 'touched' | 'holdInvalid' | 'only' | 'since'
@@ -70,7 +73,10 @@ export function createDaemon(
           ...{ limiters, log, traffic },
           isShared: replicas !== undefined,
         }),
-        seat: replicas?.seat(seatKey(source, upstream), log.child({ source: source.name })),
+        leadership: replicas?.leadership(
+          leaseName(source, upstream),
+          log.child({ source: source.name }),
+        ),
         allowOlder: source.run.allowOlder === true,
       };
     }),
@@ -90,26 +96,29 @@ function runsOf(
   const note = (text: string): void => {
     log.info({ source: name, note: text }, 'note');
   };
-  const memory = new RunMemory();
-  return async ({ open, look, everyKey, suspend, allowOlder, dryRun, signal, fence }) =>
+  const memory = new RunCache();
+  return async ({ open, mode, everyKey, suspend, allowOlder, dryRun, signal, fence }) =>
     openRun(
       directory,
       {
         ...run,
-        ...{ everyKey, suspend, allowOlder, dryRun, only: [], holdInvalid: true },
-        touched: look !== 'full',
+        ...{ everyKey, suspend, allowOlder, dryRun, only: [], quarantineInvalid: true },
+        touched: mode !== 'full',
         // What one replica remembers, the next has to find.
         ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
       },
       {
         ...{ settings, signal, note, open, limiters, traffic, fence },
-        memory: look === 'apart' ? memory.aside() : memory,
+        memory: mode === 'isolated' ? memory.isolated() : memory,
       },
     );
 }
 
-/** The same in all replicas of one daemon; another where the same source is kept for another service. */
-function seatKey({ name, run, settings }: WatchedSource, { location, branch }: Upstream): string {
+/**
+ * A name that is the same in all replicas of one daemon, and another one where the same source is
+ * kept for another service.
+ */
+function leaseName({ name, run, settings }: WatchedSource, { location, branch }: Upstream): string {
   const { url = settings.url ?? null, environment } = run;
   const words = JSON.stringify([name, location, branch, url, environment]);
   return `source-${createHash('sha256').update(words).digest('hex').slice(0, 16)}`;
@@ -140,4 +149,89 @@ function clonesFolder({ stateDir }: OperatorSettings): string {
 
 function cloneName(...words: readonly (string | null)[]): string {
   return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 16);
+}
+
+/** Runs of the whole daemon from one look at its repositories to the next; each leaves a few objects behind. */
+const RUNS = 50;
+
+/**
+ * Packs the repositories of a daemon now and then: after the first run, which may follow many of an earlier process,
+ * and then after so many.
+ *
+ * @param directories bare repositories of our own.
+ * @returns how to give up what is under way, and stop.
+ */
+export function startMaintenance(
+  daemon: DaemonView,
+  directories: readonly string[],
+  log: Log,
+): { readonly close: () => Promise<void> } {
+  const ending = new AbortController();
+  const isEnding = (): boolean => ending.signal.aborted;
+  let runs = 0;
+  let working: Promise<void> = Promise.resolve();
+  const work = async (): Promise<void> => {
+    for (const directory of new Set(directories)) {
+      if (isEnding()) return;
+      try {
+        // One after the other: it is work for a whole core.
+        await runMaintenance(directory, ending.signal);
+      } catch (error) {
+        if (!isEnding()) log.warn({ why: messageOf(error) }, 'cannot keep house');
+      }
+    }
+  };
+  const unsubscribe = daemon.onRun(() => {
+    if (runs % RUNS === 0) working = working.then(work);
+    runs += 1;
+  });
+  return {
+    close: async () => {
+      unsubscribe();
+      ending.abort();
+      await working;
+    },
+  };
+}
+
+/** With a shorter lease a pause of the machine would look like the end of a replica. */
+const MIN_LEASE_MS = 1_000;
+
+/**
+ * The database in which replicas find each other; undefined where the daemon has no replicas.
+ *
+ * @throws FlaghoistError `USAGE`: it is no URL of PostgreSQL, or the service is the embedded one.
+ */
+export function databaseOf(
+  { database, embedded }: { readonly database?: string; readonly embedded?: boolean },
+  settings: OperatorSettings,
+): string | undefined {
+  const url = database ?? settings.database();
+  if (url === undefined) return undefined;
+  if (embedded === true) {
+    throw new FlaghoistError('USAGE', 'cannot use --database with --embedded: nobody shares that');
+  }
+  if (URL.canParse(url) && /^postgres(ql)?:$/.test(new URL(url).protocol)) return url;
+  throw new FlaghoistError('USAGE', 'cannot use the database: a URL postgres://… is expected');
+}
+
+/** @throws FlaghoistError `USAGE`, `STATE_UNREADABLE` */
+export async function openReplicas(
+  database: string | undefined,
+  leaseMs: number,
+  log: Log,
+): Promise<Replicas | undefined> {
+  if (database === undefined) return undefined;
+  if (leaseMs < MIN_LEASE_MS) {
+    throw new FlaghoistError('USAGE', `cannot lease for less than ${MIN_LEASE_MS} ms`);
+  }
+  // Loaded only where it is used: it brings the queue and the driver of the database.
+  const { Replicas: Loaded } = await import('../daemon/replicas/replicas.js');
+  return Loaded.open({ url: database, leaseMs, time: realTime, log });
+}
+
+/** The password, as it stands in the URL and as it is meant. */
+export function secretsInUrl(url: string): readonly string[] {
+  const { password } = new URL(url);
+  return password === '' ? [] : [password, decodeURIComponent(password)];
 }

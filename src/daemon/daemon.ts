@@ -1,7 +1,7 @@
-import type { Time } from '../api/time.js';
-import type { Log } from '../log.js';
-import { SourceLoop } from './source-loop.js';
-import type { SourceOptions } from './source-options.js';
+import type { Time } from '../platform/clock.js';
+import type { Log } from '../platform/log.js';
+import { SourceLoop } from './source/source-loop.js';
+import type { SourceOptions } from './source/source-options.js';
 import type { DaemonControls, DaemonView, RunBegin, RunRecord, SourceView } from './view.js';
 
 export interface DaemonOptions {
@@ -75,7 +75,7 @@ export class Daemon implements DaemonView, DaemonControls {
 
   readonly suspend: DaemonControls['suspend'] = (source, hold) => {
     for (const loop of this.#named(source)) {
-      loop.hold((holds) => {
+      loop.setOverride((holds) => {
         holds.suspend(hold);
       });
     }
@@ -83,7 +83,7 @@ export class Daemon implements DaemonView, DaemonControls {
 
   readonly resume: DaemonControls['resume'] = (source) => {
     for (const loop of this.#named(source)) {
-      loop.hold((holds) => {
+      loop.setOverride((holds) => {
         holds.resume();
       });
     }
@@ -91,7 +91,7 @@ export class Daemon implements DaemonView, DaemonControls {
 
   readonly pin: DaemonControls['pin'] = (source, hold) => {
     for (const loop of this.#named(source)) {
-      loop.hold((holds) => {
+      loop.setOverride((holds) => {
         holds.pin(hold);
       });
     }
@@ -99,7 +99,7 @@ export class Daemon implements DaemonView, DaemonControls {
 
   readonly unpin: DaemonControls['unpin'] = (source) => {
     for (const loop of this.#named(source)) {
-      loop.hold((holds) => {
+      loop.setOverride((holds) => {
         holds.unpin();
       });
     }

@@ -1,5 +1,5 @@
 import type { ExitCode } from '../errors.js';
-import type { PlanDocument } from '../report/plan-json.js';
+import type { PlanDocument } from '../report/json/plan.js';
 
 /** Where the state machine of a source stands; drawn in `machine.ts`. */
 export type Phase = 'idle' | 'debouncing' | 'running' | 'queued' | 'backing-off' | 'stopping';
@@ -69,7 +69,7 @@ export interface RunRecord {
 export type RunBegin = Pick<RunRecord, 'id' | 'commit'>;
 
 /** A time until which somebody holds a source back. */
-export interface Hold {
+export interface Override {
   readonly reason: string;
   /** ISO 8601; null: until git says otherwise. */
   readonly until: string | null;
@@ -93,8 +93,8 @@ export interface SourceView {
   readonly applied: CommitView | null;
   /** Newest first; the last 100. */
   readonly runs: readonly RunRecord[];
-  readonly suspended: Hold | null;
-  readonly pinned: (Hold & { readonly commit: string }) | null;
+  readonly suspended: Override | null;
+  readonly pinned: (Override & { readonly commit: string }) | null;
   /** What cannot be reached now, with the reason; empty: ready once `firstSync`. */
   readonly troubles: readonly Trouble[];
   /** Whether a run has ended `in-sync`, `applied`, `degraded` or `suspended` since the start. */
@@ -142,13 +142,13 @@ export interface DaemonView {
 export interface DaemonControls {
   /** @param source null: all. A run under way is followed by another. */
   readonly trigger: (source: string | null, trigger: Trigger) => void;
-  readonly suspend: (source: string | null, hold: Hold & { readonly until: string }) => void;
+  readonly suspend: (source: string | null, hold: Override & { readonly until: string }) => void;
   /** Ends a suspension by request; what the config says stays. */
   readonly resume: (source: string | null) => void;
   /** @param hold the commit is a full name that the source's history has. */
   readonly pin: (
     source: string,
-    hold: Hold & { readonly commit: string; readonly until: string },
+    hold: Override & { readonly commit: string; readonly until: string },
   ) => void;
   readonly unpin: (source: string) => void;
 }

@@ -1,8 +1,8 @@
-import type { ForgePlace } from './forge.js';
+import type { ForgeTarget } from './forge.js';
 
 /** What the environment of a CI job says of the pull request that it runs for. */
 export interface CiContext {
-  readonly kind: ForgePlace['kind'];
+  readonly kind: ForgeTarget['kind'];
   readonly apiUrl?: string | undefined;
   readonly repository?: string | undefined;
   readonly pullRequest?: number | undefined;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { FlaghoistError } from '../errors.js';
 
 /** The pull request that a review is about, as its forge shows it. Every method may be called again. */
@@ -44,7 +45,7 @@ export interface Annotation {
 export type CommitForge = Pick<Forge, 'name' | 'setStatus'>;
 
 /** Where the forge is, and a commit there. */
-export interface CommitPlace {
+export interface CommitTarget {
   readonly kind: 'github' | 'gitlab';
   /** Of its API, such as `https://api.github.com` or `https://gitlab.com/api/v4`. */
   readonly apiUrl: string;
@@ -57,12 +58,12 @@ export interface CommitPlace {
 }
 
 /** Where the forge is and what is reviewed there. */
-export interface ForgePlace extends CommitPlace {
+export interface ForgeTarget extends CommitTarget {
   /** Number of the pull request. */
   readonly pullRequest: number;
 }
 
-export interface ForgeOptions<P extends CommitPlace = ForgePlace> {
+export interface ForgeOptions<P extends CommitTarget = ForgeTarget> {
   readonly place: P;
   readonly token: string;
   readonly version: string;
@@ -80,4 +81,43 @@ export interface ForgeRefusal {
   readonly status: number | null;
   /** How long the forge asks to wait; null: it does not. */
   readonly waitMs: number | null;
+}
+
+export interface ReviewComment {
+  /** Of several reviews on one pull request each has its own comment: the config directory. */
+  readonly scope: string;
+  /** Null: there is no plan. */
+  readonly planHash: string | null;
+  /** The verdict and the risks: what must not stand there outdated, though the plan hash does not cover it. */
+  readonly summary: string;
+  readonly body: string;
+}
+
+/** Posts the one comment of a review, or edits it. One that says the same of the same plan is left alone. */
+export async function syncComment(
+  forge: Forge,
+  comment: ReviewComment,
+): Promise<'posted' | 'edited' | 'unchanged'> {
+  const marker = `<!-- flaghoist:review ${digest(comment.scope)} -->`;
+  const content = `<!-- flaghoist:plan ${comment.planHash ?? 'none'} ${digest(comment.summary)} -->`;
+  const body = `${marker}\n${content}\n\n${comment.body}`;
+  const found = await forge.findComment(marker);
+  if (!found) {
+    await forge.postComment(body);
+    return 'posted';
+  }
+  if (found.body.includes(content)) return 'unchanged';
+  await forge.updateComment(found.id, body);
+  return 'edited';
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** At most `most` UTF-16 code units, `…` in place of what was cut; no forge counts more. */
+export function limited(text: string, most: number): string {
+  if (text.length <= most) return text;
+  // Not between the halves of a surrogate pair.
+  return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -1,15 +1,15 @@
 import { Octokit } from '@octokit/rest';
 import { FlaghoistError, messageOf } from '../errors.js';
-import type {
-  Annotation,
-  CommitForge,
-  CommitPlace,
-  Forge,
-  ForgeOptions,
-  ForgeRefusal,
+import {
+  type Annotation,
+  type CommitForge,
+  type CommitTarget,
+  type Forge,
+  type ForgeOptions,
+  type ForgeRefusal,
+  limited,
 } from './forge.js';
-import { limited } from './limits.js';
-import { patiently } from './patience.js';
+import { withRetry } from './retry.js';
 
 const PAGE = 100;
 /** What GitHub takes, by its documentation. */
@@ -54,11 +54,11 @@ export function openGithub(options: ForgeOptions): Forge {
 }
 
 /** A commit there, without a pull request. */
-export function openGithubCommit(options: ForgeOptions<CommitPlace>): CommitForge {
+export function openGithubCommit(options: ForgeOptions<CommitTarget>): CommitForge {
   return commitForge(client(options), options.place);
 }
 
-function commitForge(octokit: Octokit, place: CommitPlace): CommitForge {
+function commitForge(octokit: Octokit, place: CommitTarget): CommitForge {
   return {
     name: 'GitHub',
     setStatus: async ({ context, state, description }) => {
@@ -74,7 +74,7 @@ function commitForge(octokit: Octokit, place: CommitPlace): CommitForge {
   };
 }
 
-function repositoryOf({ repository }: CommitPlace): { owner: string; repo: string } {
+function repositoryOf({ repository }: CommitTarget): { owner: string; repo: string } {
   const [owner = '', repo = ''] = repository.split('/');
   return { owner, repo };
 }
@@ -150,7 +150,7 @@ class GithubError extends FlaghoistError {
   }
 }
 
-function client(options: ForgeOptions<CommitPlace>): Octokit {
+function client(options: ForgeOptions<CommitTarget>): Octokit {
   const { place, token, version, timeoutMs, wait, now, signal } = options;
   const silent = (): void => undefined;
   const octokit = new Octokit({
@@ -172,7 +172,7 @@ function client(options: ForgeOptions<CommitPlace>): Octokit {
       });
     const isStatus = asked.url.includes('/statuses/');
     const repeatable = asked.method !== 'POST' || isStatus;
-    return patiently(send, (error) => refusalOf(error, now), { wait, repeatable });
+    return withRetry(send, (error) => refusalOf(error, now), { wait, repeatable });
   });
   return octokit;
 }

@@ -1,8 +1,14 @@
 import { Gitlab } from '@gitbeaker/rest';
 import { FlaghoistError, messageOf } from '../errors.js';
-import type { CommitForge, CommitPlace, Forge, ForgeOptions, ForgeRefusal } from './forge.js';
-import { limited } from './limits.js';
-import { patiently } from './patience.js';
+import {
+  type CommitForge,
+  type CommitTarget,
+  type Forge,
+  type ForgeOptions,
+  type ForgeRefusal,
+  limited,
+} from './forge.js';
+import { withRetry } from './retry.js';
 
 const PAGE = 100;
 /** What GitLab takes, by its documentation. */
@@ -23,7 +29,7 @@ export function openGitlab(options: ForgeOptions): Forge {
   const gitlab = client(options);
   const { repository: project, pullRequest } = options.place;
   const ask = async <T>(send: () => Promise<T>, repeatable = true): Promise<T> =>
-    patiently(send, refusalOf, { wait, repeatable });
+    withRetry(send, refusalOf, { wait, repeatable });
   return {
     ...commitForge(gitlab, options),
     findComment: async (marker) => {
@@ -51,11 +57,11 @@ export function openGitlab(options: ForgeOptions): Forge {
 }
 
 /** A commit there, without a merge request. */
-export function openGitlabCommit(options: ForgeOptions<CommitPlace>): CommitForge {
+export function openGitlabCommit(options: ForgeOptions<CommitTarget>): CommitForge {
   return commitForge(client(options), options);
 }
 
-function client({ place, token, timeoutMs }: ForgeOptions<CommitPlace>) {
+function client({ place, token, timeoutMs }: ForgeOptions<CommitTarget>) {
   return new Gitlab({
     host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
     token,
@@ -65,7 +71,7 @@ function client({ place, token, timeoutMs }: ForgeOptions<CommitPlace>) {
 
 type Client = ReturnType<typeof client>;
 
-function commitForge(gitlab: Client, { place, wait }: ForgeOptions<CommitPlace>): CommitForge {
+function commitForge(gitlab: Client, { place, wait }: ForgeOptions<CommitTarget>): CommitForge {
   return {
     name: 'GitLab',
     setStatus: async ({ context, state, description }) => {
@@ -76,7 +82,7 @@ function commitForge(gitlab: Client, { place, wait }: ForgeOptions<CommitPlace>)
           ...(place.runUrl !== undefined && { targetUrl: place.runUrl }),
         });
       try {
-        await patiently(send, refusalOf, { wait, repeatable: true });
+        await withRetry(send, refusalOf, { wait, repeatable: true });
       } catch (error) {
         // GitLab refuses a status that the commit has already.
         if (state !== 'pending' || !(error instanceof GitlabError) || error.status !== 400)

@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.js';
 import type { CommitStatus, Forge } from './forge.js';
 
-export type Judgement = Pick<CommitStatus, 'state' | 'description'>;
+export type ReviewStatus = Pick<CommitStatus, 'state' | 'description'>;
 
 /** The commit statuses of one review: opened together, and closed on every path. */
 export class Statuses {
@@ -23,13 +23,13 @@ export class Statuses {
   /**
    * Sets every status, also where one of them fails.
    *
-   * @param judge of one context.
+   * @param statusOf the status of one context.
    * @throws Error the first failure.
    */
-  async close(judge: (context: string) => Judgement): Promise<void> {
+  async close(statusOf: (context: string) => ReviewStatus): Promise<void> {
     const failed: unknown[] = [];
     for (const context of this.#contexts) {
-      await this.#forge.setStatus({ context, ...judge(context) }).catch((error: unknown) => {
+      await this.#forge.setStatus({ context, ...statusOf(context) }).catch((error: unknown) => {
         failed.push(error);
       });
     }

@@ -6,6 +6,95 @@
  */
 
 /**
+ * Level of the rule.
+ */
+export type LintLevel = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel1 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel2 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel3 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel4 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel5 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel6 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel7 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel8 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel9 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel10 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel11 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel12 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel13 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel14 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel15 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel16 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel17 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel18 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel19 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel20 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel21 = "error" | "warning" | "off";
+
+/**
  * flaghoist.yaml: which workspace, which environments, which policies.
  */
 export interface ConfigSpec {
@@ -71,14 +160,15 @@ export interface ConfigSpec {
    * true: plan and report, write nothing (kills excepted). Default false.
    */
   suspend?: boolean;
+  lint?: LintSpec;
   /**
    * Where a run keeps what it must remember.
    */
   state?: {
     /**
-     * true: the state ref is fetched from and pushed to `origin`. Default false.
+     * auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.
      */
-    push?: boolean;
+    push?: "auto" | true | false;
   };
 }
 /**
@@ -124,7 +214,7 @@ export interface GuardsSpec {
    */
   maxKeyRemovalPercent?: number;
   /**
-   * Whole per cent of the traffic that one flag may serve another treatment after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.
+   * Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.
    */
   maxShift?: number;
 }
@@ -149,7 +239,95 @@ export interface GuardsSpec1 {
    */
   maxKeyRemovalPercent?: number;
   /**
-   * Whole per cent of the traffic that one flag may serve another treatment after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.
+   * Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.
    */
   maxShift?: number;
+}
+/**
+ * What `validate` finds fault with although it is right: levels of rules, and rules of the house.
+ */
+export interface LintSpec {
+  /**
+   * Level by rule; a rule that is not named has its own.
+   */
+  levels?: {
+    "allow-unknown"?: LintLevel;
+    "allow-unused"?: LintLevel1;
+    "allow-without-reason"?: LintLevel2;
+    "confusable-names"?: LintLevel3;
+    "contradictory-rule"?: LintLevel4;
+    "duplicate-condition"?: LintLevel5;
+    "duplicate-segment-keys"?: LintLevel6;
+    "empty-segment"?: LintLevel7;
+    expired?: LintLevel8;
+    "expiry-too-late"?: LintLevel9;
+    "full-rollout"?: LintLevel10;
+    "invalid-regex"?: LintLevel11;
+    "kill-review-passed"?: LintLevel12;
+    "many-inline-keys"?: LintLevel13;
+    "name-pattern"?: LintLevel14;
+    "required-field"?: LintLevel15;
+    "rule-like-default"?: LintLevel16;
+    "stray-file"?: LintLevel17;
+    "unknown-word"?: LintLevel18;
+    "unreachable-rule"?: LintLevel19;
+    "unused-segment"?: LintLevel20;
+    "use-between"?: LintLevel21;
+  };
+  /**
+   * Regular expressions that whole names have to match.
+   */
+  names?: {
+    /**
+     * Names of flags.
+     */
+    flag?: string;
+    /**
+     * Names of segments.
+     */
+    segment?: string;
+    /**
+     * Names of treatments.
+     */
+    treatment?: string;
+    /**
+     * Tags of flags.
+     */
+    tag?: string;
+  };
+  /**
+   * Fields that every flag has to have; tests: a spec test where an environment is protected here.
+   */
+  require?: ("description" | "rolloutStatus" | "tags" | "owner" | "kind" | "expires" | "links" | "tests")[];
+  /**
+   * The only words that flags may use, by field.
+   */
+  words?: {
+    /**
+     * Owners.
+     */
+    owner?: string[];
+    /**
+     * Kinds.
+     */
+    kind?: string[];
+    /**
+     * Tags.
+     */
+    tags?: string[];
+    /**
+     * Rollout statuses.
+     */
+    rolloutStatus?: string[];
+  };
+  /**
+   * Kind of flag → days from today within which its `expires` has to lie.
+   */
+  expiresWithin?: {
+    [k: string]: number;
+  };
+  /**
+   * Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.
+   */
+  fullRollout?: string[];
 }

@@ -146,6 +146,10 @@ export interface FlagSpec {
     | {
         [k: string]: string;
       };
+  /**
+   * Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.
+   */
+  allow?: string | [string, ...string[]];
   treatments: Treatments;
   /**
    * Treatment that is served where the flag is killed or traffic is not allocated.

@@ -22,6 +22,10 @@ export interface SegmentSpec {
    */
   trafficType?: string;
   /**
+   * Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.
+   */
+  allow?: string | [string, ...string[]];
+  /**
    * Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.
    */
   environments?: {

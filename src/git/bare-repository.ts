@@ -1,6 +1,6 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gitError, openGit, type Git } from './git.js';
+import { type Git, gitError, openGit, runGit } from './git.js';
 
 /**
  * A bare repository of our own, made with the folders above it where it is absent.
@@ -31,5 +31,9 @@ async function makeBare(directory: string, what: string): Promise<void> {
     throw gitError(purpose, error);
   }
   const git = openGit(await realpath(directory));
-  await git.run(['init', '--quiet', '--bare', '--initial-branch=state', '.'], purpose);
+  await runGit(git, {
+    args: ['init', '--quiet', '--bare', '--initial-branch=state', '.'],
+    purpose,
+    writes: true,
+  });
 }

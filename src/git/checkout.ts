@@ -3,9 +3,8 @@ import { dirname, join, relative, sep } from 'node:path';
 import { FlaghoistError } from '../errors.js';
 import type { RemoteAccess } from './environment.js';
 import { parentsIn } from './commit-text.js';
-import { GitMemory } from './git-memory.js';
-import { exitCodeOf, gitError, openGit, type Git } from './git.js';
-import { runWithInput } from './git-stream.js';
+import { GitCache } from './cache.js';
+import { exitCodeOf, type Git, gitError, isGitMissing, openGit, runGit } from './git.js';
 import { ObjectReader } from './objects.js';
 
 /** A config directory, and the repository that it lies in. */
@@ -31,7 +30,7 @@ export interface Repository {
   readonly prefix: string;
   readonly git: Git;
   readonly objects: ObjectReader;
-  readonly memory: GitMemory;
+  readonly memory: GitCache;
   /** How its origin is spoken to, where that is not what its own config and the operator's environment say. */
   readonly remote?: RemoteAccess;
 }
@@ -47,7 +46,7 @@ export interface Repository {
  */
 export async function openCheckout(
   directory: string,
-  memory: GitMemory = new GitMemory(),
+  memory: GitCache = new GitCache(),
 ): Promise<Checkout> {
   const real = await realDirectory(directory);
   const root = await findRoot(real);
@@ -112,7 +111,11 @@ export async function isAncestor(
       `${a}^{commit}`,
       `${b}^{commit}`,
     ];
-    await runWithInput(repository.git, args, '', `compare commits ${a} and ${b}`);
+    await runGit(repository.git, {
+      args,
+      purpose: `compare commits ${a} and ${b}`,
+      silent: true,
+    });
     memory.keepAncestor(a, b);
     return true;
   } catch (error) {
@@ -155,10 +158,10 @@ const OBJECT_NAME = /^[0-9a-f]{40,64}$/;
 /** The newest commit that both have among their ancestors; null where none is seen, or either is not here. */
 export async function mergeBase(git: Git, a: string, b: string): Promise<string | null> {
   try {
-    const found = await git.run(
-      ['merge-base', '--end-of-options', a, b],
-      `compare commits ${a} and ${b}`,
-    );
+    const found = await runGit(git, {
+      args: ['merge-base', '--end-of-options', a, b],
+      purpose: `compare commits ${a} and ${b}`,
+    });
     return found.trim();
   } catch (error) {
     if (exitCodeOf(error) === null) throw error;
@@ -168,10 +171,10 @@ export async function mergeBase(git: Git, a: string, b: string): Promise<string 
 
 async function revisionIn(repository: Repository, revision: string): Promise<string | null> {
   try {
-    const commit = await repository.git.run(
-      ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`],
-      `find revision "${revision}"`,
-    );
+    const commit = await runGit(repository.git, {
+      args: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`],
+      purpose: `find revision "${revision}"`,
+    });
     return commit.trim();
   } catch (error) {
     if (exitCodeOf(error) === null) throw error;
@@ -231,7 +234,7 @@ interface FoundRepository {
 async function knownRepository(
   root: string,
   objects: ObjectReader,
-  { gitDirs }: GitMemory,
+  { gitDirs }: GitCache,
 ): Promise<FoundRepository | null> {
   const known = gitDirs.get(root);
   const stamp = await dotGitStamp(root);
@@ -251,7 +254,7 @@ async function knownRepository(
 async function askedFor(
   git: Git,
   root: string,
-  { gitDirs }: GitMemory,
+  { gitDirs }: GitCache,
 ): Promise<FoundRepository | null> {
   const stamp = await dotGitStamp(root);
   const answer = await firstAnswer(git, root);
@@ -274,14 +277,21 @@ async function firstAnswer(git: Git, root: string): Promise<string | null> {
   try {
     // In one go, because each process costs several milliseconds.
     const args = ['rev-parse', ...asked, '--revs-only', 'HEAD^{commit}'];
-    return (await runWithInput(git, args, '', purpose)).toString('utf8');
+    return await runGit(git, { args, purpose });
   } catch (error) {
-    if (isMissingProgram(error)) return null;
+    if (isGitMissing(error)) return null;
     throw error;
   }
 }
 
-function isMissingProgram(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+/** Folders whose files change when another commit is checked out, or the branch gets one. Empty without git. */
+export async function headFolders({ repository }: Checkout): Promise<string[]> {
+  if (repository === null) return [];
+  // A linked working tree has a HEAD of its own.
+  const answer = await runGit(repository.git, {
+    args: ['rev-parse', '--path-format=absolute', '--absolute-git-dir'],
+    purpose: 'find HEAD',
+  });
+  const { gitDir } = repository;
+  return [...new Set([answer.trimEnd(), gitDir, join(gitDir, 'refs', 'heads')])];
 }

@@ -1,11 +1,10 @@
 import { FlaghoistError } from '../errors.js';
-import { openBare } from './bare-repository.js';
+import { openBare, isRepository } from './bare-repository.js';
 import type { Checkout, Repository } from './checkout.js';
-import { summaryOf, type CommitSummary } from './commit-summary.js';
+import { summaryOf, type CommitSummary } from './log.js';
 import type { RemoteAccess } from './environment.js';
-import { GitMemory } from './git-memory.js';
-import type { Git } from './git.js';
-import { runWithInput } from './git-stream.js';
+import { GitCache } from './cache.js';
+import { type Git, runGit, openGit } from './git.js';
 import { ObjectReader } from './objects.js';
 
 export interface CloneOptions {
@@ -47,9 +46,8 @@ export class Clone {
     const git = await this.#open();
     const from = branch === null ? 'HEAD' : `refs/heads/${branch}`;
     const into = `refs/remotes/origin/${branch ?? 'HEAD'}`;
-    await runWithInput(
-      git,
-      [
+    await runGit(git, {
+      args: [
         'fetch',
         '--quiet',
         '--no-tags',
@@ -59,10 +57,10 @@ export class Clone {
         remote.url,
         `+${from}:${into}`,
       ],
-      '',
-      `fetch ${branch ?? 'HEAD'} of ${remote.url}`,
-      { reach: remote, signal },
-    );
+      purpose: `fetch ${branch ?? 'HEAD'} of ${remote.url}`,
+      network: remote,
+      signal,
+    });
     return summaryOf(git, into);
   }
 
@@ -72,7 +70,7 @@ export class Clone {
    * @param head full hash.
    * @param memory of earlier runs over it.
    */
-  async checkout(head: string, memory: GitMemory = new GitMemory()): Promise<Checkout> {
+  async checkout(head: string, memory: GitCache = new GitCache()): Promise<Checkout> {
     const git = await this.#open();
     const objects = new ObjectReader(git);
     const repository: Repository = {
@@ -114,4 +112,41 @@ function prefixOf(path: string): string {
     );
   }
   return parts.map((part) => `${part}/`).join('');
+}
+
+/** Objects that lie about one by one, above which it is worth packing them. */
+const MAX_LOOSE = 1_000;
+/** As many packs as are searched one after the other without harm. */
+const MAX_PACKS = 20;
+/** The first time, over what an earlier process left, takes longest. */
+const TIMEOUT_MS = 900_000;
+
+/**
+ * Packs a bare repository of our own if there is much to pack, so that its files do not grow in number with each fetch
+ * and each apply. Small packs are joined and large ones left alone, so that a large repository is not written anew each
+ * time. Nothing is dropped, not even what nothing leads to any more: a history that was rewritten can still be compared
+ * with. Other commands may run at the same time.
+ *
+ * @param directory nothing happens where no repository is.
+ * @throws FlaghoistError `GIT`
+ */
+export async function runMaintenance(directory: string, signal: AbortSignal): Promise<void> {
+  if (!(await isRepository(directory))) return;
+  const git = openGit(directory);
+  if (!(await isUntidy(git))) return;
+  const args = ['repack', '--geometric=2', '-d', '-l', '-q', '--no-write-bitmap-index'];
+  await runGit(git, {
+    args,
+    purpose: `pack "${directory}"`,
+    writes: true,
+    signal,
+    timeoutMs: TIMEOUT_MS,
+  });
+}
+
+async function isUntidy(git: Git): Promise<boolean> {
+  const counts = await runGit(git, { args: ['count-objects', '-v'], purpose: 'count objects' });
+  const countOf = (name: string): number =>
+    Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(counts)?.[1] ?? 0);
+  return countOf('count') > MAX_LOOSE || countOf('packs') > MAX_PACKS;
 }

@@ -1,4 +1,6 @@
-/** What a commit says, taken from the object as git stores it. Untrusted text, not yet cleaned. */
+import { withoutApiKeys } from '../model/api-keys.js';
+
+/** What a commit says, taken from the object as git stores it, without Admin API keys. Untrusted text, not yet cleaned. */
 export interface CommitText {
   readonly id: string;
   /** Name only: mail addresses stay here. */
@@ -21,7 +23,7 @@ export function parseCommit(id: string, object: Buffer): CommitText {
   const end = object.indexOf('\n\n');
   const header = object.toString('utf8', 0, end === -1 ? object.length : end);
   const encoding = /^encoding (.+)$/m.exec(header)?.[1] ?? 'utf-8';
-  const text = decode(object.subarray(0, Math.max(end, 0) + MAX_BYTES), encoding);
+  const text = withoutApiKeys(decode(object.subarray(0, Math.max(end, 0) + MAX_BYTES), encoding));
   const message = end === -1 ? '' : text.slice(text.indexOf('\n\n') + 2);
   const author = /^author (.*) <[^\n]*$/m.exec(text.slice(0, text.indexOf('\n\n')))?.[1];
   const [subject = '', ...rest] = message
@@ -34,7 +36,7 @@ export function parseCommit(id: string, object: Buffer): CommitText {
     author: author?.trim() === undefined || author.trim() === '' ? 'unknown' : author.trim(),
     subject,
     body: trailers.body,
-    ...trailers.ours,
+    ...trailers.own,
   };
 }
 
@@ -51,7 +53,7 @@ export function parentsIn(object: Buffer): string[] {
  */
 function takeTrailers(paragraphs: readonly string[]): {
   body: string;
-  ours: Pick<CommitText, 'flagTitle' | 'flagComment'>;
+  own: Pick<CommitText, 'flagTitle' | 'flagComment'>;
 } {
   let first = paragraphs.length;
   while (first > 0 && isTrailers(paragraphs[first - 1] ?? '')) first -= 1;
@@ -71,7 +73,7 @@ function takeTrailers(paragraphs: readonly string[]): {
   const flagComment = found.get('flag-comment');
   return {
     body: kept.join('\n\n'),
-    ours: {
+    own: {
       ...(flagTitle === undefined ? {} : { flagTitle }),
       ...(flagComment === undefined ? {} : { flagComment }),
     },

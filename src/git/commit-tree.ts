@@ -1,9 +1,9 @@
 import { FlaghoistError } from '../errors.js';
-import { byCodeUnits } from '../kinds/json.js';
-import { findSorted } from '../kinds/sorted.js';
-import { isSpecPath, type SpecTree, type TreeEntry } from '../model/tree.js';
+import { byCodeUnits } from '../model/json.js';
+import { findSorted } from '../model/collections.js';
+import { isSpecPath, type SpecTree, type TreeEntry } from '../model/spec-tree.js';
 import type { Checkout, Repository } from './checkout.js';
-import { changedTree, typeOfMode } from './changed-tree.js';
+import { runGit } from './git.js';
 
 /**
  * The files of the config directory as a commit has them. They are listed at once and read when asked for, through
@@ -17,20 +17,23 @@ export async function commitTree(checkout: Checkout, commit: string): Promise<Sp
   if (repository === null) {
     throw new Error(`bug: commit ${commit} asked of a directory without a repository`);
   }
-  const { objects, memory } = repository;
+  const { objects, memory, prefix } = repository;
   const entries =
-    memory.treeAt(commit) ??
+    memory.treeAt(commit, prefix) ??
     (await changedTree(repository, commit)) ??
     (await listTree(repository, commit));
-  memory.keepTree(commit, entries);
+  memory.keepTree({ commit, prefix, entries });
   return new CommitTree(entries, async (blobId) => objects.read(blobId));
 }
 
+/** Every file below a folder, with its mode, object name and size, NUL after each. */
+const LIST_FILES = ['ls-tree', '-r', '-z', '-l', '--full-tree'];
+
 async function listTree({ git, prefix }: Repository, commit: string): Promise<TreeEntry[]> {
-  const listing = await git.run(
-    ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit, ...atPrefix(prefix)],
-    `list the files of commit ${commit}`,
-  );
+  const listing = await runGit(git, {
+    args: [...LIST_FILES, '--end-of-options', commit, ...atPrefix(prefix)],
+    purpose: `list the files of commit ${commit}`,
+  });
   const entries = listing.split('\0').flatMap((line) => parseEntry(line, prefix));
   return entries.sort((a, b) => byCodeUnits(a.path, b.path));
 }
@@ -73,4 +76,77 @@ function parseEntry(line: string, prefix: string): TreeEntry[] {
 
 function atPrefix(prefix: string): string[] {
   return prefix === '' ? [] : [prefix];
+}
+
+/** More files than these are listed faster all together. */
+const FEW = 500;
+
+/**
+ * The files of a commit by what differs from the one that was listed last, of the same folder; null where there is none, or very much does.
+ * Files that are the same are the same objects.
+ */
+async function changedTree(repository: Repository, commit: string): Promise<TreeEntry[] | null> {
+  const { git, prefix, memory, objects } = repository;
+  const last = memory.lastTree(prefix);
+  if (last === undefined) return null;
+  const options = ['-r', '-z', '--raw', '--no-abbrev', '--no-renames', '--no-ext-diff'];
+  const differing = await runGit(git, {
+    args: ['diff-tree', ...options, '--end-of-options', last.commit, commit, ...below(prefix)],
+    purpose: `compare the files of commits ${last.commit} and ${commit}`,
+  })
+    // The older one may have been dropped from the repository meanwhile.
+    .catch(() => null);
+  const changes = differing === null ? null : parseChanges(differing, prefix);
+  if (changes === null || changes.size > FEW) return null;
+  const entries = await Promise.all(
+    [...changes].map(async ([path, change]): Promise<[string, TreeEntry | null]> => {
+      if (change === null) return [path, null];
+      const { type, blobId } = change;
+      const header = type === 'submodule' ? null : await objects.header(blobId);
+      return [path, { path, type, sizeBytes: header?.sizeBytes ?? 0, blobId }];
+    }),
+  );
+  return withChanges(last.entries, new Map(entries));
+}
+
+/** Null: the file is gone. */
+type FileChange = { readonly type: TreeEntry['type']; readonly blobId: string } | null;
+
+/** Path → what is there now, from `:<mode> <mode> <id> <id> <status>\0<path>\0`; null: it is not of that form. */
+function parseChanges(output: string, prefix: string): Map<string, FileChange> | null {
+  const tokens = output.split('\0');
+  const changes = new Map<string, FileChange>();
+  for (let at = 0; at + 1 < tokens.length; at += 2) {
+    const [, mode = '', , blobId = '', status = ''] = (tokens[at] ?? '').split(' ');
+    const fullPath = tokens[at + 1] ?? '';
+    if (!/^[AMDT]$/.test(status) || !fullPath.startsWith(prefix)) return null;
+    const path = fullPath.slice(prefix.length);
+    if (!isSpecPath(path)) continue;
+    changes.set(path, status === 'D' ? null : { type: typeOfMode(mode), blobId });
+  }
+  return changes;
+}
+
+function withChanges(
+  entries: readonly TreeEntry[],
+  changes: ReadonlyMap<string, TreeEntry | null>,
+): TreeEntry[] {
+  const added = new Map(changes);
+  const kept: TreeEntry[] = [];
+  for (const entry of entries) {
+    const now = changes.get(entry.path);
+    if (now !== undefined) added.delete(entry.path);
+    if (now !== null) kept.push(now ?? entry);
+  }
+  const more = [...added.values()].filter((entry) => entry !== null);
+  return more.length === 0 ? kept : [...kept, ...more].sort((a, b) => byCodeUnits(a.path, b.path));
+}
+
+function typeOfMode(mode: string): TreeEntry['type'] {
+  if (mode === '120000') return 'symlink';
+  return mode === '160000' ? 'submodule' : 'file';
+}
+
+function below(prefix: string): string[] {
+  return prefix === '' ? [] : ['--', prefix];
 }

@@ -1,14 +1,16 @@
-import { constants, lstatSync, type BigIntStats } from 'node:fs';
+import { constants, lstatSync, readFileSync, type BigIntStats, type Dirent } from 'node:fs';
 import { open, readdir, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
-import { byCodeUnits } from '../kinds/json.js';
-import { isSpecPath, type SpecTree, type TreeEntry } from '../model/tree.js';
+import { join, relative, sep } from 'node:path';
+import { createHash } from 'node:crypto';
+import { byCodeUnits } from '../model/json.js';
+import { isSpecPath, type EntryType, type SpecTree, type TreeEntry } from '../model/spec-tree.js';
 import { gitError } from './git.js';
 
 /**
  * The files of a config directory as they lie on disk, ignored ones included.
  *
- * Symbolic links are listed as such and never followed, so nothing outside the directory is reached.
+ * Symbolic links are listed as such and never followed, so nothing outside the directory is reached. Nor is a repository
+ * inside the directory entered: what it holds belongs to no commit of the one around it.
  *
  * @throws FlaghoistError `GIT` a folder or file cannot be read.
  */
@@ -60,23 +62,91 @@ class DirectoryTree implements SpecTree {
 
 async function entriesBelow(root: string, folder: string): Promise<TreeEntry[]> {
   const found: TreeEntry[] = [];
-  for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+  const inside = await readdir(join(root, folder), { withFileTypes: true });
+  if (folder !== '' && inside.some(({ name }) => name === '.git')) {
+    return [{ path: folder.slice(0, -1), type: 'submodule', sizeBytes: 0 }];
+  }
+  for (const entry of inside) {
     const path = `${folder}${entry.name}`;
-    if (entry.name === '.git') continue;
+    if (!isSpecPath(path)) continue;
     if (entry.isDirectory()) {
       // One folder after the other: a deep tree must not open them all at once.
-      if (isSpecPath(`${path}/`)) found.push(...(await entriesBelow(root, `${path}/`)));
-    } else if (isSpecPath(path) && (entry.isFile() || entry.isSymbolicLink())) {
-      const type = entry.isFile() ? 'file' : 'symlink';
+      found.push(...(await entriesBelow(root, `${path}/`)));
+    } else {
       // One call after the other takes a tenth of what as many promises do.
       const stats = lstatSync(join(root, path), { bigint: true });
-      found.push({ path, type, sizeBytes: Number(stats.size), stamp: stampOf(stats) });
+      found.push({
+        path,
+        type: typeOf(entry),
+        sizeBytes: Number(stats.size),
+        stamp: stampOf(stats),
+      });
     }
   }
   return found;
 }
 
+function typeOf(entry: Dirent): EntryType {
+  if (entry.isFile()) return 'file';
+  return entry.isSymbolicLink() ? 'symlink' : 'special';
+}
+
+/** Folders that people mean one of ours by. */
+const NEAR_FOLDER = /^(?:flags?|segments?|identit(?:y|ies)|kills?|tests?)$/i;
+const SPEC_ENDING = /\.(?:ya?ml|keys)$/i;
+/** More than these are no slip, and larger ones are no specs. */
+const MOST_BESIDE = 1_000;
+const MAX_BESIDE_BYTES = 256 * 1024;
+
+/**
+ * Files of a config directory that may be meant as specs and are not read: at its top, and in folders that are almost
+ * named like ours. A thousand at most, by path; links are not followed.
+ *
+ * @throws FlaghoistError `GIT` a folder or file cannot be read.
+ */
+export async function filesBeside(
+  directory: string,
+): Promise<readonly { readonly path: string; readonly text: string }[]> {
+  try {
+    const top = await readdir(directory, { withFileTypes: true });
+    const paths = top.flatMap((entry) =>
+      entry.isFile() && SPEC_ENDING.test(entry.name) && !isSpecPath(entry.name) ? [entry.name] : [],
+    );
+    for (const entry of top) {
+      if (!entry.isDirectory() || isSpecPath(entry.name) || !NEAR_FOLDER.test(entry.name)) continue;
+      const inside = await readdir(join(directory, entry.name), {
+        recursive: true,
+        withFileTypes: true,
+      });
+      for (const each of inside) {
+        if (!each.isFile() || !SPEC_ENDING.test(each.name)) continue;
+        paths.push(relative(directory, join(each.parentPath, each.name)).replaceAll(sep, '/'));
+      }
+    }
+    const found = paths.sort(byCodeUnits).slice(0, MOST_BESIDE);
+    return found.flatMap((path) => {
+      const full = join(directory, path);
+      if (lstatSync(full).size > MAX_BESIDE_BYTES) return [];
+      return [{ path, text: readFileSync(full, 'utf8') }];
+    });
+  } catch (error) {
+    throw gitError(`look for specs beside those of "${directory}"`, error);
+  }
+}
+
 /** Another one whenever the file is another, or was written or moved; but for changes within one tick of the clock. */
 function stampOf({ dev, ino, mode, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, mode, size, mtimeNs, ctimeNs].join(' ');
+}
+
+/**
+ * What lies on disk, in one word: another one where a file that flaghoist reads was written, replaced, added or taken
+ * away. Contents are not read, so it may change where they did not.
+ *
+ * @param disk see `directoryTree`.
+ */
+export function directoryFingerprint(disk: SpecTree): string {
+  const hash = createHash('sha256');
+  for (const { path, stamp = '' } of disk.list()) hash.update(`${path}\0${stamp}\n`);
+  return hash.digest('hex');
 }

@@ -3,28 +3,33 @@ import { devNull } from 'node:os';
 /**
  * Settings that stand above those of the repository, because git would run a program, wait for a person, or touch
  * the network by its word. The repository's own config is untrusted input like everything else in it.
+ *
+ * Two kinds of program need no setting. Git starts a pager only for a terminal, and its output is always a pipe here;
+ * and it starts a diff program only for a patch, which no command here prints.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   'core.hooksPath': devNull,
   'core.fsmonitor': 'false',
-  'core.pager': 'cat',
-  'core.sshCommand': '',
   'core.attributesFile': devNull,
   'core.excludesFile': devNull,
   // What a run remembers must outlive a power cut: it is written before the request that it speaks of.
   'core.fsync': 'committed,reference',
-  'credential.helper': '',
-  'diff.external': '',
   'log.showSignature': 'false',
   'commit.gpgSign': 'false',
   'gc.auto': '0',
   'maintenance.auto': 'false',
 };
 
-/** What comes from somewhere else is looked at before it is kept, and no program is asked for a password. */
+/**
+ * Settings for the commands that fetch and push. What comes from somewhere else is looked at before it is kept, and no
+ * program is started for a password, a connection or a signature. Without a network git starts none of these programs,
+ * because no protocol is allowed then.
+ */
 const ORIGIN_SETTINGS: Readonly<Record<string, string>> = {
   'core.askPass': '',
   'core.gitProxy': '',
+  'core.sshCommand': '',
+  'credential.helper': '',
   'fetch.recurseSubmodules': 'false',
   'push.recurseSubmodules': 'no',
   'push.gpgSign': 'false',
@@ -47,7 +52,7 @@ export interface RemoteAccess {
 /**
  * Where a command may go: nowhere, to `origin` with the operator's own credentials for git, or to one server.
  */
-export type Reach = 'local' | 'origin' | RemoteAccess;
+export type NetworkAccess = 'local' | 'origin' | RemoteAccess;
 
 /** Of the operator's own environment; the repository has no word in it. */
 const CREDENTIALS = [
@@ -66,7 +71,7 @@ const CREDENTIALS = [
   'no_proxy',
 ] as const;
 
-function reachVariables(reach: Reach): Record<string, string> {
+function networkVariables(reach: NetworkAccess): Record<string, string> {
   if (reach === 'local') return {};
   const given = CREDENTIALS.flatMap((name) => {
     const value = process.env[name];
@@ -88,7 +93,7 @@ function reachVariables(reach: Reach): Record<string, string> {
  */
 export function gitEnvironment(
   trusted: string | null,
-  reach: Reach = 'local',
+  reach: NetworkAccess = 'local',
 ): Record<string, string> {
   const settings = Object.entries({
     ...SETTINGS,
@@ -101,7 +106,6 @@ export function gitEnvironment(
     PATH: process.env['PATH'] ?? '',
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
-    GIT_PAGER: 'cat',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: devNull,
@@ -111,7 +115,7 @@ export function gitEnvironment(
     GIT_ALLOW_PROTOCOL: 'none',
     // Replaced objects would make a commit say what it does not.
     GIT_NO_REPLACE_OBJECTS: '1',
-    ...reachVariables(reach),
+    ...networkVariables(reach),
     GIT_CONFIG_COUNT: String(settings.length),
     ...Object.fromEntries(
       settings.flatMap(([key, value], index) => [

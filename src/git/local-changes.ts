@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readlink } from 'node:fs/promises';
+import { lstat, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { byCodeUnits } from '../kinds/json.js';
-import type { SpecTree, TreeEntry } from '../model/tree.js';
+import { byCodeUnits } from '../model/json.js';
+import type { SpecTree, TreeEntry } from '../model/spec-tree.js';
 import type { Checkout, Repository } from './checkout.js';
 import { commitTree } from './commit-tree.js';
 import { directoryTree } from './directory-tree.js';
-import { runWithInput } from './git-stream.js';
+import { runGit } from './git.js';
 
 /**
  * Paths that flaghoist reads and that differ between HEAD and the disk, new ones included unless git ignores them.
@@ -25,22 +25,42 @@ export async function localChanges(checkout: Checkout, onDisk?: SpecTree): Promi
   const committed = head === null ? [] : (await commitTree(checkout, head)).list();
   const known = new Set(committed.map(({ path }) => path));
 
+  const submodules = committed.filter(({ type }) => type === 'submodule').map(({ path }) => path);
   const changed: string[] = [];
   const missing: string[] = [];
   for (const entry of committed) {
-    if (entry.type === 'submodule') continue;
     const now = byPath.get(entry.path);
-    if (now === undefined) missing.push(entry.path);
+    if (entry.type === 'submodule') {
+      if (!(await isSubmodule(entry.path, disk, directory))) changed.push(entry.path);
+    } else if (now === undefined) missing.push(entry.path);
     // One file after the other: ten thousand open at once are too many.
     else if (!(await sameContent(entry, now, disk, checkout))) changed.push(entry.path);
   }
-  const added = [...byPath.keys()].filter((path) => !known.has(path));
+  const added = [...byPath.keys()].filter(
+    // Git refuses to say anything about what lies in the place of a submodule, which itself counts as changed.
+    (path) => !known.has(path) && !isBelow(path, submodules),
+  );
   const all = [
     ...changed,
     ...(await withoutSkipped(repository, missing)),
     ...(await withoutIgnored(repository, added)),
   ];
   return all.sort(byCodeUnits);
+}
+
+function isBelow(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path.startsWith(`${folder}/`));
+}
+
+/** Whether a submodule of HEAD is there still: a repository, or the empty folder of one that was not fetched. */
+async function isSubmodule(path: string, disk: SpecTree, directory: string): Promise<boolean> {
+  const now = disk.list().find((each) => each.path === path || isBelow(each.path, [path]));
+  if (now !== undefined) return now.type === 'submodule' && now.path === path;
+  try {
+    return (await lstat(join(directory, path))).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 async function sameContent(
@@ -91,10 +111,10 @@ function blobId(content: Buffer, other: string | undefined): string {
 /** A sparse checkout leaves files out on purpose. */
 async function withoutSkipped(repository: Repository, paths: string[]): Promise<string[]> {
   if (paths.length === 0) return [];
-  const listing = await repository.git.run(
-    ['ls-files', '-z', '-t', '--full-name'],
-    'list the files of the index',
-  );
+  const listing = await runGit(repository.git, {
+    args: ['ls-files', '-z', '-t', '--full-name'],
+    purpose: 'list the files of the index',
+  });
   const skipped = new Set(
     listing.split('\0').flatMap((line) => (line.startsWith('S ') ? [line.slice(2)] : [])),
   );
@@ -103,14 +123,13 @@ async function withoutSkipped(repository: Repository, paths: string[]): Promise<
 
 async function withoutIgnored(repository: Repository, paths: string[]): Promise<string[]> {
   if (paths.length === 0) return [];
-  const ignored = await runWithInput(
-    repository.git,
-    ['check-ignore', '-z', '--stdin'],
-    paths.map((path) => `${repository.prefix}${path}\0`).join(''),
-    'ask git which files it ignores',
-    // 1: none of them.
-    { allowedExitCodes: [0, 1] },
-  );
-  const names = new Set(ignored.toString('utf8').split('\0'));
+  const ignored = await runGit(repository.git, {
+    args: ['check-ignore', '-z', '--stdin'],
+    purpose: 'ask git which files it ignores',
+    input: paths.map((path) => `${repository.prefix}${path}\0`).join(''),
+    // 1: git ignores none of them.
+    allowedExitCodes: [0, 1],
+  });
+  const names = new Set(ignored.split('\0'));
   return paths.filter((path) => !names.has(repository.prefix + path));
 }

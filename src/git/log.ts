@@ -1,4 +1,5 @@
-import type { Repository } from './checkout.js';
+import type { Repository, Checkout } from './checkout.js';
+import { type Git, runGit } from './git.js';
 
 /** A commit that touched files of the config directory. */
 export interface LoggedCommit {
@@ -9,7 +10,7 @@ export interface LoggedCommit {
 }
 
 /** Longer histories are read from the newest end only. */
-const MAX_COMMITS = 2_000;
+export const MAX_LOGGED = 2_000;
 
 const FOLDERS = ['flaghoist.yaml', 'flags', 'segments', 'identities', 'kills'];
 
@@ -26,8 +27,8 @@ export async function readLog(
   from: string | null,
   to: string,
 ): Promise<LoggedCommit[]> {
-  const output = await git.run(
-    [
+  const output = await runGit(git, {
+    args: [
       '--literal-pathspecs',
       'log',
       '-z',
@@ -40,15 +41,15 @@ export async function readLog(
       '--no-ext-diff',
       '--no-color',
       '--no-show-signature',
-      `--max-count=${String(MAX_COMMITS)}`,
+      `--max-count=${String(MAX_LOGGED)}`,
       '--end-of-options',
       to,
       ...(from === null ? [] : [`^${from}`]),
       '--',
       ...FOLDERS.map((folder) => prefix + folder),
     ],
-    `read the history of ${to}`,
-  );
+    purpose: `read the history of ${to}`,
+  });
   return parseLog(output, prefix).filter(({ paths }) => paths.length > 0);
 }
 
@@ -69,4 +70,75 @@ function parseLog(output: string, prefix: string): LoggedCommit[] {
       commits.at(-1)?.paths.push(path.slice(prefix.length));
   }
   return commits;
+}
+
+export interface CommitSummary {
+  /** Full hash. */
+  readonly commit: string;
+  /** Untrusted text. */
+  readonly subject: string;
+  /** ISO 8601. */
+  readonly committedAt: string;
+}
+
+const MAX_SUBJECT = 200;
+
+/** @throws FlaghoistError `GIT` there is no such commit here. */
+export async function commitIn({ repository }: Checkout, commit: string): Promise<CommitSummary> {
+  if (repository === null) throw new Error(`bug: commit ${commit} asked of files without git`);
+  return summaryOf(repository.git, commit);
+}
+
+/**
+ * The newest commits reachable from HEAD that touched one of these files, newest first; none before the first commit.
+ *
+ * @param paths relative to the config directory.
+ */
+export async function newestCommits(
+  { repository, head }: Pick<Checkout, 'repository' | 'head'>,
+  paths: readonly string[],
+  most: number,
+): Promise<readonly { readonly id: string; readonly subject: string }[]> {
+  if (repository === null || head === null) return [];
+  const { git, prefix } = repository;
+  const answer = await runGit(git, {
+    args: [
+      '--literal-pathspecs',
+      'log',
+      '-z',
+      `--max-count=${String(most)}`,
+      '--no-show-signature',
+      '--format=tformat:%H %s',
+      '--end-of-options',
+      head,
+      '--',
+      ...paths.map((path) => prefix + path),
+    ],
+    purpose: 'read the newest commits of a file',
+  });
+  return answer.split('\0').flatMap((text) => {
+    const [, id, subject = ''] = /^([0-9a-f]{40,64}) (.*)$/.exec(text) ?? [];
+    return id === undefined ? [] : [{ id, subject: subject.slice(0, MAX_SUBJECT) }];
+  });
+}
+
+/**
+ * @param revision hash, or full name of a ref.
+ * @throws FlaghoistError `GIT` there is no such commit here.
+ */
+export async function summaryOf(git: Git, revision: string): Promise<CommitSummary> {
+  const answer = await runGit(git, {
+    args: [
+      'log',
+      '--max-count=1',
+      '--no-show-signature',
+      '--format=tformat:%H%n%cI%n%s',
+      '--end-of-options',
+      revision,
+      '--',
+    ],
+    purpose: `read commit ${revision}`,
+  });
+  const [commit = revision, committedAt = '', subject = ''] = answer.split('\n');
+  return { commit, committedAt, subject: subject.slice(0, MAX_SUBJECT) };
 }

@@ -1,7 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { Socket } from 'node:net';
-import { gitError, type Git } from './git.js';
-import { spawnGit } from './git-stream.js';
+import { gitError, type Git, spawnGit } from './git.js';
 
 interface Waiting {
   readonly name: string;
@@ -45,7 +44,7 @@ export class ObjectReader {
   #answered = 0;
   #unsent = '';
   #chunks: Buffer[] = [];
-  #held = 0;
+  #buffered = 0;
   /** Bytes that must have come before it is worth looking again. */
   #needed = 1;
   /** Bytes of a content that nobody asked for and that are still to come. */
@@ -142,8 +141,8 @@ export class ObjectReader {
     const news = this.#withoutPassed(chunk);
     if (news.length === 0) return;
     this.#chunks.push(news);
-    this.#held += news.length;
-    if (this.#held < this.#needed) return;
+    this.#buffered += news.length;
+    if (this.#buffered < this.#needed) return;
     let rest = this.#chunks.length === 1 ? news : Buffer.concat(this.#chunks);
     for (;;) {
       const isHeader = this.#waiting[this.#answered]?.isHeader === true;
@@ -157,7 +156,7 @@ export class ObjectReader {
       rest = rest.subarray(found.length);
     }
     this.#chunks = rest.length === 0 ? [] : [rest];
-    this.#held = rest.length;
+    this.#buffered = rest.length;
     this.#watch();
   }
 
@@ -187,7 +186,7 @@ export class ObjectReader {
     this.#answered = 0;
     this.#unsent = '';
     this.#chunks = [];
-    this.#held = 0;
+    this.#buffered = 0;
     this.#needed = 1;
     this.#passing = 0;
     this.#watch();

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { FlaghoistError } from '../errors.js';
 import type { RemoteAccess } from './environment.js';
-import { SCP_LIKE } from './state-origin.js';
 
 export interface RemoteOptions {
   /** https, ssh, `user@host:path`, file or a path; http on loopback only. Without credentials. */
@@ -15,6 +14,9 @@ export interface RemoteOptions {
   /** For ssh: the only keys of servers that are accepted. */
   readonly knownHostsFile?: string | undefined;
 }
+
+/** `git@host:path`, with no slash before the colon. */
+export const SCP_LIKE = /^[\w.-]+@?[\w.-]*:(?!:)/;
 
 const DEFAULT_USER = 'x-access-token';
 

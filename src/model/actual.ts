@@ -1,4 +1,4 @@
-import type { KeyDigest, KeyList } from '../kinds/key-list.js';
+import type { KeyDigest, KeyList } from './segment-keys.js';
 import type {
   WireDefinition,
   WireEnvironment,
@@ -6,12 +6,12 @@ import type {
   WireRolloutStatus,
   WireSegment,
   WireWorkspace,
-} from '../api/wire.js';
+} from '../admin-api/wire.js';
 
 /** What the service says is, for the objects that were asked for. Nothing in here was guessed from a failed read. */
 export interface Actual {
   readonly workspace: WireWorkspace;
-  /** By the name that the service has; in the service's order. */
+  /** Environments by the name that the service has, in the service's order. */
   readonly environments: ReadonlyMap<string, WireEnvironment>;
   readonly rolloutStatuses: readonly WireRolloutStatus[];
   /** Names; null where the service does not list them. */

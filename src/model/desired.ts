@@ -1,20 +1,34 @@
-import type { Definition, FlagFields } from '../kinds/flag.js';
-import type { Identities } from '../kinds/identity.js';
-import type { KeyList } from '../kinds/key-list.js';
+import type { LintSpec } from '../generated/config.schema.d.js';
+import type { Definition, FlagFields } from './flag/flag.js';
+import type { Identities } from './identities.js';
+import type { KeyList } from './segment-keys.js';
 import type { Location } from './diagnostic.js';
 
-/** What the specs of one commit say should be. Every map iterates in code-unit order of its keys. */
-export interface Desired {
-  readonly config: Config;
+/** The objects that specs declare, kind by kind. Every map iterates in code-unit order of its keys. */
+export interface DesiredObjects {
   readonly flags: ReadonlyMap<string, DesiredFlag>;
   readonly segments: ReadonlyMap<string, DesiredSegment>;
   /** One for each traffic type and environment (as the config names it), in their order. */
   readonly identities: readonly DesiredIdentities[];
+}
+
+/** What the specs of one commit say should be. */
+export interface Desired extends DesiredObjects {
+  readonly config: Config;
   /** Break-glass entries. */
   readonly kills: readonly DesiredKill[];
   /** Environments, as the config names them, whose break-glass list is there: only such a list can take an entry back. */
   readonly killLists: ReadonlySet<string>;
 }
+
+/** What specs say that declare nothing and kill nothing. */
+export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
+  flags: new Map(),
+  segments: new Map(),
+  identities: [],
+  kills: [],
+  killLists: new Set(),
+};
 
 export type DriftPolicy = 'revert' | 'report';
 export type ConflictPolicy = 'apply' | 'hold';
@@ -34,7 +48,7 @@ export interface Guards {
 export interface Config {
   /** Name or id. */
   readonly workspace: string;
-  /** In the order of application. */
+  /** Environments in the order of application. */
   readonly environments: readonly EnvironmentConfig[];
   /** A proposal: the operator decides where the key goes. */
   readonly serviceUrl?: string;
@@ -43,12 +57,14 @@ export interface Config {
   readonly references: { readonly segments: readonly string[]; readonly flags: readonly string[] };
   readonly prune: boolean;
   readonly suspend: boolean;
+  /** Absent: the state is shared over origin where that can be done (`auto`). */
   readonly pushState?: boolean;
   readonly guards: Guards;
   /** Absent: `revert`, and `report` in a protected environment. Likewise below. */
   readonly onDrift?: DriftPolicy;
   readonly onConflict?: ConflictPolicy;
   readonly onLiveKill?: LiveKillPolicy;
+  readonly lint?: LintSpec;
 }
 
 export interface EnvironmentConfig {

@@ -1,6 +1,6 @@
 /**
- * Whom a change reaches: who is served another treatment after the plan than before it. Worked out from definitions and
- * lists of keys alone; `docs/impact.md` has the reasoning.
+ * Whom a change reaches: who is served another treatment, or the same with another configuration, after the plan than
+ * before it. Worked out from definitions and lists of keys alone; `docs/impact.md` has the reasoning.
  */
 export interface Impact {
   /**
@@ -8,13 +8,21 @@ export interface Impact {
    * those that use what changed, by name. Flags by which nobody is reached are left out.
    */
   readonly flags: readonly FlagImpact[];
-  /** In the order of `RISKS`. */
+  /** Risks in the order of `RISKS`. */
   readonly risks: readonly Risk[];
+  /**
+   * Whom a restore of the changed flag would reach once the plan is applied. Absent: the plan does not leave the flag
+   * killed, or does nothing to it but kill it.
+   */
+  readonly afterRestore?: FlagImpact;
 }
 
 /** What a reviewer should not overlook. The words are stable; programs may hold on to them. */
 export const RISKS = [
-  /** In a protected environment all of the traffic gets one treatment, which is not the default, and did not before. */
+  /**
+   * In a protected environment all of the traffic gets one treatment, which is not the default, and some of it got another
+   * one before, or another configuration.
+   */
   'all-of-production',
   /** The flag is killed. */
   'kills',
@@ -32,21 +40,23 @@ export type Risk = (typeof RISKS)[number];
 export interface FlagImpact {
   readonly flag: string;
   readonly environment: string;
-  /** Per cent of the traffic that gets another treatment, over all moves; of keys that stand in no known list. */
+  /** Per cent of the traffic that gets something else, over all moves; of keys that stand in no known list. */
   readonly traffic: Range;
-  /** Listed keys that get another treatment, over all moves. Of a changed segment only the keys that it gains or loses. */
+  /** Listed keys that get something else, over all moves. Of a changed segment only the keys that it gains or loses. */
   readonly keys: KeyCount;
   /** How many listed keys were looked at. */
   readonly listed: number;
-  /** By what they move, the largest first. */
+  /** Moves by their size, the largest first. */
   readonly moves: readonly Move[];
   /** There were too many combinations to look at each: the ranges are wider than they need be. */
   readonly bounded: boolean;
 }
 
-/** From one treatment to another one. */
+/** From one treatment to another one; where both are the same, to another configuration of it. */
 export interface Move {
-  /** Null: there is no definition, and whoever asks is answered `control`. Likewise `to`. */
+  /**
+   * Null where there is no definition: evaluators then answer `control`. The same holds for `to`.
+   */
   readonly from: string | null;
   readonly to: string | null;
   readonly traffic: Range;

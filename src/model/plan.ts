@@ -1,5 +1,6 @@
 import type { Location } from './diagnostic.js';
-import type { ObjectId, ObjectRef } from './object-id.js';
+import type { ChangeNote } from './outcome.js';
+import type { ObjectId, ObjectRef } from './ref.js';
 import type { Step } from './step.js';
 
 export type Action = 'create' | 'update' | 'delete' | 'activate' | 'deactivate';
@@ -29,9 +30,11 @@ export type WithheldWhy =
   | 'still-in-use'
   /** Changed on the service only, and `onDrift` is `report`. */
   | 'drift-reported'
+  /** Changed on the service only, and corrected three times within an hour: somebody else keeps writing it. */
+  | 'contested'
   /** Changed on both sides, and `onConflict` is `hold`. */
   | 'conflict-held'
-  /** Never ours before, different, in a protected environment, and nobody said `--adopt`. */
+  /** It differs in a protected environment, no run remembers it here, and nobody said `--adopt`. */
   | 'adopt-needed'
   /** The service sets this at creation only. */
   | 'immutable'
@@ -39,7 +42,7 @@ export type WithheldWhy =
   | 'live-kill'
   /** The service wants an approval first. */
   | 'approval-needed'
-  /** `suspend: true`. */
+  /** Nothing else stands against it than that the run is suspended. */
   | 'suspended'
   /** An earlier object that this one needs is withheld. */
   | 'needs-withheld'
@@ -69,7 +72,7 @@ export type Rename = { readonly from: ObjectId } | { readonly to: ObjectId };
 export interface KeyChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Of identities: keys whose attributes are others. */
+  /** For identities only: keys whose attributes change. */
   readonly changed?: readonly string[];
   /** SHA-256 of the keys as they will be, see `KeyDigest`; of identities those that are written, with their attributes. */
   readonly sha256: string;
@@ -85,7 +88,10 @@ export interface Change {
   readonly location: Location | null;
   readonly fields: readonly FieldChange[];
   readonly keys?: KeyChange;
-  /** Of one that comes or goes: what it looks like a rename of, or to. Says nothing about what will be written. */
+  /**
+   * For an object that is created or removed: the object that it looks like a rename of, or to. It
+   * has no effect on what is written.
+   */
   readonly rename?: Rename;
   /** Changes that must succeed before this one; sorted. */
   readonly dependsOn: readonly ObjectId[];
@@ -97,9 +103,20 @@ export interface Withheld extends Change {
   readonly wayOut: string;
 }
 
+/** Title and comment of what is planned, by `noteKey`. */
+export type PlanNotes = ReadonlyMap<string, ChangeNote>;
+
+/** The id of a change; of what is withheld the reason too, because parts of one object may be written and withheld. */
+export function noteKey(change: Change | Withheld): string {
+  return 'why' in change ? `${change.id} ${change.why}` : change.id;
+}
+
 /** The difference between desired and actual, and how to close it. Plain data; equal inputs give equal plans. */
 export interface Plan {
-  /** In the order of application: environments in config order within an object, needs first. */
+  /**
+   * Changes in the order of application: what others need comes first, and within an object
+   * environments are in config order.
+   */
   readonly changes: readonly Change[];
   /** Sorted by id. */
   readonly withheld: readonly Withheld[];
@@ -109,6 +126,31 @@ export interface Plan {
   readonly unchanged: readonly ObjectId[];
   readonly observed: 'full' | 'touched';
   readonly unmanaged: { readonly flags: number; readonly segments: number } | null;
+  /** Kills on the service that git does not order and this plan leaves; sorted by id. They are no changes. */
+  readonly liveKills: readonly LiveKill[];
+  /** What was looked at less closely than the rest, so that nobody knows whether it is equal; sorted by id. */
+  readonly notCompared: readonly NotCompared[];
+}
+
+/** The keys of a segment were counted, and not compared one by one. */
+export interface NotCompared {
+  readonly id: ObjectId;
+  readonly what: 'keys';
+  readonly why: 'counted';
+}
+
+/** A definition of ours that is killed on the service, and not by an order of git. */
+export interface LiveKill {
+  readonly id: ObjectId;
+  readonly ref: ObjectRef;
+  /** Where the specs declare the definition. */
+  readonly location: Location;
+  /** When a run first saw it, ISO 8601 in UTC; null: no run remembers that. */
+  readonly seen: string | null;
+  /** HEAD of that run; null: no run remembers that. */
+  readonly commit: string | null;
+  /** Git ordered it when it was last found equal, and HEAD does so no more, without taking it back: a revert, for example. */
+  readonly wasOrdered?: true;
 }
 
 /** What a guard counts. */
@@ -117,7 +159,7 @@ export type GuardName =
   | 'maxDeletePercent'
   | 'maxKeyRemovals'
   | 'maxKeyRemovalPercent'
-  /** A protected environment in which everybody whom no rule matches would get another treatment, in per cent. */
+  /** A protected environment in which everybody, or everybody whom no rule matches, gets another treatment, in per cent. */
   | 'fullFlip'
   /** Specs without a single flag or segment, over an inventory that is not empty. */
   | 'emptyRepository'
@@ -135,11 +177,11 @@ export const FORCED_GUARDS: ReadonlySet<GuardName> = new Set([
 /** A guard that a plan runs into. */
 export interface GuardFinding {
   readonly guard: GuardName;
-  /** Null: the workspace level. */
+  /** Null for a guard of the whole workspace. */
   readonly environment: string | null;
   /** The object that it is about, where it is about one. */
   readonly id?: ObjectId;
-  /** In the guard's own unit: objects, keys, or per cent. */
+  /** The figure that was found, in the guard's own unit: objects, keys, or per cent. */
   readonly found: number;
   readonly limit: number;
   /** Id of the other workspace, where it is about one. */

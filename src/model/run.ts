@@ -1,75 +1,112 @@
-import type { ErrorCode } from '../errors.js';
-import type { ObjectId } from './object-id.js';
-
-/** Title and comment of a write, in the service's own audit trail. Never empty, cut to the service's sizes. */
-export interface Words {
-  readonly title: string;
-  readonly comment: string;
-}
-
-/** How one change ended. */
-export type Outcome = (
-  | { readonly status: 'applied' }
-  | { readonly status: 'failed'; readonly error: OutcomeError; readonly partly: boolean }
-  | {
-      readonly status: 'skipped';
-      readonly why: string;
-      /** The service wants an approval first: no failure, and nothing that another run could mend. */
-      readonly approvalNeeded?: true;
-    }
-) & {
-  /** Of identities: which of them the service took. There is no other way to know. */
-  readonly identities?: IdentitiesAnswer;
-};
-
-/** What became of the identities that were sent; each key stands in one of the two. */
-export interface IdentitiesAnswer {
-  readonly written: readonly string[];
-  readonly failed: readonly FailedIdentity[];
-}
-
-export interface FailedIdentity {
-  readonly key: string;
-  /** HTTP status that the service gave this identity; null where it gave none. */
-  readonly status: number | null;
-  /** In the service's words, cleaned; may hold the key. */
-  readonly message: string;
+/** What a write is about. */
+export interface FencedWrite {
+  /** It kills, and changes nothing else. */
+  readonly isKill: boolean;
 }
 
 /**
- * - `CHANGED_MEANWHILE`: the definition is not what the plan was made from; nothing was written.
- * - `SEGMENT_SHRANK`: an upload replaced the keys of a segment; they were put back.
- * - `IDENTITIES_REFUSED`: the service took some identities and not others, see `Outcome.identities`.
- * - `BUG`: ours.
+ * Keeps a run that others may have taken over from writing. Each holder of a lease has a greater term than the one
+ * before it, so that whoever compares terms knows who is the later.
  */
-export type OutcomeCode =
-  ErrorCode | 'CHANGED_MEANWHILE' | 'SEGMENT_SHRANK' | 'IDENTITIES_REFUSED' | 'BUG';
-
-export interface OutcomeError {
-  readonly code: OutcomeCode;
-  readonly message: string;
-  readonly status: number | null;
-  readonly transactionId: string | null;
+export interface Fence {
+  readonly lease: string;
+  readonly term: number;
+  /**
+   * Has to be awaited right before each write.
+   *
+   * @throws FlaghoistError `INTERRUPTED` the lease is lost, or nobody can tell whether it is:
+   * nothing may be written then, except a kill that git orders while nobody can tell.
+   */
+  readonly check: (write: FencedWrite) => Promise<void>;
+  /**
+   * Takes a further lease for the rest of the run, which `check` looks at too.
+   *
+   * @returns gives it back.
+   * @throws FlaghoistError `IN_USE` another run holds it still.
+   */
+  readonly enter: (
+    lease: string,
+    wait: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ) => Promise<() => Promise<void>>;
 }
 
-export type Outcomes = ReadonlyMap<ObjectId, Outcome>;
+/** Requests of a run at the same time, unless the operator says otherwise. */
+export const DEFAULT_CONCURRENCY = 8;
 
-/** Something that a run could not know, and what that costs. */
-export interface Unknown {
-  readonly code:
-    /** The directory is no git repository, or has no commit. */
-    | 'no-git'
-    | 'shallow-clone'
-    /** Commits that runs applied are not here: history was rewritten, or is not whole. */
-    | 'missing-commits';
-  /** One sentence for people, without a full stop. */
-  readonly message: string;
+/** What a run is about; all else takes no time worth a line. */
+export type Phase = 'look' | 'apply' | 'verify';
+
+/** Requests are held back, or one of them is to be sent again. */
+export interface Wait {
+  readonly waitMs: number;
+  /** Clause for people: `the service answered 503`. */
+  readonly why: string;
+  /** What waits: `read flags`. */
+  readonly what: string;
 }
 
-/** The commit that the specs were read from. */
-export interface Revision {
-  /** Null where there is no git, or no commit. */
-  readonly commit: string | null;
-  /** Whether the working tree was read and differs from that commit. */
-  readonly dirty: boolean;
+/** What long work tells while it goes on. Being told costs nothing that a run would notice, and never throws. */
+export interface Progress {
+  /** The phase before is over, and what is counted starts anew. */
+  phase(phase: Phase): void;
+  /** How much of the phase is done: objects looked at, steps sent. */
+  count(done: number, total: number): void;
+  waiting(wait: Wait): void;
+  /** From now on the number of requests sent is this one, tries counted one by one. */
+  requests(sent: () => number): void;
+}
+
+/** What the command line says about one run. */
+export interface RunOptions {
+  /** Names or ids; empty: all. */
+  readonly environments: readonly string[];
+  /** `KIND/NAME`; empty: all. */
+  readonly only: readonly string[];
+  readonly prune: boolean;
+  readonly adopt: boolean;
+  readonly revertDrift: boolean;
+  /** Requests at the same time; absent: `DEFAULT_CONCURRENCY`. */
+  readonly concurrency?: number | undefined;
+  /** Write all identities, whatever is remembered of them. */
+  readonly identities?: boolean;
+  readonly allowOlder: boolean;
+  /** Keys are listed also where their number is the remembered one. */
+  readonly everyKey?: boolean;
+  /** Keys are counted also where to list them would take few requests. */
+  readonly countKeys?: boolean;
+  /** Only what was touched is looked at, where an earlier run of this process knows enough of the rest; see `chooseScope`. */
+  readonly touched?: boolean;
+  /** The same, where the state knows enough of the rest. */
+  readonly touchedSinceState?: boolean;
+  /** Leave invalid objects, and what names them, as they are on the service, and go on with the rest. */
+  readonly quarantineInvalid?: boolean;
+  /** Only objects whose specs differ from this revision's are planned; the others are held back. */
+  readonly since?: string | undefined;
+  /** By request; it holds back what `suspend: true` in the config does. */
+  readonly suspend?: Suspension | undefined;
+}
+
+/**
+ * Whether what a run remembers is shared over origin: never, where origin lets it (`auto`), or always, so that a run
+ * which cannot share it fails.
+ */
+export type StateSharing = 'never' | 'auto' | 'always';
+
+/** Who holds all writes but kills back. */
+export interface Suspension {
+  /** For people; untrusted where it came by request. */
+  readonly reason: string;
+  /** ISO 8601; null: until git says otherwise. */
+  readonly until: string | null;
+}
+
+/** What stands in the config. */
+export const SUSPENDED_BY_CONFIG: Suspension = {
+  reason: '`suspend: true` in flaghoist.yaml',
+  until: null,
+};
+
+/** Whether a filter lets something through that goes by any of these names; an empty filter lets all through. */
+export function isSelected(filter: readonly string[], names: readonly string[]): boolean {
+  return filter.length === 0 || filter.some((each) => names.includes(each));
 }

@@ -1,6 +1,7 @@
-import type { Definition, FlagFields } from '../kinds/flag.js';
-import type { IdentityGroup } from '../kinds/identity.js';
-import type { KeyDigest } from '../kinds/key-list.js';
+import type { Definition, FlagFields } from './flag/flag.js';
+import type { IdentityGroup } from './identities.js';
+import { keyOf, type Kind } from './ref.js';
+import type { KeyDigest } from './segment-keys.js';
 
 /**
  * What a run remembers: one entry per object of our inventory, keyed by `KIND/NAME`.
@@ -60,10 +61,15 @@ export interface IdentitiesBase {
 
 /** What is remembered of one object in one place (the workspace, or one environment). */
 export interface Base<T> {
-  /** The canonical spec last found equal on the service. Absent: never yet, see `pending`. */
+  /**
+   * The canonical spec last found equal on the service: of a flag field by field, each as it was when that field was
+   * last found equal. Absent: never yet, see `pending`.
+   */
   readonly spec?: T;
   /** The commit that `spec` came from; null where the specs were not read from a commit. */
   readonly commit: string | null;
+  /** JSON Pointer → commit of the fields of `spec` that came from another commit than `commit`; of flags only. */
+  readonly fields?: Readonly<Record<string, string | null>>;
   /**
    * What was begun and not yet seen to be done: a creation about to be made (written before its first request, so
    * that a half-made object is known as ours), or a deletion that was held back or failed.
@@ -73,18 +79,59 @@ export interface Base<T> {
   readonly killListed?: boolean;
   /** HEAD of the run that first saw a kill on the service which git had not ordered. */
   readonly liveKillSeenAt?: string;
+  /** When that run saw it, ISO 8601 in UTC; states of older versions lack it. */
+  readonly liveKillSeen?: string;
+  /**
+   * JSON Pointer → when drift of that field was corrected last, ISO 8601 in UTC, rising, the latest few. Empty pointer:
+   * the whole object was made again.
+   */
+  readonly corrections?: Readonly<Record<string, readonly string[]>>;
 }
 
 export const EMPTY_STATE: State = new Map();
 
-/** Undefined: the flag was never ours. */
+type EntryOf<K extends Kind> = Extract<StateEntry, { readonly kind: K }>;
+
+/** What is remembered of a flag; undefined where it was never managed here. */
 export function flagEntry(state: State, name: string): FlagEntry | undefined {
-  const entry = state.get(`flag/${name}`);
-  return entry?.kind === 'flag' ? entry : undefined;
+  return entryOf(state, 'flag', name);
 }
 
-/** Undefined: the segment was never ours. */
+/** What is remembered of a segment; undefined where it was never managed here. */
 export function segmentEntry(state: State, name: string): SegmentEntry | undefined {
-  const entry = state.get(`segment/${name}`);
-  return entry?.kind === 'segment' ? entry : undefined;
+  return entryOf(state, 'segment', name);
+}
+
+/** Undefined: nothing was written of this traffic type. */
+export function identitiesEntry(state: State, trafficType: string): IdentitiesEntry | undefined {
+  return entryOf(state, 'identities', trafficType);
+}
+
+function entryOf<K extends Kind>(state: State, kind: K, name: string): EntryOf<K> | undefined {
+  const entry = state.get(keyOf(kind, name));
+  return entry && isOfKind(entry, kind) ? entry : undefined;
+}
+
+/** The objects of one kind in the inventory. */
+export function entriesOf<K extends Kind>(state: State, kind: K): EntryOf<K>[] {
+  return entriesOfKind(state.values(), kind);
+}
+
+/** Those of one kind, in their order. */
+export function entriesOfKind<K extends Kind>(
+  entries: Iterable<StateEntry>,
+  kind: K,
+): EntryOf<K>[] {
+  const found: EntryOf<K>[] = [];
+  for (const entry of entries) if (isOfKind(entry, kind)) found.push(entry);
+  return found;
+}
+
+function isOfKind<K extends Kind>(entry: StateEntry, kind: K): entry is EntryOf<K> {
+  return entry.kind === kind;
+}
+
+/** The id that the service answered, where objects of the kind have one. */
+export function entryId(entry: StateEntry | undefined): string | undefined {
+  return entry && 'id' in entry ? entry.id : undefined;
 }

@@ -3,8 +3,8 @@ import type {
   WireDefinitionBody,
   WireIdentity,
   WirePatchOperation,
-} from '../api/wire.js';
-import type { ObjectId } from './object-id.js';
+} from '../admin-api/wire.js';
+import type { ObjectId } from './ref.js';
 
 /** Unique within a plan and stable: `<change id>#<action>`, with a number behind it where one change needs several. */
 export type StepId = string;
@@ -14,9 +14,9 @@ export type StepId = string;
  *
  * `apply/executors.ts` runs it; the summary counts it.
  */
-export type Step = StepPlace & StepRequest;
+export type Step = StepHeader & StepRequest;
 
-export interface StepPlace {
+export interface StepHeader {
   readonly id: StepId;
   /** The change that this step is a part of. */
   readonly change: ObjectId;
@@ -55,7 +55,9 @@ export type StepRequest =
       /** The definition that the operations were computed against. */
       readonly expected: WireDefinition;
     }
-  /** Of any flag, also one that this repository does not declare. Killing twice is killing once. */
+  /**
+   * Kills any flag, also one that this repository does not declare. Killing twice is killing once.
+   */
   | { readonly action: 'kill-flag'; readonly flag: string; readonly environment: string }
   | { readonly action: 'delete-definition'; readonly flag: string; readonly environment: string }
   | {
@@ -101,4 +103,4 @@ export type StepRequest =
     };
 
 export type StepAction = StepRequest['action'];
-export type StepOf<A extends StepAction> = StepPlace & Extract<StepRequest, { action: A }>;
+export type StepOf<A extends StepAction> = StepHeader & Extract<StepRequest, { action: A }>;

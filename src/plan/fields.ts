@@ -1,5 +1,6 @@
-import type { Definition, FlagFields, Treatment } from '../kinds/flag.js';
-import { sameJson, type Json } from '../kinds/json.js';
+import type { Definition, FlagFields, Treatment } from '../model/flag/flag.js';
+import { ownMember } from '../model/collections.js';
+import { sameJson, type Json } from '../model/json.js';
 
 /** A canonical form cut into the parts that are compared by themselves: JSON Pointer → value. */
 export type Fields = ReadonlyMap<string, Json>;
@@ -22,7 +23,7 @@ export function definitionFields(definition: Definition, treatments: readonly st
     fields.set(`/${name}`, value as unknown as Json);
   if (targets) {
     for (const name of new Set([...treatments, ...Object.keys(targets)])) {
-      fields.set(targetPath(name), targets[name] ?? []);
+      fields.set(targetPath(name), ownMember(targets, name) ?? []);
     }
   }
   return fields;
@@ -63,8 +64,7 @@ function projected(path: string, actual: Json, wanted: Json): Json {
     return {
       name: treatment.name,
       ...(wish?.description !== undefined && { description: treatment.description ?? '' }),
-      ...(wish?.configuration !== undefined &&
-        treatment.configuration !== undefined && { configuration: treatment.configuration }),
+      ...(wish?.configuration !== undefined && { configuration: treatment.configuration ?? null }),
     };
   });
 }

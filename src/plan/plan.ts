@@ -1,18 +1,14 @@
-import { byCodeUnits } from '../kinds/json.js';
-import type { Change, Plan, Rename, Withheld, WithheldWhy } from '../model/plan.js';
-import type { ObjectId } from '../model/object-id.js';
-import type { Draft, Drafted } from './draft.js';
-import { planFlag } from './flags.js';
-import { planIdentities } from './identities.js';
-import { withoutUsed } from './in-use.js';
-import { planKills, planStrangersRestores, withKills } from './kills.js';
-import { ordered } from './order.js';
-import { isWanted, wantedEntries, wantedOf } from './policy.js';
-import type { PlanInput } from './plan-input.js';
-import { planRemoval } from './removals.js';
-import { renamesAmong } from './renames.js';
-import { onlyReviewed } from './reviewed.js';
-import { planSegment } from './segments.js';
+import { byCodeUnits, canonicalJson, sha256 } from '../model/json.js';
+import type { Change, NotCompared, Plan, Rename, Withheld, WithheldWhy } from '../model/plan.js';
+import { keyOf, objectId, type Kind, type ObjectId } from '../model/ref.js';
+import type { PlannedChange, ObjectPlan } from './planned-change.js';
+import { KINDS_BY_RANK, plannedKind } from './objects/kinds.js';
+import { renamesAmong } from './objects/renames.js';
+import { withoutUsed } from './order/in-use.js';
+import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';
+import { ordered } from './order/order.js';
+import { wantedEntries, type PlanPolicy } from './policy.js';
+import type { PlanInput } from './input.js';
 
 /**
  * Works out the writes that turn `actual` into `desired`.
@@ -21,13 +17,16 @@ import { planSegment } from './segments.js';
  * filled in. It cannot fail on what users write; what the policy forbids comes back as `withheld`.
  */
 export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full'): Plan {
-  const drafted = onlyReviewed(draftAll(input), input.policy.reviewed);
-  const needed = withoutUnmetNeeds(drafted);
-  const unused = withoutUsed(needed.drafts, input);
+  const objects = withoutHeld(
+    onlyReviewed(planObjects(input), input.policy.reviewed),
+    input.policy.held,
+  );
+  const needed = withoutUnmetNeeds(objects);
+  const unused = withoutUsed(needed.planned, input);
   const withheld = [...needed.withheld, ...unused.withheld];
   const environments = input.policy.environments.map((each) => each.name);
-  const drafts = withKills(unused.drafts, planKills(input));
-  const { changes, steps } = ordered(drafts, input.actual, environments);
+  const changed = withKills(unused.planned, planKills(input));
+  const { changes, steps } = ordered(changed, input.actual, environments);
   const renames = renamesAmong([...changes, ...withheld], input);
   const touched = new Set([...changes, ...withheld.filter(isDifference)].map(({ id }) => id));
   return {
@@ -36,12 +35,14 @@ export function planChanges(input: PlanInput, observed: Plan['observed'] = 'full
     withheld: withheld
       .map((each) => withRename(each, renames))
       .sort((a, b) => byCodeUnits(a.id, b.id) || byCodeUnits(a.why, b.why)),
-    unchanged: drafted
+    unchanged: objects
       .map(({ id }) => id)
       .filter((id) => !touched.has(id))
       .sort(byCodeUnits),
     observed,
     unmanaged: unmanagedCounts(input),
+    liveKills: liveKillsIn(input, changes),
+    notCompared: notComparedIn(input),
   };
 }
 
@@ -50,42 +51,43 @@ function withRename<T extends Change>(change: T, renames: ReadonlyMap<ObjectId, 
   return rename ? { ...change, rename } : change;
 }
 
-function draftAll(input: PlanInput): Drafted[] {
-  const { desired, state, policy } = input;
+function planObjects(input: PlanInput): ObjectPlan[] {
+  const { state, policy } = input;
   return [
-    ...wantedOf(policy, 'segment', desired.segments).flatMap((each) => planSegment(each, input)),
-    ...wantedOf(policy, 'flag', desired.flags).flatMap((each) => planFlag(each, input)),
-    ...desired.identities
-      .filter(({ trafficType }) => isWanted(policy, 'identities', trafficType))
-      .flatMap((identities) => planIdentities(identities, input)),
-    ...wantedEntries(policy, state).flatMap((entry) => planRemoval(entry, input)),
-    ...planStrangersRestores(input),
+    ...KINDS_BY_RANK.flatMap((kind) => plannedKind(kind).plan(input)),
+    ...wantedEntries(policy, state).flatMap(({ kind, name }) =>
+      plannedKind(kind).planRemoval(name, input),
+    ),
+    ...planUnmanagedRestores(input),
   ];
 }
 
 /** A change that needs something which is withheld is withheld with it: half of it would be refused, or worse. */
-function withoutUnmetNeeds(drafted: readonly Drafted[]): { drafts: Draft[]; withheld: Withheld[] } {
-  const withheld = drafted.flatMap((each) => each.withheld);
+function withoutUnmetNeeds(objects: readonly ObjectPlan[]): {
+  planned: PlannedChange[];
+  withheld: Withheld[];
+} {
+  const withheld = objects.flatMap((each) => each.withheld);
   const missing = new Set<ObjectId>();
   for (const each of withheld) {
     if (isMissing(each)) missing.add(each.id);
   }
-  let drafts = drafted.flatMap((each) => each.draft ?? []);
+  let planned = objects.flatMap((each) => each.change ?? []);
   for (;;) {
-    const blocked = drafts.filter((draft) => needsOf(draft).some((id) => missing.has(id)));
-    if (blocked.length === 0) return { drafts, withheld };
-    for (const blockedDraft of blocked) {
-      const { change } = blockedDraft;
-      const need = needsOf(blockedDraft).find((id) => missing.has(id)) ?? '';
+    const blocked = planned.filter((each) => needsOf(each).some((id) => missing.has(id)));
+    if (blocked.length === 0) return { planned, withheld };
+    for (const each of blocked) {
+      const { change } = each;
+      const need = needsOf(each).find((id) => missing.has(id)) ?? '';
       const wayOut = `it needs ${need}, which is withheld`;
       withheld.push({ ...change, dependsOn: [], why: 'needs-withheld', wayOut });
       missing.add(change.id);
     }
-    drafts = drafts.filter((draft) => !blocked.includes(draft));
+    planned = planned.filter((each) => !blocked.includes(each));
   }
 }
 
-function needsOf({ after, uses }: Draft): ObjectId[] {
+function needsOf({ after, uses }: PlannedChange): ObjectId[] {
   return [...after, ...uses.map(({ id }) => id)];
 }
 
@@ -107,9 +109,9 @@ function unmanagedCounts({ desired, actual, state }: PlanInput): Plan['unmanaged
   if (!actual.allFlags || !actual.allSegments) return null;
   const strangers = (
     names: readonly string[],
-    kind: 'flag' | 'segment',
+    kind: Kind,
     ours: ReadonlyMap<string, unknown>,
-  ): number => names.filter((name) => !ours.has(name) && !state.has(`${kind}/${name}`)).length;
+  ): number => names.filter((name) => !ours.has(name) && !state.has(keyOf(kind, name))).length;
   return {
     flags: strangers(actual.allFlags, 'flag', desired.flags),
     segments: strangers(actual.allSegments, 'segment', desired.segments),
@@ -130,5 +132,101 @@ export function pendingWithheld(plan: Pick<Plan, 'withheld'>): readonly Withheld
 
 /** `KIND/NAME` of every object that a plan writes to. */
 export function touchedKeys(plan: Plan): ReadonlySet<string> {
-  return new Set(plan.changes.map(({ ref }) => `${ref.kind}/${ref.name}`));
+  return new Set(plan.changes.map(({ ref }) => keyOf(ref.kind, ref.name)));
+}
+
+const NOT_REVIEWED = {
+  why: 'not-reviewed',
+  wayOut: 'a run without --since makes it, or a review of its own',
+} as const;
+
+/**
+ * What was planned, with every change to an object outside the reviewed plan held back. Kills are not planned here:
+ * no review holds them back.
+ *
+ * @param reviewed the objects that the reviewed plan is about; null: no plan was reviewed, nothing is held back.
+ */
+export function onlyReviewed(
+  planned: readonly ObjectPlan[],
+  reviewed: ReadonlySet<ObjectId> | null | undefined,
+): readonly ObjectPlan[] {
+  if (!reviewed) return planned;
+  return planned.map((each) => {
+    const { change, id, withheld } = each;
+    if (!change || reviewed.has(id)) return each;
+    return { id, withheld: [...withheld, { ...change.change, dependsOn: [], ...NOT_REVIEWED }] };
+  });
+}
+
+/** What was planned, without what an earlier look held back. */
+function withoutHeld(
+  planned: readonly ObjectPlan[],
+  reasons: PlanPolicy['held'] = new Map(),
+): readonly ObjectPlan[] {
+  return planned.map((each) => {
+    const { change, id, withheld } = each;
+    const reason = change && reasons.get(id);
+    if (!reason) return each;
+    return { id, withheld: [...withheld, { ...change.change, dependsOn: [], ...reason }] };
+  });
+}
+
+/**
+ * What two plans must share to be the same plan: the place and what will be written there, and nothing of why, by
+ * whom, from which file or in which order. Survives a merge and a squash.
+ *
+ * @param place `origin` of the service, or `embedded`.
+ * @param reviewed ids of the objects that count; absent or null: all.
+ * @returns `sha256:` and lower-case hex of the RFC 8785 form.
+ */
+export function planHash(
+  plan: Pick<Plan, 'changes'>,
+  place: { origin: string; workspaceId: string },
+  reviewed?: ReadonlySet<ObjectId> | null,
+): string {
+  const changes = plan.changes
+    .filter(({ id }) => reviewed?.has(id) ?? true)
+    .sort((a, b) => byCodeUnits(a.id, b.id))
+    .map(hashedChange);
+  return `sha256:${sha256(canonicalJson({ origin: place.origin, workspace: place.workspaceId, changes }))}`;
+}
+
+/** The part of one change that counts. */
+function hashedChange({ id, action, fields, keys }: Change): object {
+  return {
+    id,
+    action,
+    fields: fields.map((field) => ({
+      path: field.path,
+      ...(field.after !== undefined && { after: field.after }),
+      ...(field.keys && { keys: hashedKeys(field.keys) }),
+    })),
+    ...(keys && { keys: hashedKeys(keys) }),
+  };
+}
+
+function hashedKeys(keys: Change['keys'] & object): {
+  added: number;
+  removed: number;
+  changed?: number;
+  sha256: string;
+} {
+  return {
+    added: keys.added.length,
+    removed: keys.removed.length,
+    ...(keys.changed && { changed: keys.changed.length }),
+    sha256: keys.sha256,
+  };
+}
+
+/** Segments of which only the number of keys was looked at, sorted by id. */
+function notComparedIn({ actual }: PlanInput): NotCompared[] {
+  return [...actual.segments]
+    .flatMap(([name, { environments }]) =>
+      [...environments].flatMap(([environment, { assumedKeys }]): NotCompared[] => {
+        const id = objectId({ kind: 'segment', name, environment });
+        return assumedKeys ? [{ id, what: 'keys', why: 'counted' }] : [];
+      }),
+    )
+    .sort((a, b) => byCodeUnits(a.id, b.id));
 }

@@ -1,8 +1,10 @@
-import { byCodeUnits } from '../kinds/json.js';
+import { byCodeUnits } from '../model/json.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
-import type { ObjectId, ObjectRef } from '../model/object-id.js';
-import type { FieldChange, WithheldWhy } from '../model/plan.js';
+import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
+import type { FieldChange, Plan, WithheldWhy } from '../model/plan.js';
+import type { Suspension } from '../model/run.js';
 import type { State, StateEntry } from '../model/state.js';
+import { isContested } from './bases/corrections.js';
 
 /** What may be done, apart from what would need doing. */
 export interface PlanPolicy {
@@ -11,7 +13,7 @@ export interface PlanPolicy {
   /** `KIND/NAME`; null: no filter. */
   readonly only: ReadonlySet<string> | null;
   /** `KIND/NAME` of what stays as it is because its specs are wrong; kills of it go out all the same. */
-  readonly held: ReadonlySet<string>;
+  readonly quarantined: ReadonlySet<string>;
   readonly prune: boolean;
   /** Take over live objects that were never ours, also in protected environments. */
   readonly adopt: boolean;
@@ -20,20 +22,22 @@ export interface PlanPolicy {
   readonly identities: 'none' | 'changed' | 'all';
   /** No state could be read: what differs has no known cause, and nothing is removed. */
   readonly stateless: boolean;
-  readonly suspended: boolean;
+  /** Null: all that the other rules allow is written. */
+  readonly suspended: Suspension | null;
   /** Removed objects that the specs of an ancestor of HEAD did declare: the second witness that a deletion needs. */
-  readonly witnessed: ReadonlySet<string>;
+  readonly provenRemovals: ReadonlySet<string>;
   /** Definitions whose kill HEAD takes back by what history says, though no base of ours has it. */
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
+  /** What an earlier look of the same run, which saw more, held back for the sake of other objects. Absent: nothing. */
+  readonly held?: ReadonlyMap<ObjectId, WithheldReason>;
   /** Ids of the objects that the reviewed plan is about; changes to others are held back. Absent: all may change. */
   readonly reviewed?: ReadonlySet<string> | null;
 }
 
 export interface PlannedEnvironment {
-  /** As the config names it; the specs use this word. */
-  readonly configName: string;
-  /** As the service names it; plans use this word. */
+  /** As the service names it; specs are bound to this name before they are planned. */
   readonly name: string;
+  /** The state goes by it. */
   readonly id: string;
   readonly protected: boolean;
   readonly onDrift: DriftPolicy;
@@ -43,51 +47,77 @@ export interface PlannedEnvironment {
   readonly selected: boolean;
 }
 
-/** The policy of the look that follows an apply: at what was touched, and by then every identity has its answer. */
-export function verifyingPolicy(policy: PlanPolicy, touched: ReadonlySet<string>): PlanPolicy {
+/** Reasons that lie with other objects, which a look at what was touched does not see. */
+const FOR_OTHERS: ReadonlySet<WithheldWhy> = new Set(['needs-withheld', 'still-in-use']);
+
+/**
+ * The policy of the look that follows an apply: at what was touched, and by then every identity has its answer. What the
+ * plan held back for the sake of other objects stays held back.
+ */
+export function verifyingPolicy(
+  policy: PlanPolicy,
+  touched: ReadonlySet<string>,
+  { withheld }: Pick<Plan, 'withheld'>,
+): PlanPolicy {
   const identities = policy.identities === 'all' ? 'changed' : policy.identities;
-  return { ...policy, only: touched, identities };
+  const forOthers = withheld.filter(({ why }) => FOR_OTHERS.has(why));
+  const held = new Map(forOthers.map(({ id, why, wayOut }) => [id, { why, wayOut }]));
+  return { ...policy, only: touched, identities, held };
 }
 
 /** Whether the filter of a run lets this object through. */
-export function isLetThrough(
+export function matchesFilter(
   { only }: Pick<PlanPolicy, 'only'>,
-  kind: string,
+  kind: Kind,
   name: string,
 ): boolean {
-  return only?.has(`${kind}/${name}`) ?? true;
+  return only?.has(keyOf(kind, name)) ?? true;
 }
 
 /** Whether this object is planned: the filter of the run lets it through, and its specs are right. */
-export function isWanted(policy: PlanPolicy, kind: string, name: string): boolean {
-  return !isHeld(policy, kind, name) && isLetThrough(policy, kind, name);
+export function isPlanned(policy: PlanPolicy, kind: Kind, name: string): boolean {
+  return !isQuarantined(policy, kind, name) && matchesFilter(policy, kind, name);
 }
 
 /** `KIND/*`: what is wrong leaves all of a kind in doubt. */
-function isHeld({ held }: PlanPolicy, kind: string, name: string): boolean {
-  return held.size > 0 && (held.has(`${kind}/${name}`) || held.has(`${kind}/*`));
+function isQuarantined({ quarantined }: PlanPolicy, kind: Kind, name: string): boolean {
+  return (
+    quarantined.size > 0 &&
+    (quarantined.has(keyOf(kind, name)) || quarantined.has(keyOf(kind, '*')))
+  );
 }
 
 /** The objects of a kind that are planned. Where a filter names few, the others cost nothing. */
-export function wantedOf<T>(
+export function plannedObjects<T>(
   policy: PlanPolicy,
-  kind: 'flag' | 'segment',
+  kind: Kind,
   objects: ReadonlyMap<string, T>,
 ): T[] {
-  const names = policy.only === null ? objects.keys() : namesAmong(policy.only, `${kind}/`);
+  const names = policy.only === null ? objects.keys() : namesAmong(policy.only, keyOf(kind, ''));
   return [...names].flatMap((name) => {
-    const object = isWanted(policy, kind, name) ? objects.get(name) : undefined;
+    const object = isPlanned(policy, kind, name) ? objects.get(name) : undefined;
     return object === undefined ? [] : [object];
   });
 }
 
-/** The same of the inventory. */
+/** The objects of the inventory that are planned. Where a filter names few, the others cost nothing. */
 export function wantedEntries(policy: PlanPolicy, state: State): StateEntry[] {
   const keys = policy.only === null ? state.keys() : namesAmong(policy.only, '');
   return [...keys].flatMap((key) => {
     const entry = state.get(key);
-    return entry && isWanted(policy, entry.kind, entry.name) ? [entry] : [];
+    return entry && isPlanned(policy, entry.kind, entry.name) ? [entry] : [];
   });
+}
+
+/** Names of the selected environments in which an object of the inventory is ours. */
+export function inventoryEnvironments(
+  policy: PlanPolicy,
+  { environments }: StateEntry,
+): readonly string[] {
+  const selected = policy.environments.filter((each) => each.selected);
+  return Object.keys(environments).flatMap(
+    (id) => selected.find((each) => each.id === id)?.name ?? [],
+  );
 }
 
 function namesAmong(only: ReadonlySet<string>, prefix: string): string[] {
@@ -106,7 +136,9 @@ export interface FieldRules {
   readonly onDrift: DriftPolicy;
   readonly onConflict: ConflictPolicy;
   readonly adopt: boolean;
-  readonly suspended: boolean;
+  /** The operator wants drift reverted in this run, whoever else writes. */
+  readonly revertDrift: boolean;
+  readonly suspended: Suspension | null;
 }
 
 /** Policies of the workspace level: what is shared by all environments is as protected as the most protected one. */
@@ -120,6 +152,7 @@ export function workspaceRules(policy: PlanPolicy): FieldRules {
         : 'revert',
     onConflict: environments.some((each) => each.onConflict === 'hold') ? 'hold' : 'apply',
     adopt: policy.adopt,
+    revertDrift: policy.revertDrift,
     suspended: policy.suspended,
   };
 }
@@ -130,23 +163,33 @@ export function environmentRules(policy: PlanPolicy, environment: PlannedEnviron
     onDrift: policy.revertDrift ? 'revert' : environment.onDrift,
     onConflict: environment.onConflict,
     adopt: policy.adopt,
+    revertDrift: policy.revertDrift,
     suspended: policy.suspended,
   };
 }
 
-/** Why this difference must not be written, or undefined where it may. */
-export function heldBack(
+/**
+ * Why this difference must not be written, or undefined where it may.
+ *
+ * @param corrections when drift of the same field was corrected before.
+ */
+export function withholdReason(
   change: Pick<FieldChange, 'reason'>,
   rules: FieldRules,
+  corrections: readonly string[] = [],
 ): WithheldReason | undefined {
   const { reason } = change;
   if (reason === 'kill') return undefined;
-  if (rules.suspended)
-    return { why: 'suspended', wayOut: 'remove `suspend: true` from flaghoist.yaml' };
   if (reason === 'drift' && rules.onDrift === 'report') {
     return {
       why: 'drift-reported',
       wayOut: 'write the live value into the spec, or run with --revert-drift',
+    };
+  }
+  if (reason === 'drift' && !rules.revertDrift && isContested(corrections)) {
+    return {
+      why: 'contested',
+      wayOut: `corrected at ${corrections.join(', ')}; find out who else writes it, perhaps another repository, and leave it to one side: take it out of these specs or write the live value into them; --revert-drift corrects it once more`,
     };
   }
   if (reason === 'conflict' && rules.onConflict === 'hold') {
@@ -158,8 +201,25 @@ export function heldBack(
   if ((reason === 'adopt' || reason === 'unknown') && rules.protected && !rules.adopt) {
     return {
       why: 'adopt-needed',
-      wayOut: 'look at the values that would go, then run with --adopt',
+      wayOut:
+        'no run remembers it here; it may be ours: look at the values that would go, then run with --adopt',
     };
   }
-  return undefined;
+  // What stands against it in any case is told first: it will stand there still when the suspension is over.
+  return suspendedReason(rules);
+}
+
+/** That nothing is written now, and when it will be; undefined: it is. */
+export function suspendedReason({
+  suspended,
+}: Pick<PlanPolicy, 'suspended'>): WithheldReason | undefined {
+  if (suspended === null) return undefined;
+  const { until } = suspended;
+  return {
+    why: 'suspended',
+    wayOut:
+      until === null
+        ? 'remove `suspend: true` from flaghoist.yaml'
+        : `resume, or wait until ${until}`,
+  };
 }

@@ -1,5 +1,5 @@
-import { byCodeUnits, sameJson, type Json } from '../kinds/json.js';
-import { keyDifference, keyList } from '../kinds/key-list.js';
+import { byCodeUnits, sameJson, type Json } from '../model/json.js';
+import { keyDifference, keyList } from '../model/segment-keys.js';
 import type { FieldChange, Reason } from '../model/plan.js';
 import { isTargetPath, satisfies, type Fields } from './fields.js';
 

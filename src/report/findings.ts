@@ -1,9 +1,9 @@
 import type { Diagnostic } from '../model/diagnostic.js';
-import { clean } from './clean.js';
-import { guardLines } from './guard-lines.js';
-import { impactOf, reachWords, riskWord } from './impact-lines.js';
+import { clean } from './sanitize.js';
+import { guardLines } from './text/guards.js';
+import { impactOf, audienceText, riskWord } from './text/impact.js';
 import type { PlanReport } from './plan-report.js';
-import { cut } from './text-width.js';
+import { cut } from './text/layout.js';
 
 /** One thing that a line of a spec is to be told of. */
 export interface Finding {
@@ -50,7 +50,7 @@ export function planFindings(report: PlanReport): Finding[] {
       const parts = [
         `${clean(id)}: ${action}`,
         ...risks.map((risk) => riskWord(risk, ref.environment)),
-        ...(impact ? [`reaches ${reachWords(change, impact, false)}`] : []),
+        ...(impact ? [`reaches ${audienceText(change, impact, false)}`] : []),
       ];
       return {
         level: risks.length > 0 ? 'warning' : 'note',
@@ -61,4 +61,110 @@ export function planFindings(report: PlanReport): Finding[] {
       };
     }),
   ];
+}
+
+/**
+ * Findings as SARIF 2.1.0, for code scanning.
+ *
+ * @param findings with files as they are seen from the top of the repository.
+ */
+export function sarif(findings: readonly Finding[], version: string): string {
+  const rules = [...new Set(findings.map(({ rule }) => rule))].sort();
+  const document = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'flaghoist', version, rules: rules.map((id) => ({ id })) } },
+        columnKind: 'utf16CodeUnits',
+        results: findings.map(({ rule, level, message, place }) => ({
+          ruleId: rule,
+          level,
+          message: { text: message },
+          ...(place && { locations: [locationOf(place)] }),
+        })),
+      },
+    ],
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function locationOf({ file, line, column }: NonNullable<Finding['place']>): object {
+  // Half of a surrogate pair has no form in a URI.
+  const whole = file.replace(/\p{Cs}/gu, '\ufffd');
+  const uri = whole.split('/').map(encodeURIComponent).join('/');
+  return {
+    physicalLocation: {
+      artifactLocation: { uri, uriBaseId: '%SRCROOT%' },
+      region: { startLine: line, startColumn: column },
+    },
+  };
+}
+
+const ANNOTATION = { error: 'error', warning: 'warning', note: 'notice' } as const;
+
+/**
+ * Findings as commands to the runner of GitHub Actions, which shows them at their lines; one line each.
+ *
+ * @param findings with files as they are seen from the top of the repository.
+ */
+export function workflowCommands(findings: readonly Finding[]): string {
+  return findings
+    .map(({ level, rule, message, place }) => {
+      const at = place && [
+        `file=${property(place.file)}`,
+        `line=${String(place.line)}`,
+        `col=${String(place.column)}`,
+      ];
+      const properties = [...(at ?? []), `title=${property(rule)}`].join(',');
+      return `::${ANNOTATION[level]} ${properties}::${commandText(message)}\n`;
+    })
+    .join('');
+}
+
+/** What would end the command or begin another is spelled out, as the runner reads it back. */
+function commandText(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function property(text: string): string {
+  return commandText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+/** Findings as JUnit XML: what is an error fails, everything else passes and says what it is. */
+export function junit(findings: readonly Finding[]): string {
+  const failures = findings.filter(({ level }) => level === 'error').length;
+  const counts = `tests="${String(findings.length)}" failures="${String(failures)}"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites ${counts}>`,
+    `  <testsuite name="flaghoist" ${counts}>`,
+    ...findings.map(caseOf),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function caseOf({ level, rule, subject, message, place }: Finding): string {
+  const file = place ? ` file="${attribute(place.file)}"` : '';
+  const inside =
+    level === 'error'
+      ? `<failure type="${attribute(rule)}" message="${attribute(message)}"/>`
+      : `<system-out>${attribute(message)}</system-out>`;
+  return `    <testcase classname="${attribute(rule)}" name="${attribute(subject)}"${file}>${inside}</testcase>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+/** What XML cannot say at all (control characters, halves of pairs) is left out. */
+function attribute(text: string): string {
+  return text
+    .replace(/[&<>"]/g, (each) => ENTITIES[each] ?? '')
+    .replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '');
 }

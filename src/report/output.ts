@@ -4,11 +4,11 @@ import { lstat, open, realpath, rename, rm, stat, writeFile } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { FlaghoistError, messageOf } from '../errors.js';
-import { quoted } from './clean.js';
+import { quoted } from './sanitize.js';
 
 /** Where the result of a command goes; logs and progress never go there. */
 export interface OutputTarget {
-  /** Of `--output`; absent: standard output. */
+  /** The file of `--output`; absent: standard output. */
   readonly file?: string | undefined;
   readonly stdout: Writable;
 }
@@ -33,6 +33,7 @@ export async function writeResult(text: string, { file, stdout }: OutputTarget):
   }
 }
 
+/** What decides whether text is coloured. */
 export interface ColorFacts {
   /** `--no-color` was given. */
   readonly noColorFlag: boolean;
@@ -54,9 +55,33 @@ export function resolveColor({ noColorFlag, env, isTTY }: ColorFacts): boolean {
   return isTTY && TERM !== 'dumb';
 }
 
+/** What decides how wide text may be. */
+export interface WidthFacts {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether the text goes to a terminal; false for a file. */
+  readonly isTTY: boolean;
+  /** Of the terminal; 0 or absent where it does not tell. */
+  readonly columns: number | undefined;
+}
+
+/** Columns where nothing says how wide the terminal is. */
+const DEFAULT_WIDTH = 100;
+
+/**
+ * Columns that a row of text may have. `COLUMNS` goes before the terminal; text that goes elsewhere is not broken into rows,
+ * so that programs find each fact on one line.
+ */
+export function resolveWidth({ env, isTTY, columns = 0 }: WidthFacts): number {
+  const { COLUMNS = '' } = env;
+  if (/^[1-9]\d{0,4}$/.test(COLUMNS)) return Number(COLUMNS);
+  if (!isTTY) return Infinity;
+  return columns > 0 ? columns : DEFAULT_WIDTH;
+}
+
 /** Streams that have our listener: an `EPIPE` is also emitted, and unheard it would end the process. */
 const guarded = new WeakSet<Writable>();
 
+/** Writes to a stream, and returns once the stream has taken the text. */
 async function writeStream(stream: Writable, text: string): Promise<void> {
   if (!guarded.has(stream)) {
     guarded.add(stream);
@@ -77,11 +102,15 @@ async function writeStream(stream: Writable, text: string): Promise<void> {
   });
 }
 
-/** The reader went away (`| head`), at this write or at an earlier one. */
+/** Whether the reader went away (as `| head` does), at this write or at an earlier one. */
 function isClosedPipe(error: NodeJS.ErrnoException): boolean {
   return error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED';
 }
 
+/**
+ * Writes a file beside its final place and moves it there once it is on disk. The mode of an old
+ * file is kept.
+ */
 async function writeWhole(file: string, text: string): Promise<void> {
   const target = await targetOf(file);
   if (!target.replaceable) {
@@ -105,6 +134,7 @@ async function writeWhole(file: string, text: string): Promise<void> {
   }
 }
 
+/** Where a result is really written. */
 interface Target {
   readonly path: string;
   /** False for a device or a pipe, which is written to and must not be replaced by a file. */
@@ -112,7 +142,7 @@ interface Target {
   readonly mode?: number;
 }
 
-/** A link is followed: what it points to is replaced, the link stays. */
+/** Follows a link: the file that it points to is replaced, and the link stays. */
 async function targetOf(file: string): Promise<Target> {
   const found = await ifThere(stat(file));
   if (found?.isFile()) {
@@ -123,6 +153,7 @@ async function targetOf(file: string): Promise<Target> {
   return { path: file, replaceable: !isTaken };
 }
 
+/** Undefined where there is nothing at the path. */
 async function ifThere(found: Promise<Stats>): Promise<Stats | undefined> {
   try {
     return await found;

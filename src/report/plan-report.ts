@@ -1,23 +1,31 @@
 import type { Impact } from '../model/impact.js';
-import type { ObjectId } from '../model/object-id.js';
-import type { AllowedFinding, GuardFinding, Plan } from '../model/plan.js';
-import type { Outcome, Outcomes, Revision, Unknown, Words } from '../model/run.js';
+import type { ObjectId } from '../model/ref.js';
+import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../model/plan.js';
+import type { Suspension } from '../model/run.js';
+import type { Outcome, Outcomes, Revision, Unknown } from '../model/outcome.js';
 
-/** All that a report of one run says, whatever its format. A report with `outcomes` speaks of what was done. */
+/**
+ * Everything that a report of one run says, whatever its format. A report with `outcomes` says what
+ * was done, one without what would be done.
+ */
 export interface PlanReport {
   readonly plan: Plan;
   /** Title and comment of the writes of each change; a withheld change may have none. */
-  readonly words: ReadonlyMap<ObjectId, Words>;
+  readonly notes: PlanNotes;
   /** `sha256:` and lower-case hex. */
   readonly planHash: string;
-  /** Of the service: scheme, host and port. */
+  /** Scheme, host and port of the service. */
   readonly origin: string;
   readonly workspace: { readonly id: string; readonly name: string };
   readonly revision: Revision;
-  /** Nothing was remembered from earlier runs, and nothing will be. */
+  /** Whether nothing was remembered from earlier runs and nothing will be. */
   readonly stateless: boolean;
+  /** Who holds all writes but kills back; null or absent: nobody. */
+  readonly suspended?: Suspension | null;
   /** Names as the service has them, in the order of application; others follow in the order of the plan. */
   readonly environments: readonly string[];
+  /** Those of the environments that are protected; reports show them first. */
+  readonly protectedEnvironments?: ReadonlySet<string>;
   /** The newest commit behind a change, where one is known. */
   readonly commits?: ReadonlyMap<ObjectId, string>;
   /** Names of the rules as they will be, position by position; they are no part of the canonical form. */
@@ -27,16 +35,25 @@ export interface PlanReport {
   readonly guardFindings?: readonly GuardFinding[];
   /** Guards that the specs let the plan pass. */
   readonly allowed?: readonly AllowedFinding[];
-  /** What could not be known; the text says it on its way, not here. */
+  /** What could not be known. The text report says it while the run goes on and not here. */
   readonly unknowns?: readonly Unknown[];
   /** `KIND/NAME` of what was left as it is because its specs are invalid; sorted. */
   readonly held?: readonly string[];
   readonly outcomes?: Outcomes;
   /** Whether a second look after the apply found nothing left to do. */
   readonly converged?: boolean;
+  /** The differences that the second look found: `after` is what was wanted, `before` what was found. */
+  readonly left?: readonly Change[];
 }
 
-/** How a change ended; undefined in a report of a plan. A change that the apply never came to was skipped. */
+/** Of a run that did not look at everything. */
+export const TOUCHED_TEXT =
+  'Only what changed in git, or was not in sync before, was looked at; drift elsewhere was not.';
+
+/**
+ * How a change ended; undefined in a report without outcomes. A change that the apply never came to
+ * was skipped.
+ */
 export function outcomeOf(report: PlanReport, id: ObjectId): Outcome | undefined {
   if (!report.outcomes) return undefined;
   return report.outcomes.get(id) ?? { status: 'skipped', why: 'the apply ended before it' };
@@ -49,6 +66,7 @@ export interface ActionCounts {
   readonly delete: number;
 }
 
+/** How each action is counted. */
 export const COUNTED_AS = {
   create: 'create',
   activate: 'create',
@@ -57,6 +75,7 @@ export const COUNTED_AS = {
   deactivate: 'delete',
 } as const;
 
+/** Numbers of changes by what happens to the object. */
 export function countActions(
   changes: readonly { readonly action: keyof typeof COUNTED_AS }[],
 ): ActionCounts {

@@ -1,5 +1,5 @@
-import type { Phase, Progress, Wait } from '../model/progress.js';
-import { clean } from './clean.js';
+import type { Phase, Progress, Wait } from '../model/run.js';
+import { clean } from './sanitize.js';
 
 /** How progress is shown: one line that is rewritten in place, a plain line now and then, or facts for a log. */
 export type ProgressSink =
@@ -11,17 +11,18 @@ export type ProgressSink =
   | { readonly kind: 'plain'; readonly write: (text: string) => unknown }
   | { readonly kind: 'facts'; readonly tell: (facts: ProgressFacts) => void };
 
+/** How far a run is. */
 export interface ProgressFacts {
   readonly phase: Phase;
   readonly done: number;
   readonly total: number;
   readonly requests: number;
-  /** 0: nothing is held back. */
+  /** Milliseconds until requests are sent again; 0: none is held back. */
   readonly waitMs: number;
   readonly why?: string;
 }
 
-/** Clock and ticks, passed in so that tests neither wait nor guess. */
+/** Clock and ticks, passed in so that tests need not wait. */
 export interface Ticker {
   /** Milliseconds. */
   now(): number;
@@ -44,14 +45,16 @@ const REDRAWN_EACH_MS = 200;
 const TOLD_EACH_MS = 5_000;
 /** Waits that are worth a plain line of their own. */
 const LONG_WAIT_MS = 2_000;
-/** To the beginning of the line, and clear it to its end. */
+/** Goes to the beginning of the line and clears the line. */
 const ERASE = '\r\u001b[K';
 
+/** What the run is doing, in words. */
 const DOING: Readonly<Record<Phase, string>> = {
   look: 'looking at the service',
   apply: 'applying',
   verify: 'looking again',
 };
+/** What `done` and `total` count. */
 const COUNTED: Readonly<Record<Phase, string>> = {
   look: 'objects',
   apply: 'steps',
@@ -59,8 +62,8 @@ const COUNTED: Readonly<Record<Phase, string>> = {
 };
 
 /**
- * Draws what a run tells. Nothing is drawn before the first tick, so that a short run shows nothing; all other text that
- * goes to the same stream has to go through `print`, or come after `end`.
+ * Shows the progress of a run. Nothing is shown before the first tick, so that a short run shows
+ * nothing. All other text for the same stream has to go through `print` or come after `end`.
  */
 export class ProgressReporter implements Progress {
   readonly #sink: ProgressSink;
@@ -79,6 +82,7 @@ export class ProgressReporter implements Progress {
     this.#ticker = ticker;
   }
 
+  /** Begins a phase; its numbers start at zero. */
   phase(phase: Phase): void {
     this.#phase = phase;
     this.#done = 0;
@@ -98,6 +102,9 @@ export class ProgressReporter implements Progress {
     this.#sent = sent;
   }
 
+  /**
+   * Notes that requests are held back. Of several waits at once the one that ends last is shown.
+   */
   waiting({ waitMs, why, what }: Wait): void {
     const until = this.#ticker.now() + waitMs;
     if (until <= this.#waitingUntil) return;
@@ -110,13 +117,13 @@ export class ProgressReporter implements Progress {
     }
   }
 
-  /** Writes something else past the line. */
+  /** Writes other text where the line stands; the next tick draws the line again. */
   print(write: () => void): void {
     this.#erase();
     write();
   }
 
-  /** Nothing is left of the line. A phase that begins later draws again. */
+  /** Removes the line. A phase that begins later draws again. */
   end(): void {
     this.#stop?.();
     this.#stop = undefined;
@@ -124,6 +131,7 @@ export class ProgressReporter implements Progress {
     this.#erase();
   }
 
+  /** Shows how the run stands now. */
   #show(): void {
     const phase = this.#phase;
     if (phase === undefined) return;
@@ -154,6 +162,7 @@ export class ProgressReporter implements Progress {
   }
 }
 
+/** Parts that say nothing yet are left out. */
 function lineOf({ phase, done, total, requests, waitMs, why }: ProgressFacts): string {
   const parts = [
     DOING[phase],

@@ -1,10 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { Caller } from './endpoint.js';
+import type { Caller } from './http/endpoint.js';
 import { recordChange } from './change-log.js';
-import { badRequest, notFound } from './problem.js';
+import { badRequest, conflict, notFound } from './http/problem.js';
 import { createAdminKey } from './rules/admin-key.js';
 import { differenceOf } from './rules/difference.js';
-import { findAdminKey, insertAdminKey, listAdminKeys, revokeAdminKey } from './store/admin-keys.js';
+import {
+  findAdminKey,
+  insertAdminKey,
+  isNameInUse,
+  listAdminKeys,
+  revokeAdminKey,
+} from './store/admin-keys.js';
 import type { AdminKeyRow, Db, EnvironmentRow } from './store/tables.js';
 import { environmentsCalled, findWorkspace } from './store/workspaces.js';
 
@@ -13,16 +19,17 @@ export interface AdminKey {
   readonly id: string;
   readonly name: string;
   readonly creationTime: number;
-  /** Null: it is valid. */
+  /** Milliseconds since the epoch; null while the key is valid. */
   readonly revocationTime: number | null;
-  /** Ids of what it may touch; null: everything. */
+  /** Ids of what the key may touch; null means everything. */
   readonly workspaces: readonly string[] | null;
   readonly environments: readonly string[] | null;
 }
 
+/** What is asked for when a key is created. */
 export interface NewKey {
   readonly name: string;
-  /** Ids or names. Absent or empty: not restricted. */
+  /** Ids or names of what the key is restricted to. Absent or empty: it is not restricted. */
   readonly workspaces?: readonly string[];
   readonly environments?: readonly string[];
 }
@@ -32,8 +39,15 @@ const MAX_KEY_NAME_LENGTH = 100;
 /**
  * Makes a key. Its text is nowhere but in the answer; the store keeps a hash.
  *
- * A key for environments is one for their workspaces too, and in those it may change nothing that all environments
- * share.
+ * A key for environments is one for their workspaces too, and in those it may change nothing that
+ * all environments share.
+ *
+ * Names tell keys apart for people, so that no two valid keys have one name. The name of a revoked key is free again,
+ * so that a key can be replaced under its name; entries of the audit log bear the id too.
+ *
+ * @throws Problem (400) the name is blank or too long.
+ * @throws Problem (404) a workspace or environment does not exist.
+ * @throws Problem (409) a valid key has the name.
  */
 export async function addAdminKey(
   db: Db,
@@ -42,6 +56,9 @@ export async function addAdminKey(
 ): Promise<AdminKey & { readonly key: string }> {
   if (wanted.name.trim() === '' || wanted.name.length > MAX_KEY_NAME_LENGTH) {
     throw badRequest(`Names of keys have 1 to ${MAX_KEY_NAME_LENGTH} characters`);
+  }
+  if (await isNameInUse(db, wanted.name)) {
+    throw conflict(`There is an Admin API key ${wanted.name} already`);
   }
   const environments = await environmentsOf(db, wanted.environments ?? []);
   const workspaces = new Set(await workspaceIdsOf(db, wanted.workspaces ?? []));
@@ -61,13 +78,15 @@ export async function addAdminKey(
   return { ...adminKey(row), key };
 }
 
+/** Null where there is no restriction, as the columns of the store have it. */
 function listOrNull(ids: readonly string[]): string | null {
   return ids.length === 0 ? null : JSON.stringify([...ids].sort());
 }
 
+/** @throws Problem (404) one of them does not exist. */
 async function workspaceIdsOf(db: Db, idsOrNames: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
-  // One after the other: a transaction has one connection. Likewise below.
+  // One after the other, because a transaction has one connection.
   for (const each of idsOrNames) {
     const workspace = await findWorkspace(db, each);
     if (workspace === undefined) throw notFound('workspace', each);
@@ -76,9 +95,14 @@ async function workspaceIdsOf(db: Db, idsOrNames: readonly string[]): Promise<st
   return ids;
 }
 
-/** A name means the environments of that name in all workspaces. */
+/**
+ * Environments by ids or names; a name means the environments of that name in all workspaces.
+ *
+ * @throws Problem (404) one of them does not exist.
+ */
 async function environmentsOf(db: Db, idsOrNames: readonly string[]): Promise<EnvironmentRow[]> {
   const found: EnvironmentRow[] = [];
+  // One after the other, because a transaction has one connection.
   for (const each of idsOrNames) {
     const called = await environmentsCalled(db, each);
     if (called.length === 0) throw notFound('environment', each);
@@ -87,12 +111,16 @@ async function environmentsOf(db: Db, idsOrNames: readonly string[]): Promise<En
   return found;
 }
 
-/** In the order of their creation, those that were revoked too. */
+/** All keys in the order of their creation, also those that were revoked. */
 export async function allAdminKeys(db: Db): Promise<AdminKey[]> {
   return (await listAdminKeys(db)).map(adminKey);
 }
 
-/** From the next request on it is refused. Once more is no change. */
+/**
+ * Revokes a key, which is refused from the next request on. Repeated, it changes nothing.
+ *
+ * @throws Problem (404) there is no key of this id.
+ */
 export async function removeAdminKey(db: Db, caller: Caller, id: string): Promise<void> {
   const before = await findAdminKey(db, id);
   if (before === undefined) throw notFound('Admin API key', id);
@@ -101,6 +129,7 @@ export async function removeAdminKey(db: Db, caller: Caller, id: string): Promis
   await record(db, caller, { ...before, revocation_time: caller.now }, before);
 }
 
+/** Records a creation or a revocation. The entry belongs to no workspace. */
 async function record(
   db: Db,
   caller: Caller,
@@ -116,6 +145,7 @@ async function record(
   });
 }
 
+/** The key as it may be shown: without its hash. */
 function adminKey(row: AdminKeyRow): AdminKey {
   const ids = (text: string | null): string[] | null =>
     text === null ? null : (JSON.parse(text) as string[]);

@@ -7,8 +7,8 @@ import {
   type NewKey,
 } from './admin-keys.js';
 import { FlaghoistError } from '../errors.js';
-import type { Caller } from './endpoint.js';
-import { Problem } from './problem.js';
+import type { Caller } from './http/endpoint.js';
+import { Problem } from './http/problem.js';
 import type { Page } from './rules/paging.js';
 import { listAudit, type AuditEntry, type AuditFilter } from './store/audit.js';
 import { openStore, type Store, type StoreLocation } from './store/store.js';
@@ -17,14 +17,15 @@ import { openStore, type Store, type StoreLocation } from './store/store.js';
 export interface Administration {
   /** Makes an Admin API key, by default one that may do everything. It cannot be shown again. */
   createKey(name: string, restrictions?: Omit<NewKey, 'name'>): Promise<string>;
-  /** In the order of their creation, those that were revoked too. */
+  /** All keys in the order of their creation, also those that were revoked. */
   listKeys(): Promise<readonly AdminKey[]>;
-  /** From the next request on it is refused. */
+  /** Revokes a key, which is refused from the next request on. Repeated, it changes nothing. */
   revokeKey(id: string): Promise<void>;
   /** The newest first; 1,000 where no page is named. */
   audit(filter?: AuditFilter, page?: Page): Promise<readonly AuditEntry[]>;
 }
 
+/** @param clock milliseconds since the epoch. */
 export function administrationOf(store: Store, clock: () => number): Administration {
   return {
     createKey: async (name, restrictions = {}) => {
@@ -59,18 +60,22 @@ export async function administer<T>(
   }
 }
 
-/** What the rules refuse over HTTP with a status, for whoever gave a command. */
+/**
+ * A refusal of the rules, which HTTP answers with a status, as an error for whoever gave a command.
+ */
 export function refusedByRules(problem: Problem): FlaghoistError {
   return new FlaghoistError('USAGE', `cannot change the service: ${problem.message}`, {
     cause: problem,
   });
 }
 
+/** The caller of the audit log where somebody works on the store itself. */
 function operator(now: number): Caller {
   return {
+    keyId: null,
     keyName: 'operator',
     scope: { workspaces: null, environments: null },
-    words: { title: null, comment: null },
+    note: { title: null, comment: null },
     transactionId: randomUUID(),
     now,
   };

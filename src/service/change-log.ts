@@ -1,13 +1,21 @@
-import type { Caller } from './endpoint.js';
-import { insertAudit, type AuditAction, type AuditKind } from './store/audit.js';
+import type { Caller } from './http/endpoint.js';
+import {
+  insertAudit,
+  insertAuditEntries,
+  type AuditAction,
+  type AuditEntry,
+  type AuditKind,
+} from './store/audit.js';
+import type { Dialect } from './store/migrations.js';
 import type { Db } from './store/tables.js';
 
+/** A change, as far as the caller of the request does not tell it. */
 export interface Change {
   readonly kind: AuditKind;
   readonly name: string;
   readonly action: AuditAction;
   readonly workspaceId: string | null;
-  /** Absent: at the level of the workspace. */
+  /** Absent where the change was made at the level of the workspace. */
   readonly environment?: { readonly id: string; readonly name: string };
   /** Empty: nothing was changed, and nothing is recorded. */
   readonly difference: readonly unknown[];
@@ -15,8 +23,24 @@ export interface Change {
 
 /** Writes a change into the audit log, in the transaction that makes it: either both are there or neither. */
 export async function recordChange(db: Db, caller: Caller, change: Change): Promise<void> {
-  if (change.difference.length === 0) return;
-  await insertAudit(db, {
+  if (change.difference.length > 0) await insertAudit(db, entryOf(caller, change));
+}
+
+/** The same for many changes that one request makes, in their order. */
+export async function recordChanges(
+  db: Db,
+  dialect: Dialect,
+  caller: Caller,
+  changes: readonly Change[],
+): Promise<void> {
+  const entries = changes
+    .filter(({ difference }) => difference.length > 0)
+    .map((change) => entryOf(caller, change));
+  if (entries.length > 0) await insertAuditEntries(db, dialect, entries);
+}
+
+function entryOf(caller: Caller, change: Change): Omit<AuditEntry, 'id'> {
+  return {
     time: caller.now,
     transactionId: caller.transactionId,
     workspaceId: change.workspaceId,
@@ -25,9 +49,10 @@ export async function recordChange(db: Db, caller: Caller, change: Change): Prom
     kind: change.kind,
     name: change.name,
     action: change.action,
-    title: caller.words.title,
-    comment: caller.words.comment,
+    title: caller.note.title,
+    comment: caller.note.comment,
+    keyId: caller.keyId,
     keyName: caller.keyName,
     difference: change.difference,
-  });
+  };
 }

@@ -6,7 +6,7 @@ import type { AdminKeyRow } from './store/tables.js';
  * Admin API keys that live as long as the service does: no store knows of them, so they leave nothing behind, neither
  * rows nor entries in the audit log. They may do everything.
  */
-export class LentKeys {
+export class EphemeralKeys {
   readonly #rows = new Map<string, AdminKeyRow>();
 
   /** @param name by which the audit log calls whoever changes something with the key. */
@@ -24,6 +24,7 @@ export class LentKeys {
     return key;
   }
 
+  /** Finds a key by the id that its text holds. */
   find(id: string): AdminKeyRow | undefined {
     return this.#rows.get(id);
   }

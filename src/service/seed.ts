@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { FlaghoistError, messageOf } from '../errors.js';
 import { recordChange } from './change-log.js';
-import type { Caller } from './endpoint.js';
-import { conflict } from './problem.js';
+import type { Caller } from './http/endpoint.js';
+import { conflict, Problem } from './http/problem.js';
 import { differenceOf } from './rules/difference.js';
+import type { Schema } from './rules/matchers.js';
 import { checkTitleName, checkTrafficTypeName } from './rules/names.js';
+import { checkShape, compileSchema } from './rules/shape.js';
 import type { Db, WorkspaceRow } from './store/tables.js';
 import {
   findEnvironment,
@@ -20,27 +23,33 @@ export interface Seed {
   readonly workspaces: readonly SeedWorkspace[];
 }
 
+/** A workspace that a store is to have. */
 export interface SeedWorkspace {
   /** A UUID in lower case, for whoever needs the same id in every store. Default: a random one. */
   readonly id?: string;
   readonly name: string;
   /** Default: false. */
   readonly requiresTitleAndComments?: boolean;
-  /** In the order in which they are listed. */
+  /** Environments in the order in which they are listed. */
   readonly environments: readonly SeedEnvironment[];
   readonly trafficTypes: readonly string[];
 }
 
+/** An environment that a workspace is to have. Truth values that are absent are false. */
 export interface SeedEnvironment {
   readonly name: string;
   readonly production?: boolean;
   /** Changes to definitions and keys are refused with 403. */
   readonly approvalsRequired?: boolean;
-  /** Except kills. */
+  /** Kills are allowed even where changes require approvals. */
   readonly allowKills?: boolean;
 }
 
-/** Names are the contract's and those of public documentation; the first is what a new flag has. */
+/**
+ * The rollout statuses of every workspace, in the order of their positions; a new flag has the
+ * first. The contract shows four of the names and no descriptions; the other names are those of
+ * public documentation.
+ */
 const ROLLOUT_STATUSES: readonly (readonly [name: string, description: string])[] = [
   ['Pre-Production', 'The code of the flag has not reached production yet'],
   ['Internal Testing', 'Served to people of the house'],
@@ -85,16 +94,19 @@ export async function plantSeed(db: Db, seed: Seed, now: number): Promise<void> 
   }
 }
 
+/** The caller of the audit log for what a seed adds. */
 function gardener(now: number): Caller {
   return {
+    keyId: null,
     keyName: 'seed',
     scope: { workspaces: null, environments: null },
-    words: { title: null, comment: null },
+    note: { title: null, comment: null },
     transactionId: randomUUID(),
     now,
   };
 }
 
+/** @throws Problem (409) the id is that of another workspace. */
 async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceRow> {
   if (wanted.id !== undefined && (await findWorkspace(db, wanted.id))) {
     throw conflict(`The id of the new workspace ${wanted.name} is that of another workspace`);
@@ -107,7 +119,7 @@ async function plantWorkspace(db: Db, wanted: SeedWorkspace): Promise<WorkspaceR
 }
 
 /**
- * With its rollout statuses, without environments. Gives its id.
+ * Creates a workspace with its rollout statuses and without environments, and gives its id.
  *
  * @param workspace its `id`, where there is one, is no other's.
  */
@@ -131,6 +143,11 @@ export async function createWorkspace(
   return id;
 }
 
+/**
+ * Whether the environment was added; one of this name may be there already.
+ *
+ * @param creationTime also decides the order in which environments are listed.
+ */
 async function plantEnvironment(
   db: Db,
   workspace: WorkspaceRow,
@@ -151,6 +168,7 @@ async function plantEnvironment(
   return true;
 }
 
+/** Whether the traffic type was added. */
 async function plantTrafficType(db: Db, workspace: WorkspaceRow, name: string): Promise<boolean> {
   if (await findTrafficType(db, workspace.id, name)) return false;
   checkTrafficTypeName(name);
@@ -162,3 +180,70 @@ async function plantTrafficType(db: Db, workspace: WorkspaceRow, name: string): 
   });
   return true;
 }
+
+const ENVIRONMENT: Schema = {
+  type: 'object',
+  required: ['name'],
+  additionalProperties: false,
+  properties: {
+    name: { type: 'string', minLength: 1 },
+    production: { type: 'boolean' },
+    approvalsRequired: { type: 'boolean' },
+    allowKills: { type: 'boolean' },
+  },
+};
+
+const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
+const SEED: Schema = {
+  type: 'object',
+  required: ['workspaces'],
+  additionalProperties: false,
+  properties: {
+    workspaces: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['name', 'environments', 'trafficTypes'],
+        additionalProperties: false,
+        properties: {
+          id: { type: 'string', pattern: UUID },
+          name: { type: 'string', minLength: 1 },
+          requiresTitleAndComments: { type: 'boolean' },
+          environments: { type: 'array', items: ENVIRONMENT },
+          trafficTypes: { type: 'array', items: { type: 'string', minLength: 1 } },
+        },
+      },
+    },
+  },
+};
+
+/**
+ * Reads a seed from JSON text.
+ *
+ * @param file named in errors.
+ * @throws FlaghoistError (USAGE) the text is no seed.
+ */
+export function parseSeed(text: string, file: string): Seed {
+  try {
+    const seed: unknown = JSON.parse(text);
+    checkShape(compileSchema(SEED), seed, 'Seed');
+    return seed as Seed;
+  } catch (error) {
+    if (!(error instanceof Problem) && !(error instanceof SyntaxError)) throw error;
+    throw new FlaghoistError('USAGE', `cannot read the seed "${file}": ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** For a first try: what a service has where nobody said what it should have. */
+export const DEFAULT_SEED: Seed = {
+  workspaces: [
+    {
+      name: 'Default',
+      environments: [{ name: 'staging' }, { name: 'production', production: true }],
+      trafficTypes: ['user', 'account'],
+    },
+  ],
+};

@@ -1,14 +1,13 @@
 import type { RequestListener } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { closeApp, listenOn } from '../http-server.js';
-import { Problem } from './problem.js';
+import { closeApp, listenOn } from '../platform/http-server.js';
+import { Problem } from './http/problem.js';
 import { administrationOf, refusedByRules, type Administration } from './administration.js';
-import { createApp, type ServiceLog } from './app.js';
-import type { Endpoint } from './endpoint.js';
-import { LentKeys } from './lent-keys.js';
+import { createApp, type ServiceLog } from './http/app.js';
+import type { Endpoint } from './http/endpoint.js';
+import { EphemeralKeys } from './lent-keys.js';
 import type { RateLimit } from './rules/rate-limit.js';
-import { ADMIN_KEY_ENDPOINTS } from './routes/admin-keys.js';
-import { AUDIT_ENDPOINTS } from './routes/audit.js';
+import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
 import { FLAG_ENDPOINTS } from './routes/flags.js';
 import { IDENTITY_ENDPOINTS } from './routes/identities.js';
@@ -20,6 +19,7 @@ import { WORKSPACE_ENDPOINTS } from './routes/workspaces.js';
 import { plantSeed, type Seed } from './seed.js';
 import { openStore, type Store, type StoreLocation } from './store/store.js';
 
+/** What a service is started with. */
 export interface ServiceOptions {
   readonly store: StoreLocation;
   /** Default: any free one. */
@@ -32,12 +32,13 @@ export interface ServiceOptions {
   readonly log?: ServiceLog;
   /** Milliseconds since the epoch. Default: the system's. */
   readonly clock?: () => number;
-  /** Of all requests with a key together, and of those of each address. Default: none. */
+  /** The limit of all requests with a key together, and of those of each address. Default: none. */
   readonly rateLimit?: RateLimit;
   /** Stands between the socket and the service and sees every request first. */
   readonly middleware?: (next: RequestListener) => RequestListener;
 }
 
+/** A service that listens, and what may be done to it without HTTP. */
 export interface RunningService extends Administration {
   /** `http://HOST:PORT`, without a slash at the end. */
   readonly origin: string;
@@ -50,6 +51,7 @@ export interface RunningService extends Administration {
   stop(): Promise<void>;
 }
 
+/** All endpoints, in the order in which the description of the service shows them. */
 const ENDPOINTS: readonly Endpoint[] = [
   ...WORKSPACE_ENDPOINTS,
   ...WORKSPACE_CHANGE_ENDPOINTS,
@@ -63,6 +65,16 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...ADMIN_KEY_ENDPOINTS,
 ];
 
+/** The contract's endpoints, which take the contract's bodies and no others. */
+function strictEndpoints(): readonly Endpoint[] {
+  return ENDPOINTS.filter(({ inContract }) => inContract).map((endpoint) => ({
+    ...endpoint,
+    ...(endpoint.strictBody && { body: endpoint.strictBody }),
+    takesFile: false,
+  }));
+}
+
+/** Connections that are still open after this are cut off. */
 const STOP_WITHIN_MS = 5_000;
 
 /**
@@ -78,13 +90,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const store = await openStore(options.store);
   try {
     await store.write(async (db) => plantSeed(db, options.seed, clock()));
-    const lentKeys = new LentKeys();
+    const lentKeys = new EphemeralKeys();
     const app = createApp({
       store,
       clock,
       lentKeys,
-      showsDocs: options.strict !== true,
-      endpoints: ENDPOINTS.filter(({ inContract }) => inContract || options.strict !== true),
+      strict: options.strict === true,
+      endpoints: options.strict === true ? strictEndpoints() : ENDPOINTS,
       log: options.log,
       rateLimit: options.rateLimit,
       middleware: options.middleware,
@@ -107,6 +119,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
 }
 
+/** The store is closed even where the server cannot be. */
 async function stop(app: FastifyInstance, store: Store): Promise<void> {
   try {
     await closeApp(app, STOP_WITHIN_MS);

@@ -1,4 +1,4 @@
-import { FAULT_CODES } from '../kinds/spec-fault.js';
+import { FAULT_CODES } from '../model/diagnostic.js';
 
 /** Every code that a diagnostic can bear. `docs/diagnostics.md` explains each of them. */
 export const DIAGNOSTIC_CODES = [
@@ -31,9 +31,11 @@ export const DIAGNOSTIC_CODES = [
   'missing-field',
   'nested-too-deeply',
   'not-a-file',
+  'not-a-folder',
   'number-precision',
   'segment-name',
   'segment-not-in-environment',
+  'spec-test-failed',
   'too-many-files',
   'traffic-type-mismatch',
   'traffic-type-missing',
@@ -51,4 +53,36 @@ export const DIAGNOSTIC_CODES = [
   'yaml-syntax',
 ] as const;
 
-export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number];
+/**
+ * Codes of what is right but seldom meant, or against the rules of the house. `docs/lint.md` explains each of them, and
+ * `validate` alone reports them.
+ */
+export const LINT_CODES = [
+  'allow-unknown',
+  'allow-unused',
+  'allow-without-reason',
+  'confusable-names',
+  'contradictory-rule',
+  'duplicate-condition',
+  'duplicate-segment-keys',
+  'empty-segment',
+  'expired',
+  'expiry-too-late',
+  'full-rollout',
+  'invalid-regex',
+  'kill-review-passed',
+  'many-inline-keys',
+  'name-pattern',
+  'required-field',
+  'rule-like-default',
+  'stray-file',
+  'unknown-word',
+  'unreachable-rule',
+  'unused-segment',
+  'use-between',
+] as const;
+
+export type LintCode = (typeof LINT_CODES)[number];
+
+/** One of the codes above. */
+export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number] | LintCode;

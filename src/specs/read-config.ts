@@ -1,34 +1,45 @@
-import type { ConfigSpec } from '../generated/config.schema.d.ts';
+import type { ConfigSpec } from '../generated/config.schema.d.js';
+import { ownMember } from '../model/collections.js';
 import type { Config, EnvironmentConfig } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
-import type { SpecTree } from '../model/tree.js';
-import { CONFIG_PATH, loadFile } from './load-files.js';
-import type { SpecFile } from './parse-file.js';
-import { fileDiagnostic } from './source-text.js';
-import type { SpecMemory } from './spec-memory.js';
-import { pointerOf } from './typed-value.js';
+import type { SpecTree } from '../model/spec-tree.js';
+import { CONFIG_PATH, loadFile, pathDiagnostics } from './parse/load-files.js';
+import { SpecFile, parseFile } from './parse/parse-file.js';
+import { fileDiagnostic } from './parse/source-text.js';
+import type { SpecCache } from './cache.js';
+import { pointerOf } from './parse/typed-value.js';
+import type { WatchSpec } from '../generated/watch.schema.d.js';
 
+/** What flaghoist.yaml says, or what is wrong with it. */
 export type ConfigResult =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly Diagnostic[] }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** flaghoist.yaml by itself. */
-export async function readConfig(tree: SpecTree, memory?: SpecMemory): Promise<ConfigResult> {
-  const entry = tree.list().find(({ path, type }) => path === CONFIG_PATH && type === 'file');
+/**
+ * Reads flaghoist.yaml without any other file, for commands that need the workspace and its
+ * environments only.
+ */
+export async function readConfig(tree: SpecTree, memory?: SpecCache): Promise<ConfigResult> {
+  const entry = tree.list().find(({ path }) => path === CONFIG_PATH);
   if (entry === undefined) return { ok: false, diagnostics: [configMissing()] };
+  const unreadable = pathDiagnostics(entry);
+  if (unreadable.length > 0) return { ok: false, diagnostics: unreadable };
   const file = await loadFile(tree, entry, 'config', memory);
   if (!isValid(file)) return { ok: false, diagnostics: file.diagnostics() };
   return { ok: true, config: configOf(file, file.parsed.value), warnings: [] };
 }
 
+/** The diagnostic of a directory without flaghoist.yaml. */
 export function configMissing(): Diagnostic {
   const message = `there is no ${CONFIG_PATH} here (it names the workspace and its environments)`;
   return fileDiagnostic(CONFIG_PATH, 'config-missing', message);
 }
 
 /**
- * The config as far as it can be read: members that are wrong are left out. Undefined where workspace or environments
- * are not to be made out. For the lane of the kills, which no other mistake may stop.
+ * The part of the config that can be read: members that are wrong are left out. It serves the
+ * kills, which no other mistake may hold up.
+ *
+ * @returns undefined where the workspace or its environments cannot be made out.
  */
 export function readableConfig(file: SpecFile): Config | undefined {
   if (isValid(file)) return configOf(file, file.parsed.value);
@@ -54,10 +65,12 @@ export function readableConfig(file: SpecFile): Config | undefined {
   });
 }
 
+/** A valid file holds what its schema says. */
 function isValid(file: SpecFile): file is SpecFile & { parsed: { value: ConfigSpec } } {
   return file.valid;
 }
 
+/** The config with its defaults filled in, and environments in the order of the file. */
 function configOf(file: SpecFile, spec: ConfigSpec): Config {
   const { onDrift, onConflict, onLiveKill, references, defaults, service } = spec;
   return {
@@ -74,15 +87,47 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
     references: { segments: references?.segments ?? [], flags: references?.flags ?? [] },
     prune: spec.prune ?? false,
     suspend: spec.suspend ?? false,
-    ...(spec.state?.push !== undefined && { pushState: spec.state.push }),
+    ...(typeof spec.state?.push === 'boolean' && { pushState: spec.state.push }),
     guards: spec.guards ?? {},
     ...(onDrift !== undefined && { onDrift }),
     ...(onConflict !== undefined && { onConflict }),
     ...(onLiveKill !== undefined && { onLiveKill }),
+    ...(spec.lint !== undefined && { lint: spec.lint }),
   };
 }
 
+/** One environment; what it does not say is left to the config as a whole. */
 function environmentOf(name: string, { environments }: ConfigSpec): EnvironmentConfig {
-  const { guards, ...policies } = environments[name] ?? {};
+  const { guards, ...policies } = ownMember(environments, name) ?? {};
   return { name, ...policies, guards: guards ?? {} };
+}
+
+/** What the file of a daemon's sources says, or what is wrong with it. */
+export type WatchConfigResult =
+  | { readonly ok: true; readonly config: WatchSpec }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
+
+/**
+ * Reads the file of a daemon's sources. Names of sources are unique, and each source has either a
+ * directory or a repository.
+ *
+ * @param path the file's path in diagnostics.
+ */
+export function readWatchConfig(path: string, bytes: Uint8Array): WatchConfigResult {
+  const file = new SpecFile(path, parseFile('watch', bytes));
+  if (!file.valid) return { ok: false, diagnostics: file.diagnostics() };
+  const config = file.parsed.value as WatchSpec;
+  const names = new Set<string>();
+  const diagnostics = config.sources.flatMap(({ name, directory, repo }, index): Diagnostic[] => {
+    const isTwice = names.has(name);
+    names.add(name);
+    if (isTwice) {
+      const path = ['sources', index, 'name'];
+      return [file.diagnostic('wrong-value', { path }, `there are two sources "${name}"`)];
+    }
+    if ((directory === undefined) !== (repo === undefined)) return [];
+    const message = `source "${name}" must name either a directory or a repo`;
+    return [file.diagnostic('missing-field', { path: ['sources', index] }, message)];
+  });
+  return diagnostics.length > 0 ? { ok: false, diagnostics } : { ok: true, config };
 }

@@ -1,4 +1,5 @@
-import { byCodeUnits } from '../kinds/json.js';
+import { keyOf } from '../model/ref.js';
+import { byCodeUnits } from '../model/json.js';
 import type {
   Config,
   Desired,
@@ -7,22 +8,29 @@ import type {
   DesiredSegment,
 } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
-import type { SpecTree } from '../model/tree.js';
-import { ALL_IDENTITIES, heldObjects } from './hold-invalid.js';
-import { CONFIG_PATH, loadFiles } from './load-files.js';
-import { readChanged } from './read-changed.js';
+import type { SpecTree } from '../model/spec-tree.js';
+import { ALL_IDENTITIES, quarantinedObjects } from './resolve/quarantine.js';
+import { CONFIG_PATH, loadFiles } from './parse/load-files.js';
+import { readChanged } from './incremental.js';
+import { SpecCache } from './cache.js';
 import { configMissing, readableConfig } from './read-config.js';
-import { referenceDiagnostics } from './references.js';
-import { desiredFlag, resolveFlags } from './resolve-flags.js';
-import { sortedMap } from './sorted-map.js';
-import { resolveIdentities } from './resolve-identities.js';
-import { orderedKills, resolveKills } from './resolve-kills.js';
-import { resolveSegments } from './resolve-segments.js';
-import type { ResolvedFlag } from './resolved-flag.js';
-import { SpecMemory } from './spec-memory.js';
-import { fileNameOf, specSet, type SpecSet } from './spec-set.js';
-import { specTestDiagnostics } from './spec-tests.js';
+import { referenceDiagnostics } from './resolve/references.js';
+import { desiredFlag, resolveFlags } from './resolve/flags.js';
+import { sortedMap } from '../model/collections.js';
+import { resolveIdentities } from './resolve/identities.js';
+import { orderedKills, resolveKills } from './resolve/kills.js';
+import { resolveSegments } from './resolve/segments.js';
+import type { ResolvedFlag } from './resolve/resolved-flag.js';
+import { departedDiagnostics } from './resolve/sound-part.js';
+import {
+  fileNameOf,
+  specSet,
+  type SpecSet,
+  specTestDiagnostics,
+  validOf,
+} from './resolve/spec-set.js';
 
+/** What the specs of one directory say, or all that is wrong with them. */
 export type SpecsResult =
   | { readonly ok: true; readonly desired: Desired; readonly warnings: readonly Diagnostic[] }
   | {
@@ -30,32 +38,46 @@ export type SpecsResult =
       /** All of them: errors first, by file, line and column. */
       readonly diagnostics: readonly Diagnostic[];
       /**
-       * What is to be killed all the same: entries of `kills/` that are right by themselves, and `killed: true` of
-       * flags, the latter only here, where no desired flags can say so.
+       * What is to be killed although the specs are invalid: entries of `kills/` that are right by
+       * themselves, and `killed: true` of flags. The latter stand here only, since there are no
+       * desired flags that could say so.
        */
       readonly kills: readonly DesiredKill[];
-      /** As far as flaghoist.yaml can be read: enough for the kills, and for nothing else. */
+      /**
+       * The part of flaghoist.yaml that can be read: enough for the kills, and for nothing else.
+       */
       readonly config?: Config;
-      /** What is right, for who may go on with it; absent: the errors leave no part that could be told apart. */
+      /**
+       * The objects that are right, for callers that may go on with them. Absent where the errors
+       * do not tell which objects are right.
+       */
       readonly rest?: Rest;
     };
 
 /** Specs without the objects that are wrong. */
 export interface Rest {
-  /** With the kills that the objects left out order themselves. */
+  /** What should be, without the objects that were left out but with the kills that these order. */
   readonly desired: Desired;
-  /** `KIND/NAME` of what was left out; it is not gone, and has to stay as it is. */
-  readonly held: ReadonlySet<string>;
+  /**
+   * `KIND/NAME` of each object that was left out. It still exists in git and has to stay as it is
+   * on the service.
+   */
+  readonly quarantined: ReadonlySet<string>;
 }
 
 /**
- * Reads everything offline: what should be, or all that is wrong.
+ * Reads the specs of one directory without asking the service: what should be, or everything that
+ * is wrong at once.
  *
- * @param memory of earlier readings of the same directory; the result is the same without.
+ * Trees of git are immutable, so the result of one is remembered by its listing. Files on disk may
+ * change at any time and are always read.
+ *
+ * @param memory what earlier readings of the same directory left; the result is the same without
+ * it.
  */
 export async function readSpecs(
   tree: SpecTree,
-  memory: SpecMemory = new SpecMemory(),
+  memory: SpecCache = new SpecCache(),
 ): Promise<SpecsResult> {
   const known = memory.readings.get(tree.list());
   // Nothing else is ever put there.
@@ -68,7 +90,29 @@ export async function readSpecs(
   return result;
 }
 
-async function readAll(tree: SpecTree, memory: SpecMemory): Promise<SpecsResult> {
+/**
+ * Reads every file, in the order in which one part needs another: the config, then the objects by
+ * themselves, then what they refer to.
+ */
+async function readAll(tree: SpecTree, memory: SpecCache): Promise<SpecsResult> {
+  return (await readWithParts(tree, memory)).result;
+}
+
+/** All files of a directory, and what became of them: for those who judge more than whether specs are right. */
+export interface SpecParts {
+  readonly specs: SpecSet;
+  /** Without those that an error lies in. */
+  readonly flags: readonly ResolvedFlag[];
+  /** Likewise. */
+  readonly segments: ReadonlyMap<string, DesiredSegment>;
+  readonly kills: readonly DesiredKill[];
+}
+
+/** The same as `readSpecs`, always read anew, with the files that the result was made from. */
+export async function readWithParts(
+  tree: SpecTree,
+  memory: SpecCache = new SpecCache(),
+): Promise<{ readonly result: SpecsResult; readonly parts: SpecParts }> {
   memory.rightReading = undefined;
   const loaded = await loadFiles(tree, memory);
   const configFile = loaded.files.get('config')?.[0];
@@ -89,38 +133,56 @@ async function readAll(tree: SpecTree, memory: SpecMemory): Promise<SpecsResult>
     ...identities.diagnostics,
     ...kills.diagnostics,
     ...referenceDiagnostics(specs, flags.flags, segments.segments),
-    ...specTestDiagnostics(specs),
+    ...specTestDiagnostics(specs, validOf(loaded.files.get('spec-test') ?? [])),
+    ...departedDiagnostics(specs, flags.flags, segments.segments),
   ]);
   const resolved = { specs, flags: flags.flags, segments: segments.segments };
   const { identities: identityLists } = identities;
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const parts = rightParts({ ...resolved, kills: kills.kills }, errors);
   if (config !== undefined && errors.length === 0) {
     const desired = desiredOf(config, { ...resolved, identities: identityLists }, kills.kills);
     if (diagnostics.length === 0) remember(tree, specs, desired);
-    return { ok: true, desired, warnings: diagnostics };
+    return { result: { ok: true, desired, warnings: diagnostics }, parts };
   }
   const environments = readable?.environments.map(({ name }) => name) ?? [];
   const ordered = orderedKills(loaded, environments);
-  const held = config === undefined ? null : heldObjects(errors, resolved);
-  return {
+  const quarantined = config === undefined ? null : quarantinedObjects(errors, resolved);
+  const result: SpecsResult = {
     ok: false,
     diagnostics,
     kills: sortedKills([...kills.kills, ...ordered]),
     ...(readable !== undefined && { config: readable }),
     ...(config !== undefined &&
-      held !== null && {
+      quarantined !== null && {
         rest: {
-          held,
+          quarantined: quarantined,
           desired: desiredOf(
             config,
-            { specs, ...without(held, { ...resolved, identities: identityLists }) },
-            [...kills.kills, ...ordered.filter(({ flag }) => held.has(`flag/${flag}`))],
+            { specs, ...without(quarantined, { ...resolved, identities: identityLists }) },
+            [...kills.kills, ...ordered.filter(({ flag }) => quarantined.has(keyOf('flag', flag)))],
           ),
         },
       }),
   };
+  return { result, parts };
 }
 
+/** The parts without the flags and segments that an error lies in. */
+function rightParts(all: SpecParts, errors: readonly Diagnostic[]): SpecParts {
+  if (errors.length === 0) return all;
+  const files = new Set(errors.map(({ location }) => location.file));
+  const wrong = new Set(
+    all.specs.overlays.flatMap(({ file, spec }) => (files.has(file.path) ? [spec.flag] : [])),
+  );
+  return {
+    ...all,
+    flags: all.flags.filter(({ name, file }) => !files.has(file.path) && !wrong.has(name)),
+    segments: new Map([...all.segments].filter(([, { location }]) => !files.has(location.file))),
+  };
+}
+
+/** Keeps a reading in which nothing was wrong, for `readChanged` to go on from. */
 function remember(tree: SpecTree, specs: SpecSet, desired: Desired): void {
   const { settings, memory, overlays } = specs;
   memory.rightReading = {
@@ -131,13 +193,18 @@ function remember(tree: SpecTree, specs: SpecSet, desired: Desired): void {
   };
 }
 
+/** The objects of one reading. */
 interface Resolved {
   readonly flags: readonly ResolvedFlag[];
   readonly segments: ReadonlyMap<string, DesiredSegment>;
   readonly identities: readonly DesiredIdentities[];
 }
 
-/** @param resolved objects of which nothing is wrong. */
+/**
+ * What should be on the service.
+ *
+ * @param resolved objects of which nothing is wrong.
+ */
 function desiredOf(
   config: Config,
   { specs, flags, segments, identities }: Resolved & { specs: SpecSet },
@@ -154,7 +221,8 @@ function desiredOf(
     segments,
     identities,
     kills: sortedKills(kills),
-    // A list that cannot be read takes nothing back.
+    // A list of kills that cannot be read is left out, because nobody may conclude from it that a
+    // kill was taken back.
     killLists: new Set(
       (specs.loaded.files.get('kills') ?? [])
         .filter(({ valid }) => valid)
@@ -163,15 +231,22 @@ function desiredOf(
   };
 }
 
-function without(held: ReadonlySet<string>, { flags, segments, identities }: Resolved): Resolved {
+/** The objects that are not quarantined. Identities are either all there or all left out. */
+function without(
+  quarantined: ReadonlySet<string>,
+  { flags, segments, identities }: Resolved,
+): Resolved {
   return {
-    flags: flags.filter(({ name }) => !held.has(`flag/${name}`)),
-    segments: new Map([...segments].filter(([name]) => !held.has(`segment/${name}`))),
-    identities: held.has(ALL_IDENTITIES) ? [] : identities,
+    flags: flags.filter(({ name }) => !quarantined.has(keyOf('flag', name))),
+    segments: new Map([...segments].filter(([name]) => !quarantined.has(keyOf('segment', name)))),
+    identities: quarantined.has(ALL_IDENTITIES) ? [] : identities,
   };
 }
 
-/** By environment and flag; of two orders for one flag the first, which is the entry with its reason. */
+/**
+ * Kills by environment and flag. Of two orders for one flag the first stands, which is the entry of
+ * `kills/` with its reason.
+ */
 function sortedKills(kills: readonly DesiredKill[]): DesiredKill[] {
   const byFlag = new Map<string, DesiredKill>();
   for (const kill of kills) {
@@ -181,8 +256,11 @@ function sortedKills(kills: readonly DesiredKill[]): DesiredKill[] {
   return [...sortedMap(byFlag).values()];
 }
 
-/** Errors first, then by place; one mistake that several environments inherit is told once. */
-function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+/**
+ * Errors before warnings, then by file, line and column. A mistake that several environments
+ * inherit is reported once.
+ */
+export function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const byPlace = new Map<string, Diagnostic>();
   for (const each of diagnostics) {
     const { file, line, column } = each.location;

@@ -1,4 +1,4 @@
-import type { WireRule } from '../../src/api/wire.js';
+import type { WireRule } from '../../src/admin-api/wire.js';
 import { ENVIRONMENTS, type ChaosDefinition, type ChaosWrite, type WriteOf } from './requests.js';
 import { at, type World } from './world.js';
 

@@ -7,7 +7,7 @@ import {
   type WireSegment,
   type WireSegmentInEnvironment,
   type WireSegmentKeys,
-} from '../../src/api/wire.js';
+} from '../../src/admin-api/wire.js';
 import { contentOf } from './client.js';
 import { ENVIRONMENTS, WORKSPACE } from './requests.js';
 import { at, emptyWorld, type World } from './world.js';

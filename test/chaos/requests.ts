@@ -3,7 +3,7 @@ import {
   type WireBucket,
   type WireRule,
   type WireTreatment,
-} from '../../src/api/wire.js';
+} from '../../src/admin-api/wire.js';
 
 /** What a definition holds in these runs: already in the form in which the service answers. */
 export interface ChaosDefinition {

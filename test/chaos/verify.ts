@@ -47,6 +47,12 @@ const MAY_BE_NO_CHANGE: ReadonlySet<string> = new Set([
   'remove-keys',
 ]);
 
+/** Writes that take something out of every environment. */
+const DELETES_EVERYWHERE: ReadonlySet<JournalEntry['write']['kind']> = new Set([
+  'delete-flag',
+  'delete-segment',
+]);
+
 /**
  * Holds what the clients were told against the audit log, and does again, in the log's order, all that was done.
  *
@@ -66,10 +72,16 @@ export function replay(
   const logged = new Set<string>();
   const world = emptyWorld();
   let latestSent = -1;
-  for (const { title, id } of log) {
+  for (const { title, id, action, environment } of log) {
     const entry = byTitle.get(title ?? '');
     if (entry === undefined) {
       violations.push(`the audit entry ${id} (${title ?? 'no title'}) is of no request`);
+      continue;
+    }
+    if (environment !== null && DELETES_EVERYWHERE.has(entry.write.kind)) {
+      // What stood in each environment is recorded there, before the deletion itself.
+      if (action !== 'delete' || logged.has(entry.title))
+        violations.push(`${entry.title} has a trace that is none of a deletion`);
       continue;
     }
     if (logged.has(entry.title)) violations.push(`${entry.title} was recorded twice`);

@@ -7,7 +7,7 @@ import type {
   WireSegmentInEnvironment,
   WireTrafficType,
   WireWorkspace,
-} from '../../src/api/wire.js';
+} from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 

@@ -5,7 +5,7 @@ import type {
   WirePage,
   WireTrafficType,
   WireWorkspace,
-} from '../../src/api/wire.js';
+} from '../../src/admin-api/wire.js';
 import { callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 

@@ -7,7 +7,7 @@ import {
   runServiceAudit,
   runServiceKeys,
   type ServiceCommandOptions,
-} from '../../src/commands/service.js';
+} from '../../src/cli/commands/service.js';
 import { callsOf } from '../support/service-calls.js';
 
 let directory: string;
@@ -151,19 +151,51 @@ describe('the key command', () => {
 });
 
 describe('the audit command', () => {
-  it('prints one line for each change, the newest first, or all of it as JSON', async () => {
+  it('says when, what, by which key and why, with a line for each member that a change touched', async () => {
     await whileServing({}, async (service) => {
       const client = callsOf(service);
       const path = '/splits/ws/Default/trafficTypes/user';
-      await client.ok('POST', `${path}?title=First%0aline`, { name: 'a' });
-      await client.ok('POST', path, { name: 'b' });
+      await client.ok('POST', `${path}?title=First%0aline&comment=Why`, { name: 'a' });
+      await client.ok('PATCH', '/splits/ws/Default/a', [
+        { op: 'replace', path: '/description', value: 'x'.repeat(300) },
+      ]);
+      await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 's' });
+      await client.ok('POST', '/segments/staging/s');
+      await client.ok('PUT', '/segments/staging/s/upload', ['k1', 'k2\u001b']);
     });
     output = [];
 
     await runServiceAudit({ directory }, { object: 'flag/a', format: 'text' }, { write });
+    const [update, create] = output;
+    output = [];
+    await runServiceAudit({ directory }, { object: 'segment/s', format: 'text' }, { write });
+
+    expect(update).toMatch(
+      /^\d{4}-\S+Z {2}update {2}flag\/a {2}by first \(\w{12}\)\n {4}~ \/description {2}"" → "x{199}…\n$/,
+    );
+    expect(create).toMatch(/ {2}by first \(\w{12}\) {2}First\uFFFDline {2}Why\n/);
+    expect(create).toContain('\n    + /name  "a"\n');
+    expect(output[0]).toContain('\n    ~ /keys  2 added, 0 removed: k1, k2\uFFFD\n');
+  });
+
+  it('prints the whole log as one JSON list, however long it is', async () => {
+    await whileServing({}, async (service) => {
+      const path = '/trafficTypes/user/environments/staging/identities';
+      const identities = Array.from({ length: 1_005 }, (_, index) => ({
+        key: `k${index}`,
+        values: { seats: 1 },
+      }));
+      await callsOf(service).ok('POST', path, identities);
+    });
+    output = [];
+
+    await runServiceAudit({ directory }, { object: 'identity', format: 'json' }, { write });
+    const entries = JSON.parse(output.join('')) as { id: number }[];
+    output = [];
     await runServiceAudit({ directory }, { object: 'flag', format: 'json' }, { write });
 
-    expect(output[0]).toMatch(/^\d{4}-\S+Z {2}create {2}flag\/a {2}by first {2}First\uFFFDline\n$/);
-    expect(JSON.parse(output[1] ?? '')).toMatchObject([{ name: 'b' }, { name: 'a' }]);
+    expect(entries).toHaveLength(1_005);
+    expect(entries.map(({ id }) => id)).toEqual(entries.map(({ id }) => id).sort((a, b) => b - a));
+    expect(JSON.parse(output.join(''))).toEqual([]);
   });
 });

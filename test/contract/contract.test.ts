@@ -8,7 +8,7 @@ import type {
   WireSegment,
   WireSegmentKeys,
   WireWorkspace,
-} from '../../src/api/wire.js';
+} from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 
@@ -122,6 +122,16 @@ describe('workspaces and environments', () => {
       'Removed from code',
     ]);
     expect(Object.keys(statuses[0] ?? {}).sort()).toEqual(['description', 'id', 'name']);
+  });
+
+  it('lists the rollout statuses of all workspaces that the key sees where none is named', async () => {
+    const restricted = await service.createKey('for one workspace', { workspaces: ['Strict'] });
+    const mine = callsOf({ origin: service.origin, key: restricted });
+    const here = await client.ok<WireRolloutStatus[]>('GET', `/rolloutStatuses?wsId=${ws}`);
+    const there = await client.ok<WireRolloutStatus[]>('GET', '/rolloutStatuses?wsId=Strict');
+
+    expect(await client.ok('GET', '/rolloutStatuses')).toEqual([...here, ...there]);
+    expect(await mine.ok('GET', '/rolloutStatuses')).toEqual(there);
   });
 });
 
@@ -297,6 +307,66 @@ describe('definitions', () => {
   });
 });
 
+describe('what a deletion leaves in the audit log', () => {
+  it('is a row for each environment in which a flag was defined', async () => {
+    await createFlag('traced');
+    const definition = aDefinition({ treatments: [{ name: 'on', keys: ['a'] }, { name: 'off' }] });
+    await client.ok('POST', definitionPath('traced'), definition);
+
+    await client.ok('DELETE', `/splits/ws/${ws}/traced?title=t&comment=c`);
+
+    const [flag, inStaging, ...others] = await service.audit({ kind: 'flag', name: 'traced' });
+    expect(flag).toMatchObject({ action: 'delete', environment: null, title: 't', comment: 'c' });
+    expect(inStaging).toMatchObject({ action: 'delete', environment: 'staging', title: 't' });
+    expect(inStaging?.difference).toContainEqual({
+      path: '/defaultRule',
+      before: [{ treatment: 'off', size: 100 }],
+    });
+    expect(inStaging?.difference).toContainEqual({
+      path: '/targets/on',
+      added: 0,
+      removed: 1,
+      sample: ['a'],
+    });
+    expect(others.map(({ action }) => action)).toEqual(['create', 'create']);
+  });
+
+  it('is a row for each environment in which a segment was active', async () => {
+    await createSegment('traced');
+    const keys = Array.from({ length: 30 }, (_, index) => `k${index + 10}`);
+    await client.ok('PUT', `/segments/${staging}/traced/upload`, keys);
+
+    await client.ok('DELETE', `/segments/ws/${ws}/traced`);
+
+    const [segment, inStaging, ...others] = await service.audit({
+      kind: 'segment',
+      name: 'traced',
+    });
+    expect(segment).toMatchObject({ action: 'delete', environment: null });
+    expect(inStaging).toMatchObject({ action: 'delete', environment: 'staging' });
+    expect(inStaging?.difference).toContainEqual({
+      path: '/keys',
+      added: 0,
+      removed: 30,
+      sample: keys.slice(0, 20),
+    });
+    expect(others.map(({ action }) => action)).toEqual(['add-keys', 'activate', 'create']);
+  });
+});
+
+describe('a workspace that requires title and comment', () => {
+  it('asks for them before a flag or a segment is deleted from all environments', async () => {
+    await createFlag('kept', 'Strict');
+    await client.ok('POST', '/segments/ws/Strict/trafficTypes/user', { name: 'kept' });
+
+    for (const path of ['/splits/ws/Strict/kept', '/segments/ws/Strict/kept']) {
+      expect((await client.call('DELETE', path)).status).toBe(400);
+      expect((await client.call('DELETE', `${path}?comment=c`)).status).toBe(400);
+      expect(await client.ok('DELETE', `${path}?title=t&comment=c`)).toBe(true);
+    }
+  });
+});
+
 describe('segments', () => {
   it('creates, lists, activates and deletes', async () => {
     const path = `/segments/ws/${ws}`;
@@ -423,6 +493,28 @@ describe('identities', () => {
       limit: null,
       count: null,
       total: null,
+    });
+  });
+
+  it('takes 10,000 at one time and not one more, each as its last mention says', async () => {
+    const { trafficType } = await createFlag('typed-widely');
+    const path = `/trafficTypes/${trafficType.id}/environments/${staging}/identities`;
+    const many = Array.from({ length: 10_001 }, (_, index) => ({
+      key: `wide-${Math.trunc(index / 2)}`,
+      values: index % 2 === 0 ? { first: index, last: index } : { last: index },
+    }));
+
+    const tooMany = await client.call('POST', path, many);
+    const most = await client.ok<{ objects: object[] }>('POST', path, many.slice(0, 10_000));
+
+    expect(tooMany.status).toBe(400);
+    expect(most.objects).toHaveLength(10_000);
+    expect(most.objects.slice(-2)).toMatchObject([
+      { key: 'wide-4999', values: { first: '9998', last: '9998' } },
+      { key: 'wide-4999', values: { first: '9998', last: '9999' } },
+    ]);
+    expect(await client.ok('POST', path, [{ key: 'wide-4999', values: {} }])).toMatchObject({
+      objects: [{ values: { first: '9998', last: '9999' } }],
     });
   });
 

@@ -1,8 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callsOf } from '../support/service-calls.js';
-import type { ServiceDescription } from '../support/service-description.js';
-import { descriptionOf } from '../support/service-description.js';
+import { type ServiceDescription, descriptionOf } from '../support/service-description.js';
 import { startTestService, type TestService } from '../support/service.js';
 
 /** What the service says of itself. That its answers are so is checked at every call of the other tests. */

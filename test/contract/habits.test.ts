@@ -5,7 +5,7 @@ import type {
   WireEnvironment,
   WirePage,
   WireWorkspace,
-} from '../../src/api/wire.js';
+} from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_PREFIX, type WirePage, type WireSegmentKeys } from '../../src/api/wire.js';
+import { API_PREFIX, type WirePage, type WireSegmentKeys } from '../../src/admin-api/wire.js';
 import { callsOf, type Answer, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 

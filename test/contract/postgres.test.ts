@@ -1,5 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { WireDefinition, WireFlag, WirePage, WireSegmentKeys } from '../../src/api/wire.js';
+import type {
+  WireDefinition,
+  WireFlag,
+  WirePage,
+  WireSegmentKeys,
+} from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
 import { expectFreshAnswers } from '../support/fresh-answers.js';
 import { createDatabase } from '../support/postgres.js';

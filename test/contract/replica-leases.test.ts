@@ -1,14 +1,14 @@
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { realTime } from '../../src/api/time.js';
+import { realTime } from '../../src/platform/clock.js';
 import { Database } from '../../src/daemon/replicas/database.js';
-import { killsFence, leaseFence } from '../../src/daemon/replicas/fences.js';
+import { killsFence, leaseFence } from '../../src/daemon/replicas/shared-leadership.js';
 import { LeaseKeeper } from '../../src/daemon/replicas/lease-keeper.js';
 import { Leases } from '../../src/daemon/replicas/leases.js';
 import { MIGRATION } from '../../src/daemon/replicas/migrations.js';
 import { SharedRecord } from '../../src/daemon/replicas/shared-record.js';
-import type { Fence } from '../../src/model/fence.js';
-import type { SharedRun } from '../../src/daemon/seat.js';
+import type { Fence } from '../../src/model/run.js';
+import type { SharedRun } from '../../src/daemon/source/leadership.js';
 import { createDatabase } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 import { aRun } from '../support/daemon-view.js';
@@ -212,14 +212,14 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
   it('what is held back is known to all replicas, and forgotten when it is lifted', async () => {
     const [one, other] = [new SharedRecord(database, 'a'), new SharedRecord(database, 'b')];
     const suspension = { reason: 'release', until: '2030-01-01T00:00:00.000Z' };
-    await one.setHold('x', 'suspension', suspension);
-    await other.setHold('x', 'pin', { ...suspension, commit: 'c'.repeat(40) });
+    await one.setOverride('x', 'suspension', suspension);
+    await other.setOverride('x', 'pin', { ...suspension, commit: 'c'.repeat(40) });
 
-    expect(await other.holds()).toEqual(
+    expect(await other.overrides()).toEqual(
       new Map([['x', { suspension, pin: { ...suspension, commit: 'c'.repeat(40) } }]]),
     );
-    await other.setHold('x', 'suspension', null);
-    expect((await one.holds()).get('x')?.suspension).toBeNull();
+    await other.setOverride('x', 'suspension', null);
+    expect((await one.overrides()).get('x')?.suspension).toBeNull();
   });
 
   it('count the replicas that are there', async () => {

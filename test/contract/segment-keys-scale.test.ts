@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connect, type Connection } from '../../src/api/connect.js';
-import { AdminClient } from '../../src/api/admin-client.js';
-import { observe } from '../../src/api/observe.js';
-import { HttpAdminReader } from '../../src/api/reader-http.js';
-import { HttpAdminWriter } from '../../src/api/writer-http.js';
+import { readCatalog, type Catalog } from '../../src/admin-api/workspace.js';
+import { AdminClient } from '../../src/admin-api/http/admin-client.js';
+import { observe } from '../../src/admin-api/observe.js';
+import { HttpAdminReader } from '../../src/admin-api/reader-http.js';
+import { HttpAdminWriter } from '../../src/admin-api/writer-http.js';
 import { applyPlan } from '../../src/apply/apply.js';
 import type { ApplyContext } from '../../src/apply/executors.js';
 import type { Plan } from '../../src/model/plan.js';
 import type { State } from '../../src/model/state.js';
-import { stateAfterVerify } from '../../src/plan/next-state.js';
+import { stateAfterVerify } from '../../src/plan/bases/next-state.js';
 import { planChanges } from '../../src/plan/plan.js';
 import { scopeOf } from '../../src/plan/scope.js';
 import { aDesired, anEnvironment, aPolicy, desiredSegment, NO_STATE } from '../support/builders.js';
@@ -18,13 +18,13 @@ import { startTestService, type TestService } from '../support/service.js';
 describe('a segment of many keys', () => {
   let service: TestService;
   let client: AdminClient;
-  let at: Connection;
+  let at: Catalog;
   let state: State;
 
   beforeEach(async () => {
     service = await startTestService();
     client = new AdminClient({ url: service.origin, key: () => service.key, version: '0' });
-    at = await connect(reader(), 'Default');
+    at = await readCatalog(reader(), 'Default');
     state = NO_STATE;
   });
 
@@ -45,7 +45,7 @@ describe('a segment of many keys', () => {
     const look = async () => {
       const scope = scopeOf(desired, state, policy, {
         allEnvironments: ['staging'],
-        trustCounts: true,
+        counting: 'always',
         whole: true,
       });
       return { desired, state, policy, actual: await observe(reader(), at, scope) };
@@ -53,12 +53,12 @@ describe('a segment of many keys', () => {
     service.requests.length = 0;
     const input = await look();
     const plan = planChanges(input);
-    const words = new Map(plan.changes.map(({ id }) => [id, { title: 't', comment: 'c' }]));
+    const notes = new Map(plan.changes.map(({ id }) => [id, { title: 't', comment: 'c' }]));
     const context: ApplyContext = {
       reader: reader(),
       writer: new HttpAdminWriter(client, reader()),
       at,
-      words,
+      notes,
       killed: new Set(),
       now: Date.now,
       observedAtMs: Date.now(),

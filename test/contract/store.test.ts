@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { WirePage, WireSegmentKeys, WireWorkspace } from '../../src/api/wire.js';
-import { openSqlite } from '../../src/sqlite.js';
+import type { WirePage, WireSegmentKeys, WireWorkspace } from '../../src/admin-api/wire.js';
+import { openSqlite } from '../../src/platform/sqlite.js';
 import { administer } from '../../src/service/administration.js';
 import { aDefinition, callsOf } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
@@ -99,6 +99,24 @@ describe('a store in a directory', () => {
     database.close();
 
     await expect(start()).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+  });
+
+  it('of the first schema is brought up to date, and its log stays', async () => {
+    const first = await start();
+    await callsOf(first).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'old' });
+    await first.stop();
+    const database = openSqlite(join(directory, 'service.sqlite'));
+    database.exec('alter table audit drop column key_id');
+    database.exec("delete from kysely_migration where name > '0001-first'");
+    database.close();
+
+    const second = await start();
+    await callsOf(second).ok('DELETE', '/splits/ws/Default/old');
+
+    expect(await second.audit({ name: 'old' })).toMatchObject([
+      { action: 'delete', keyId: expect.any(String) as string },
+      { action: 'create', keyId: null, keyName: 'test' },
+    ]);
   });
 
   it('can be administered while no service has it open', async () => {

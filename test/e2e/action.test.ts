@@ -5,49 +5,36 @@ import { startTestRunner, type ActionResult, type TestRunner } from '../support/
 import { flaghoist } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { startTestForge, type TestForge } from '../support/forge.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 
-function flag(percent: number): string {
-  return `flag: alpha
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${String(percent)}, "off": rest } }
-`;
-}
+const flag = (percent: number): string => flagText('alpha', percent, { staging: '' });
 
 describe('the GitHub action', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
   let forge: TestForge;
   let runner: TestRunner;
   let base: string;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
     forge = await startTestForge('github');
     runner = await startTestRunner();
-    repository.write({
-      'flaghoist.yaml': 'workspace: Default\nenvironments:\n  staging: {}\n',
-      'flags/alpha.yaml': flag(10),
-    });
-    base = repository.commit('Add a flag');
-    const env = { FLAGHOIST_API_KEY: service.key };
-    const args = ['reconcile', '--url', service.origin, repository.directory];
-    expect(await flaghoist(args, { env })).toMatchObject({ code: 0 });
-    repository.git('checkout', '--quiet', '-b', 'ramp');
-    repository.write({ 'flags/alpha.yaml': flag(25) });
-    repository.commit('Ramp alpha');
-    service.requests.length = 0;
+    base = scenario.commit(
+      {
+        'flaghoist.yaml': STAGING_CONFIG,
+        'flags/alpha.yaml': flag(10),
+      },
+      'Add a flag',
+    );
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    scenario.repository.git('checkout', '--quiet', '-b', 'ramp');
+    scenario.commit({ 'flags/alpha.yaml': flag(25) }, 'Ramp alpha');
+    scenario.service.requests.length = 0;
   });
 
   afterEach(async () => {
     await runner[Symbol.asyncDispose]();
     await forge.close();
-    await service.stop();
-    repository[Symbol.dispose]();
   });
 
   async function act(
@@ -55,14 +42,18 @@ describe('the GitHub action', () => {
     terminateAfter?: () => Promise<void>,
   ): Promise<ActionResult> {
     const event = join(runner.temporary, 'event.json');
-    const head = { sha: repository.git('rev-parse', 'HEAD'), repo: { id: 1 } };
+    const head = { sha: scenario.repository.git('rev-parse', 'HEAD'), repo: { id: 1 } };
     const pull = { number: 7, head, base: { sha: base, repo: { id: 1 } } };
     writeFileSync(event, JSON.stringify({ pull_request: pull }));
-    const given = { url: service.origin, key: service.key, 'forge-token': forge.token };
+    const given = {
+      url: scenario.service.origin,
+      key: scenario.service.key,
+      'forge-token': forge.token,
+    };
     return runner.action(
       { ...given, ...inputs },
       {
-        cwd: repository.directory,
+        cwd: scenario.repository.directory,
         ...(terminateAfter && { terminateAfter }),
         env: {
           GITHUB_ACTIONS: 'true',
@@ -81,21 +72,23 @@ describe('the GitHub action', () => {
     expect(run, run.stderr).toMatchObject({ code: 0, outputs: 'exit-code=0\n' });
     expect(forge.comments.map(({ body }) => body)).toEqual([expect.stringContaining('10 → 25 %')]);
     expect(run.stdout).toContain('10 → 25 %');
-    expect(existsSync(join(repository.directory, 'found here.sarif'))).toBe(true);
-    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(existsSync(join(scenario.repository.directory, 'found here.sarif'))).toBe(true);
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(readdirSync(runner.temporary)).toEqual(['event.json']);
   });
 
   it('installs what it names, whatever the checkout says, and runs no script for that', async () => {
-    const mark = join(repository.directory, 'ran');
-    repository.write({
-      '.npmrc': 'registry=http://127.0.0.1:9/\n',
-      'package.json': '{ "name": "trap", "type": "commonjs" }',
-      'node_modules/flaghoist/package.json':
-        '{ "name": "flaghoist", "version": "0.1.0", "bin": "dist/main.js" }',
-      'node_modules/flaghoist/dist/main.js': `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`,
-    });
-    repository.commit('Set a trap');
+    const mark = join(scenario.repository.directory, 'ran');
+    scenario.commit(
+      {
+        '.npmrc': 'registry=http://127.0.0.1:9/\n',
+        'package.json': '{ "name": "trap", "type": "commonjs" }',
+        'node_modules/flaghoist/package.json':
+          '{ "name": "flaghoist", "version": "0.1.0", "bin": "dist/main.js" }',
+        'node_modules/flaghoist/dist/main.js': `require('fs').writeFileSync(${JSON.stringify(mark)}, '')`,
+      },
+      'Set a trap',
+    );
 
     const run = await act({ command: 'review' });
 
@@ -111,30 +104,31 @@ describe('the GitHub action', () => {
     expect(run, run.stderr).toMatchObject({ code: 0, outputs: 'exit-code=0\n' });
 
     using other = new ConfigRepository();
-    const config = 'workspace: Default\nenvironments:\n  staging: {}\n';
+    const config = STAGING_CONFIG;
     other.write({ 'flaghoist.yaml': config, 'flags/alpha.yaml': flag(90) });
     other.commit('Say something else');
-    const args = ['reconcile', '--adopt', '--url', service.origin, other.directory];
-    const changed = await flaghoist(args, { env: { FLAGHOIST_API_KEY: service.key } });
+    const args = ['reconcile', '--adopt', '--url', scenario.service.origin, other.directory];
+    const changed = await flaghoist(args, { env: scenario.env });
     expect(changed, changed.stderr).toMatchObject({ code: 0 });
     expect(await act({ command: 'drift' })).toMatchObject({ code: 2, outputs: 'exit-code=2\n' });
   });
 
   it('hands words over as they are, also those that a shell would run', async () => {
-    const mark = join(repository.directory, 'ran');
+    const mark = join(scenario.repository.directory, 'ran');
 
     const run = await act({ command: 'reconcile', since: `$(touch ${mark}); "\`touch ${mark}\`` });
 
     expect(run).toMatchObject({ code: 1, outputs: 'exit-code=1\n' });
     expect(run.stderr).toContain('cannot find revision');
     expect(existsSync(mark)).toBe(false);
-    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('passes on that the job is cancelled, so that no status stays open', async () => {
-    service.failNext({ path: /splits|definitions/ }, 'hang');
+    scenario.service.failNext({ path: /splits|definitions/ }, 'hang');
     const run = await act({ command: 'review' }, async () => {
-      while (service.faultsLeft() > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (scenario.service.faultsLeft() > 0)
+        await new Promise((resolve) => setTimeout(resolve, 20));
     });
 
     expect(run, run.stderr).toMatchObject({ code: 143, outputs: 'exit-code=143\n' });

@@ -1,7 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useScenario } from '../support/scenario.js';
+import { flagText } from '../support/spec-texts.js';
 
 const CONFIG = `workspace: Default
 environments:
@@ -9,15 +8,7 @@ environments:
 `;
 const ALLOW = 'allow: [{ guard: maxShift, reason: "sale starts at noon" }], ';
 
-function flag(percent: number, said = ''): string {
-  return `flag: pay
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  production: { ${said}defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+const flag = (percent: number, said = ''): string => flagText('pay', percent, { production: said });
 
 interface PlanJson {
   readonly planHash: string;
@@ -26,36 +17,17 @@ interface PlanJson {
 }
 
 describe('a shift that is larger than the limit', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
+  const { reconcile } = scenario;
+  const dryRun = scenario.dryRun<PlanJson>;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
-    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
-    repository.commit('Add pay');
+    scenario.commit({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) }, 'Add pay');
     expect(await reconcile('--adopt')).toMatchObject({ code: 0 });
   });
 
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
-  });
-
-  async function reconcile(...args: readonly string[]): Promise<CliResult> {
-    return flaghoist(['reconcile', ...args, '--url', service.origin, repository.directory], {
-      env: { FLAGHOIST_API_KEY: service.key },
-    });
-  }
-
-  async function dryRun(...args: readonly string[]): Promise<PlanJson & Pick<CliResult, 'code'>> {
-    const { stdout, code } = await reconcile('--dry-run', '--format', 'json', ...args);
-    return { ...(JSON.parse(stdout) as PlanJson), code };
-  }
-
   function commit(text: string, subject: string): void {
-    repository.write({ 'flags/pay.yaml': text });
-    repository.commit(subject);
+    scenario.commit({ 'flags/pay.yaml': text }, subject);
   }
 
   it('is refused, and passes with the hash of the plan', async () => {
@@ -118,20 +90,22 @@ describe('a shift that is larger than the limit', () => {
   });
 
   it('is refused where the config loosens the limit in the same commit', async () => {
-    repository.write({ 'flaghoist.yaml': CONFIG.replace('20', '100') });
+    scenario.repository.write({ 'flaghoist.yaml': CONFIG.replace('20', '100') });
     commit(flag(50), 'Ramp to 50 %');
 
     expect(await dryRun()).toMatchObject({ code: 4 });
   });
 
-  it('is refused without a memory, unless a revision says what is new', async () => {
+  it('is new without a memory where this push brought it, and refused after the next push', async () => {
     commit(flag(50, ALLOW), 'Ramp to 50 %');
-    repository.shell(
+    scenario.repository.shell(
       "git for-each-ref --format='delete %(refname)' refs/flaghoist | git update-ref --stdin",
     );
 
+    expect(await dryRun('--adopt')).toMatchObject({ code: 0 });
+    scenario.commit({ 'README.md': 'Flags.\n' }, 'Say what this is');
     expect(await dryRun('--adopt')).toMatchObject({ code: 4, guards: [{ spentAllow: true }] });
-    expect(await dryRun('--adopt', '--since', 'HEAD~1')).toMatchObject({ code: 0 });
+    expect(await dryRun('--adopt', '--since', 'HEAD~2')).toMatchObject({ code: 0 });
   });
 
   it('cannot be allowed without a reason', async () => {

@@ -1,55 +1,41 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigRepository } from '../support/config-repository.js';
 import { InProcessDaemon } from '../support/in-process-daemon.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 
-const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
-
-function flag(percent: number): string {
-  return `flag: pay
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+const flag = (percent: number): string => flagText('pay', percent, { staging: '' });
 
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString();
 const inAMoment = (): string => new Date(Date.now() + 300).toISOString();
 
 describe('what may be asked of a daemon', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
   let live: LiveWorkspace;
   let watched: InProcessDaemon;
   let first: string;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
-    live = await liveWorkspace(service);
-    repository.write({
-      'flaghoist.yaml': CONFIG,
-      'flags/pay.yaml': flag(10),
-      'kills/staging.yaml': 'kills: {}\n',
-    });
-    first = repository.commit('Add pay');
-    watched = new InProcessDaemon(repository.directory, service);
+    live = await liveWorkspace(scenario.service);
+    first = scenario.commit(
+      {
+        'flaghoist.yaml': STAGING_CONFIG,
+        'flags/pay.yaml': flag(10),
+        'kills/staging.yaml': 'kills: {}\n',
+      },
+      'Add pay',
+    );
+    watched = new InProcessDaemon(scenario.repository.directory, scenario.service);
     watched.daemon.start();
     await watched.rest(1);
   });
 
   afterEach(async () => {
     await watched.daemon.stop('SIGTERM');
-    await service.stop();
-    repository[Symbol.dispose]();
   });
 
   function ramp(percent: number): string {
-    repository.write({ 'flags/pay.yaml': flag(percent) });
-    return repository.commit(`Ramp pay to ${percent} %`);
+    return scenario.commit({ 'flags/pay.yaml': flag(percent) }, `Ramp pay to ${percent} %`);
   }
 
   async function definition(): Promise<{ killed: boolean; on: number | undefined }> {
@@ -64,9 +50,9 @@ describe('what may be asked of a daemon', () => {
   it('shows where it stands', () => {
     expect(watched.view).toMatchObject({
       name: 'default',
-      location: repository.directory,
+      location: scenario.repository.directory,
       phase: 'idle',
-      service: service.origin,
+      service: scenario.service.origin,
       workspace: 'Default',
       seen: { commit: first, subject: 'Add pay' },
       applied: { commit: first },
@@ -97,6 +83,8 @@ describe('what may be asked of a daemon', () => {
 
     expect(held.result).toBe('suspended');
     expect(held.plan?.withheld.map(({ why }) => why)).toEqual(['suspended']);
+    expect(held.text.match(/Suspended until .*: INC-1\./g)).toHaveLength(1);
+    expect(held.text).not.toContain('suspend: true');
     expect((await definition()).on).toBe(10);
 
     watched.daemon.resume(null);
@@ -116,16 +104,14 @@ describe('what may be asked of a daemon', () => {
 
   it('sends kills while it is suspended', async () => {
     watched.daemon.suspend('default', { reason: 'INC-1', until: inAnHour() });
-    repository.write({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' });
-    repository.commit('Kill pay');
+    scenario.commit({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
     await watched.run();
 
     expect((await definition()).killed).toBe(true);
   });
 
   it('says that the config suspends it, and until when nobody knows', async () => {
-    repository.write({ 'flaghoist.yaml': `${CONFIG}suspend: true\n` });
-    repository.commit('Suspend');
+    scenario.commit({ 'flaghoist.yaml': `${STAGING_CONFIG}suspend: true\n` }, 'Suspend');
     await watched.run();
 
     expect(watched.view.suspended).toEqual({
@@ -156,8 +142,7 @@ describe('what may be asked of a daemon', () => {
     await watched.run();
     watched.daemon.pin('default', { commit: first, reason: 'Roll back', until: inAnHour() });
     await watched.until(() => watched.runs.at(-1)?.commit === first);
-    repository.write({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' });
-    repository.commit('Kill pay');
+    scenario.commit({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' }, 'Kill pay');
     await watched.run();
     expect(await definition()).toEqual({ killed: true, on: 10 });
     await watched.run();

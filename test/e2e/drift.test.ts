@@ -1,17 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { useScenario } from '../support/scenario.js';
+import { PROTECTED_CONFIG } from '../support/spec-texts.js';
 import { ruleOn } from '../support/service-calls.js';
-import { startTestService, type TestService } from '../support/service.js';
-
-const CONFIG = `workspace: Default
-environments:
-  staging: {}
-  production: { protected: true }
-`;
 
 const CHECKOUT = `# The new checkout, see the wiki.
 flag: checkout
@@ -52,41 +43,25 @@ environments:
 const KEYS = '# Berlin\nu-1\nu-2\n\n# Madrid\nu-3\n';
 
 describe('drift', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
+  const { runInside: run, text } = scenario;
   let live: LiveWorkspace;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
-    live = await liveWorkspace(service);
-    repository.write({
-      'flaghoist.yaml': CONFIG,
-      'flags/checkout.yaml': CHECKOUT,
-      'segments/staff.yaml': STAFF,
-      'segments/staff.production.keys': KEYS,
-    });
-    repository.commit('Put the checkout under git');
+    live = await liveWorkspace(scenario.service);
+    scenario.commit(
+      {
+        'flaghoist.yaml': PROTECTED_CONFIG,
+        'flags/checkout.yaml': CHECKOUT,
+        'segments/staff.yaml': STAFF,
+        'segments/staff.production.keys': KEYS,
+      },
+      'Put the checkout under git',
+    );
     const applied = await run('reconcile');
     expect(applied, applied.stdout + applied.stderr).toMatchObject({ code: 0 });
-    service.requests.length = 0;
+    scenario.service.requests.length = 0;
   });
-
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
-  });
-
-  async function run(...args: readonly string[]): Promise<CliResult> {
-    return flaghoist([...args, '--url', service.origin], {
-      cwd: repository.directory,
-      env: { FLAGHOIST_API_KEY: service.key },
-    });
-  }
-
-  function text(path: string): string {
-    return readFileSync(join(repository.directory, path), 'utf8');
-  }
 
   async function change(environment: 'staging' | 'production', ...operations: object[]) {
     const path = `/splits/ws/${live.id}/checkout/environments/${live[environment]}`;
@@ -121,13 +96,15 @@ describe('drift', () => {
       keys: ['u-2'],
       comment: 'left',
     });
-    service.requests.length = 0;
+    scenario.service.requests.length = 0;
   }
 
   it('is none where all is as git says, whatever git has pending', async () => {
     const none = await run('drift');
-    repository.write({ 'flags/checkout.yaml': CHECKOUT.replace('"on": 10', '"on": 20') });
-    repository.commit('Ramp to 20 %');
+    scenario.commit(
+      { 'flags/checkout.yaml': CHECKOUT.replace('"on": 10', '"on": 20') },
+      'Ramp to 20 %',
+    );
     const pending = await run('drift');
 
     expect(none, none.stderr).toMatchObject({ code: 0 });
@@ -149,8 +126,48 @@ describe('drift', () => {
     expect(drift.stdout).toContain('Drift: 4 objects; 1 object equal.');
     expect(document.code).toBe(2);
     expect(JSON.parse(document.stdout)).toMatchObject({ formatVersion: 1, stateless: false });
-    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-    expect(repository.git('status', '--porcelain')).toBe('');
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.repository.git('status', '--porcelain')).toBe('');
+  });
+
+  it('is a rollback by hand of a ramp that was applied beside a withheld field', async () => {
+    const defaultRule = (on: number) => ({
+      op: 'replace',
+      path: '/defaultRule',
+      value: [
+        { treatment: 'on', size: on },
+        { treatment: 'off', size: 100 - on },
+      ],
+    });
+    const allocated = CHECKOUT.replace('    killed: false', '    trafficAllocation: 100');
+    scenario.commit({ 'flags/checkout.yaml': allocated }, 'Serve all of the traffic');
+    expect(await run('reconcile')).toMatchObject({ code: 0 });
+    await change('production', { op: 'replace', path: '/trafficAllocation', value: 40 });
+    scenario.commit(
+      { 'flags/checkout.yaml': allocated.replace('"on": 10', '"on": 50') },
+      'Ramp to 50 %',
+    );
+    const ramp = await run('reconcile');
+    expect(ramp, ramp.stderr).toMatchObject({ code: 0 });
+    await change('production', defaultRule(10));
+    scenario.service.requests.length = 0;
+
+    const next = await run('reconcile', '--format', 'json');
+
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(JSON.parse(next.stdout)).toMatchObject({
+      changes: [],
+      withheld: [
+        {
+          id: 'flag/checkout@production',
+          why: 'drift-reported',
+          fields: [
+            { path: '/trafficAllocation', reason: 'drift' },
+            { path: '/defaultRule', reason: 'drift' },
+          ],
+        },
+      ],
+    });
   });
 
   it('says what is gone from the service', async () => {
@@ -201,9 +218,9 @@ environments:
 `);
     expect(text('segments/staff.production.keys')).toBe('# Berlin\nu-1\n\n# Madrid\nu-3\nu-4\n');
     expect(text('segments/staff.yaml')).toBe(STAFF);
-    expect(repository.git('log', '--format=%s')).toBe('Put the checkout under git');
-    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-    repository.commit('Take what is live into git');
+    expect(scenario.repository.git('log', '--format=%s')).toBe('Put the checkout under git');
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    scenario.repository.commit('Take what is live into git');
     expect(await run('drift')).toMatchObject({ code: 0 });
     expect(await run('reconcile', '--dry-run', '--detailed-exitcode')).toMatchObject({ code: 0 });
   });
@@ -211,7 +228,7 @@ environments:
   it('refuses to write into a file that has changes of its own', async () => {
     await changeEverything();
     const edited = CHECKOUT.replace('New', 'Newer');
-    repository.write({ 'flags/checkout.yaml': edited });
+    scenario.repository.write({ 'flags/checkout.yaml': edited });
 
     const refused = await run('drift', '--adopt');
 

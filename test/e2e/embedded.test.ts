@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PlanDocument } from '../../src/report/plan-json.js';
+import type { PlanDocument } from '../../src/report/json/plan.js';
 import { administer } from '../../src/service/administration.js';
 import { flaghoist, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';

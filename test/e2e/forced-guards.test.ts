@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, flaghoistOnTerminal, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { flaghoistOnTerminal, type CliResult } from '../support/cli.js';
 import { lacks } from '../support/requirements.js';
-import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { TEST_SEED } from '../support/service.js';
 
 const SEED = {
   workspaces: TEST_SEED.workspaces.flatMap((workspace) => [
@@ -25,59 +25,35 @@ interface PlanJson {
 }
 
 describe('specs of one workspace', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario({ seed: SEED });
+  const { reconcile, writes } = scenario;
+  const planJson = scenario.dryRun<PlanJson>;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService({ seed: SEED });
     writeConfig('Default');
-    repository.write({ 'flags/pay.yaml': FLAG });
-    repository.commit('Add a flag');
+    scenario.commit({ 'flags/pay.yaml': FLAG }, 'Add a flag');
     expect(await reconcile()).toMatchObject({ code: 0 });
-    service.requests.length = 0;
-  });
-
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
+    scenario.service.requests.length = 0;
   });
 
   function writeConfig(workspace: string): void {
-    repository.write({
+    scenario.repository.write({
       'flaghoist.yaml': `workspace: ${workspace}\nenvironments:\n  staging: {}\n  production: {}\n`,
     });
   }
 
-  function args(...more: readonly string[]): string[] {
-    return ['reconcile', ...more, '--url', service.origin, repository.directory];
-  }
-
-  const env = (): Record<string, string> => ({ FLAGHOIST_API_KEY: service.key });
-
-  async function reconcile(...more: readonly string[]): Promise<CliResult> {
-    return flaghoist(args(...more), { env: env() });
-  }
-
   async function answer(text: string): Promise<CliResult> {
-    return flaghoistOnTerminal(args('--force'), text, { env: env() });
-  }
-
-  async function planJson(): Promise<PlanJson> {
-    const { stdout } = await reconcile('--dry-run', '--format', 'json');
-    return JSON.parse(stdout) as PlanJson;
-  }
-
-  function writes(): string[] {
-    return service.requests.flatMap(({ method, path }) =>
-      method === 'GET' ? [] : [`${method} ${path}`],
+    return flaghoistOnTerminal(
+      ['reconcile', '--force', '--url', scenario.service.origin, scenario.repository.directory],
+      text,
+      { env: scenario.env },
     );
   }
 
   describe('in another workspace than last time', () => {
     beforeEach(() => {
       writeConfig('Other');
-      repository.commit('Name another workspace');
+      scenario.repository.commit('Name another workspace');
     });
 
     it('are refused in a dry run and in a run, with the figures and the way out', async () => {
@@ -126,15 +102,15 @@ describe('specs of one workspace', () => {
       const { planHash } = await planJson();
       expect(await reconcile('--force', '--approve', planHash)).toMatchObject({ code: 0 });
       writeConfig('Default');
-      repository.commit('Back again');
+      scenario.repository.commit('Back again');
 
       expect(await reconcile()).toMatchObject({ code: 0 });
     });
   });
 
   it('that are all gone need --force too', async () => {
-    repository.remove('flags');
-    repository.commit('Remove everything');
+    scenario.repository.remove('flags');
+    scenario.repository.commit('Remove everything');
     const { planHash, guards } = await planJson();
 
     expect(guards).toMatchObject([{ guard: 'emptyRepository', found: 1 }]);

@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { describe, expect, it } from 'vitest';
+import { flaghoist } from '../support/cli.js';
 import { liveWorkspace, makeByHand } from '../support/live-workspace.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { aDefinition, ruleOn } from '../support/service-calls.js';
+import { useScenario } from '../support/scenario.js';
 
 const CONFIG = `workspace: Default
 environments:
@@ -49,34 +49,35 @@ environments:
     defaultRule: [{ "off": 90 }, { "on": 10 }]
 `;
 
+const DEPENDS = { splitName: 'cart', treatments: ['on', 'off'] };
+
+const MENU = `flag: menu
+trafficType: user
+rolloutStatus: Pre-Production
+treatments:
+  "on": {}
+  "off": {}
+defaultTreatment: "off"
+baselineTreatment: "off"
+environments:
+  staging:
+    rules:
+      - if: { in: [u-1, u-2] }
+        serve: "on"
+      - if: { attribute: seats, equals: 5 }
+        serve: "on"
+      - if: { flag: cart, treatments: ["off", "on"] }
+        serve: "on"
+    defaultRule: "off"
+`;
+
 describe('import', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
-
-  beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
-  });
-
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
-  });
-
-  async function run(...args: readonly string[]): Promise<CliResult> {
-    return flaghoist([...args, '--url', service.origin], {
-      cwd: repository.directory,
-      env: { FLAGHOIST_API_KEY: service.key },
-    });
-  }
-
-  function text(path: string): string {
-    return readFileSync(join(repository.directory, path), 'utf8');
-  }
+  const scenario = useScenario();
+  const { runInside: run, text } = scenario;
 
   it('says everything that is live, so that the next plan is empty and writes nothing', async () => {
-    await makeByHand(await liveWorkspace(service));
-    service.requests.length = 0;
+    await makeByHand(await liveWorkspace(scenario.service));
+    scenario.service.requests.length = 0;
 
     const imported = await run('import');
 
@@ -84,27 +85,68 @@ describe('import', () => {
     expect(imported.stdout).toContain(
       'Imported workspace "Default" (staging, production): 2 flags, 2 segments, 6 files.',
     );
-    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(text('flaghoist.yaml')).toBe(CONFIG);
     expect(text('flags/checkout.yaml')).toBe(CHECKOUT);
     expect(text('segments/staff.yaml')).toContain('staging: { keys: ["0012", "null", u-7] }');
     expect(text('segments/beta.production.keys').split('\n')).toHaveLength(61);
-    repository.commit('Take what is live under git');
-    const plan = await run('reconcile', '--dry-run', '--detailed-exitcode');
-    expect(plan, plan.stdout + plan.stderr).toMatchObject({ code: 0 });
+    scenario.repository.commit('Take what is live under git');
+    const [, next = ''] = /the next plan is empty: flaghoist (.*)/.exec(imported.stdout) ?? [];
+    const plan = await flaghoist([...next.split(' '), '--detailed-exitcode'], {
+      cwd: scenario.repository.directory,
+      env: scenario.env,
+    });
+    expect(plan, next + plan.stdout + plan.stderr).toMatchObject({ code: 0 });
     const applied = await run('reconcile');
     expect(applied, applied.stdout + applied.stderr).toMatchObject({ code: 0 });
-    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('says in plain words what other tools write with empty members, and sees no difference to it', async () => {
+    const live = await liveWorkspace(scenario.service);
+    const matchers = [
+      { type: 'IN_LIST_STRING', attribute: '', string: '', strings: ['u-2', 'u-1'] },
+      { type: 'EQUAL_NUMBER', attribute: 'seats', string: '', strings: [], number: 5 },
+      { type: 'IN_SPLIT', attribute: '', string: '', depends: DEPENDS },
+    ];
+    const flags = `/splits/ws/${live.id}`;
+    for (const name of ['cart', 'menu']) {
+      await live.ok('POST', `${flags}/trafficTypes/user`, { name, description: '' });
+    }
+    await live.ok('POST', `${flags}/cart/environments/${live.staging}`, aDefinition());
+    const treatments = [
+      { name: 'on', description: '', configurations: 'null' },
+      { name: 'off', description: '' },
+    ];
+    const rules = matchers.map((matcher) => ruleOn(matcher));
+    const definition = aDefinition({ treatments, rules });
+    await live.ok('POST', `${flags}/menu/environments/${live.staging}`, definition);
+    scenario.service.requests.length = 0;
+
+    const imported = await run('import');
+
+    expect(imported, imported.stderr).toMatchObject({ code: 0 });
+    expect(text('flags/menu.yaml')).toBe(MENU);
+    scenario.repository.commit('Take what is live under git');
+    const applied = await run('reconcile');
+    expect(applied, applied.stdout + applied.stderr).toMatchObject({ code: 0 });
+    expect(applied.stdout).toContain('In sync');
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('gives the same bytes again, in another directory and over the first', async () => {
-    await makeByHand(await liveWorkspace(service));
+    await makeByHand(await liveWorkspace(scenario.service));
     await run('import');
-    const first = readdirSync(repository.directory, { recursive: true, encoding: 'utf8' })
+    const first = readdirSync(scenario.repository.directory, { recursive: true, encoding: 'utf8' })
       .filter((path) => /\.(yaml|keys)$/.test(path))
       .map((path) => [path, text(path)] as const);
-    repository.write({ 'flags/folder/gone.yaml': 'flag: gone\n', 'kills/production.yaml': '' });
-    repository.commit('Add a flag that is not live');
+    scenario.commit(
+      {
+        'flags/folder/gone.yaml': 'flag: gone\n',
+        'kills/production.yaml': '',
+      },
+      'Add a flag that is not live',
+    );
 
     const again = await run('import', '--overwrite');
     const elsewhere = await run('import', 'below/new');
@@ -115,15 +157,15 @@ describe('import', () => {
       expect(text(path)).toBe(content);
       expect(text(`below/new/${path}`)).toBe(content);
     }
-    expect(existsSync(join(repository.directory, 'flags/folder'))).toBe(false);
-    expect(existsSync(join(repository.directory, 'kills/production.yaml'))).toBe(true);
-    expect(readdirSync(repository.directory).filter((name) => name.includes('import-'))).toEqual(
-      [],
-    );
+    expect(existsSync(join(scenario.repository.directory, 'flags/folder'))).toBe(false);
+    expect(existsSync(join(scenario.repository.directory, 'kills/production.yaml'))).toBe(true);
+    expect(
+      readdirSync(scenario.repository.directory).filter((name) => name.includes('import-')),
+    ).toEqual([]);
   });
 
   it('leaves a directory alone that has specs, and replaces nothing that git does not have', async () => {
-    repository.write({ 'flaghoist.yaml': CONFIG });
+    scenario.repository.write({ 'flaghoist.yaml': CONFIG });
 
     const refused = await run('import');
     const uncommitted = await run('import', '--overwrite');
@@ -136,7 +178,7 @@ describe('import', () => {
   });
 
   it('takes one environment where it is asked for one, and names what lives elsewhere', async () => {
-    await makeByHand(await liveWorkspace(service));
+    await makeByHand(await liveWorkspace(scenario.service));
 
     const imported = await run('import', '--environment', 'production', '--only', 'flag/checkout');
 
@@ -154,9 +196,8 @@ references:
   });
 
   it('says that a service without a list of flags has to be told their names', async () => {
-    await service.stop();
-    service = await startTestService({ strict: true });
-    await makeByHand(await liveWorkspace(service));
+    await scenario.restart({ strict: true });
+    await makeByHand(await liveWorkspace(scenario.service));
 
     const all = await run('import');
     const named = await run('import', '--only', 'flag/cart', '--only', 'segment/beta');
@@ -168,9 +209,8 @@ references:
   });
 
   it('asks which workspace where there are several, and imports none that is not there', async () => {
-    await service.stop();
     const workspace = { environments: [{ name: 'production' }], trafficTypes: ['user'] };
-    service = await startTestService({
+    await scenario.restart({
       seed: {
         workspaces: [
           { ...workspace, name: 'One' },

@@ -1,20 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { startFlaghoist, type CliResult, type RunningCli } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText } from '../support/spec-texts.js';
 
 const CONFIG = 'workspace: Default\nenvironments: { staging: {}, production: {} }\n';
-
-function flag(name: string, percent: number): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-  production: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
 
 interface PlanJson {
   readonly changes: { id: string; reason: string; outcome?: string }[];
@@ -25,37 +14,33 @@ const SIGNALS = [
   ['SIGTERM', 143],
 ] as const;
 
-let repository: ConfigRepository;
-let service: TestService;
+const scenario = useScenario();
 
 beforeEach(async () => {
-  repository = new ConfigRepository();
-  service = await startTestService();
-  repository.write({
-    'flaghoist.yaml': CONFIG,
-    'flags/alpha.yaml': flag('alpha', 10),
-    'flags/beta.yaml': flag('beta', 10),
-  });
-  repository.commit('Add two flags');
+  scenario.commit(
+    {
+      'flaghoist.yaml': CONFIG,
+      'flags/alpha.yaml': flagText('alpha', 10),
+      'flags/beta.yaml': flagText('beta', 10),
+    },
+    'Add two flags',
+  );
   expect(await reconcile()).toMatchObject({ code: 0 });
-  repository.write({
-    'flags/alpha.yaml': flag('alpha', 20),
-    'flags/beta.yaml': flag('beta', 20),
-  });
-  repository.commit('Ramp both to 20 %');
-  service.requests.length = 0;
-});
-
-afterEach(async () => {
-  service.release();
-  await service.stop();
-  repository[Symbol.dispose]();
+  scenario.commit(
+    {
+      'flags/alpha.yaml': flagText('alpha', 20),
+      'flags/beta.yaml': flagText('beta', 20),
+    },
+    'Ramp both to 20 %',
+  );
+  scenario.service.requests.length = 0;
 });
 
 function started(...args: readonly string[]): RunningCli {
-  return startFlaghoist(['reconcile', ...args, '--url', service.origin, repository.directory], {
-    env: { FLAGHOIST_API_KEY: service.key },
-  });
+  return startFlaghoist(
+    ['reconcile', ...args, '--url', scenario.service.origin, scenario.repository.directory],
+    { env: scenario.env },
+  );
 }
 
 async function reconcile(...args: readonly string[]): Promise<CliResult> {
@@ -74,14 +59,16 @@ function outcomesIn({ stdout }: CliResult): string[] {
 }
 
 function writes(): string[] {
-  return service.requests.filter(({ method }) => method !== 'GET').map(({ method }) => method);
+  return scenario.service.requests
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method }) => method);
 }
 
 describe.each(SIGNALS)('%s', (signal, code) => {
   it('while the service is read ends the run before anything is written', async () => {
-    service.failNext({ method: 'GET', path: /\/splits\/ws\// }, 'hold');
+    scenario.service.failNext({ method: 'GET', path: /\/splits\/ws\// }, 'hold');
     const run = started();
-    await service.held();
+    await scenario.service.held();
 
     run.send(signal);
 
@@ -92,13 +79,13 @@ describe.each(SIGNALS)('%s', (signal, code) => {
   });
 
   it('during a write lets it finish, skips the rest, and remembers what was done', async () => {
-    service.failNext({ method: 'PATCH' }, 'hold');
-    const run = started('--format', 'json');
-    await service.held();
+    scenario.service.failNext({ method: 'PATCH' }, 'hold');
+    const run = started('--format', 'json', '--concurrency', '1');
+    await scenario.service.held();
 
     run.send(signal);
     await run.says('interrupted: ');
-    service.release();
+    scenario.service.release();
     const ended = await run.ended;
 
     expect(ended.code).toBe(code);
@@ -120,7 +107,7 @@ describe.each(SIGNALS)('%s', (signal, code) => {
 
   it('while the service holds requests back ends the waiting', async () => {
     let isLimiting = true;
-    service.failAtRandom((method) => (isLimiting && method === 'PATCH' ? 429 : undefined));
+    scenario.service.failAtRandom((method) => (isLimiting && method === 'PATCH' ? 429 : undefined));
     const run = started('--format', 'json');
     await run.says('waiting ');
 
@@ -135,15 +122,37 @@ describe.each(SIGNALS)('%s', (signal, code) => {
   });
 });
 
-it('a creation that was interrupted is finished by the next run as what it is, our own', async () => {
-  repository.write({ 'flags/gamma.yaml': flag('gamma', 30) });
-  repository.commit('Add gamma');
-  service.failNext({ method: 'POST', path: /\/trafficTypes\/user$/ }, 'hold');
-  const run = started('--only', 'flag/gamma');
-  await service.held();
+it('writes that are under way side by side are all finished, and the rest is skipped', async () => {
+  for (const name of ['alpha', 'beta']) {
+    scenario.service.failNext({ method: 'PATCH', path: new RegExp(name) }, 'hold');
+  }
+  const run = started('--format', 'json');
+  await expect.poll(() => scenario.service.faultsLeft(), { timeout: 30_000 }).toBe(0);
   run.send('SIGTERM');
   await run.says('interrupted: ');
-  service.release();
+  scenario.service.release();
+
+  const ended = await run.ended;
+
+  expect(ended.code).toBe(143);
+  expect(outcomesIn(ended)).toEqual([
+    'flag/alpha@staging applied',
+    'flag/beta@staging applied',
+    'flag/alpha@production skipped',
+    'flag/beta@production skipped',
+  ]);
+  expect(writes()).toEqual(['PATCH', 'PATCH']);
+  expect(await left()).toEqual(['flag/alpha@production commit', 'flag/beta@production commit']);
+});
+
+it('a creation that was interrupted is finished by the next run as what it is, our own', async () => {
+  scenario.commit({ 'flags/gamma.yaml': flagText('gamma', 30) }, 'Add gamma');
+  scenario.service.failNext({ method: 'POST', path: /\/trafficTypes\/user$/ }, 'hold');
+  const run = started('--only', 'flag/gamma');
+  await scenario.service.held();
+  run.send('SIGTERM');
+  await run.says('interrupted: ');
+  scenario.service.release();
   expect(await run.ended).toMatchObject({ code: 143 });
   expect(writes()).toEqual(['POST']);
 
@@ -155,16 +164,16 @@ it('a creation that was interrupted is finished by the next run as what it is, o
 });
 
 it('a second signal ends the run at once, and the next run converges', async () => {
-  service.failNext({ method: 'PATCH' }, 'hold');
+  scenario.service.failNext({ method: 'PATCH' }, 'hold');
   const run = started();
-  await service.held();
+  await scenario.service.held();
   run.send('SIGINT');
   await run.says('interrupted: ');
 
   run.send('SIGINT');
 
   expect(await run.ended).toMatchObject({ code: 130, stdout: '' });
-  service.release();
+  scenario.service.release();
   expect(await reconcile()).toMatchObject({ code: 0 });
   expect(await left()).toEqual([]);
 });
@@ -173,15 +182,15 @@ describe('two runs at once', () => {
   let first: RunningCli;
 
   beforeEach(async () => {
-    service.failNext({ method: 'PATCH' }, 'hold');
+    scenario.service.failNext({ method: 'PATCH' }, 'hold');
     first = started();
-    await service.held();
+    await scenario.service.held();
   });
 
   it('refuses the second one, which writes nothing, and leaves the first alone', async () => {
     expect(await reconcile()).toMatchObject({ code: 7 });
 
-    service.release();
+    scenario.service.release();
     expect(await first.ended).toMatchObject({ code: 0 });
     expect(writes()).toHaveLength(4);
   });
@@ -189,7 +198,7 @@ describe('two runs at once', () => {
   it('lets the second one wait with --lock-timeout, and it finds nothing left to do', async () => {
     const second = started('--lock-timeout', '60s', '--format', 'json');
     await second.says('waiting for another run');
-    service.release();
+    scenario.service.release();
 
     expect(await first.ended).toMatchObject({ code: 0 });
     const waited = await second.ended;
@@ -206,14 +215,14 @@ describe('two runs at once', () => {
     const ended = await second.ended;
     expect(ended.code).toBe(130);
     expect(ended.stderr).toContain('cannot lock the state: interrupted');
-    service.release();
+    scenario.service.release();
     expect(await first.ended).toMatchObject({ code: 0 });
   });
 
   it('lets a dry run look at any time', async () => {
     expect(await reconcile('--dry-run')).toMatchObject({ code: 0 });
 
-    service.release();
+    scenario.service.release();
     expect(await first.ended).toMatchObject({ code: 0 });
   });
 });

@@ -1,25 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openCheckout } from '../../src/git/checkout.js';
-import { openStateHome } from '../../src/git/state-home.js';
-import { flaghoist, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { openStateHome } from '../../src/state/store.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText, PROTECTED_CONFIG } from '../support/spec-texts.js';
 
-const CONFIG =
-  'workspace: Default\nenvironments:\n  staging: {}\n  production: { protected: true }\n';
 const NO_KILLS = 'kills: {}\n';
 const KILLS = 'kills:\n  pay: { reason: "INC-1 double charges", by: ana }\n';
 
-function flag(percent: number, said = ''): string {
-  return `flag: pay
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-  production: { ${said}defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+const flag = (percent: number, said = ''): string =>
+  flagText('pay', percent, { staging: '', production: said });
 
 interface PlanJson {
   readonly planHash: string;
@@ -28,50 +17,22 @@ interface PlanJson {
 }
 
 describe('kills', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
+  const { call, run, reconcile } = scenario;
+  const dryRun = scenario.dryRun<PlanJson>;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
-    repository.write({
-      'flaghoist.yaml': CONFIG,
-      'flags/pay.yaml': flag(10),
-      'kills/production.yaml': NO_KILLS,
-    });
-    repository.commit('Add pay');
+    scenario.commit(
+      {
+        'flaghoist.yaml': PROTECTED_CONFIG,
+        'flags/pay.yaml': flag(10),
+        'kills/production.yaml': NO_KILLS,
+      },
+      'Add pay',
+    );
     expect(await reconcile('--adopt')).toMatchObject({ code: 0 });
-    service.requests.length = 0;
+    scenario.service.requests.length = 0;
   });
-
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
-  });
-
-  async function run(...args: readonly string[]): Promise<CliResult> {
-    return flaghoist([...args, '--url', service.origin, repository.directory], {
-      env: { FLAGHOIST_API_KEY: service.key },
-    });
-  }
-
-  async function reconcile(...args: readonly string[]): Promise<CliResult> {
-    return run('reconcile', ...args);
-  }
-
-  async function dryRun(...args: readonly string[]): Promise<PlanJson> {
-    const { stdout } = await reconcile('--dry-run', '--format', 'json', ...args);
-    return JSON.parse(stdout) as PlanJson;
-  }
-
-  async function call(method: string, path: string, body?: unknown): Promise<unknown> {
-    const response = await fetch(`${service.origin}/internal/api/v2${path}`, {
-      method,
-      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    return response.json();
-  }
 
   async function place(name = 'pay', environment = 'production'): Promise<string> {
     const { objects } = (await call('GET', '/workspaces')) as { objects: { id: string }[] };
@@ -91,12 +52,12 @@ describe('kills', () => {
   async function killLive(killed = true): Promise<void> {
     const operation = { op: 'replace', path: '/killed', value: killed };
     await call('PATCH', `${await place()}?title=t&comment=c`, [operation]);
-    service.requests.length = 0;
+    scenario.service.requests.length = 0;
   }
 
   /** Title and place of every write, in order. */
   function writes(): string[] {
-    return service.requests
+    return scenario.service.requests
       .filter(({ method }) => method !== 'GET')
       .map(
         ({ method, path, query }) =>
@@ -113,14 +74,12 @@ describe('kills', () => {
       defaultTreatment: 'off',
       defaultRule: [{ treatment: 'on', size: 100 }],
     });
-    service.requests.length = 0;
+    scenario.service.requests.length = 0;
   }
 
   it('a kill is planned in a dry run and sent by a run, with the title of its commit', async () => {
-    repository.write({ 'kills/production.yaml': KILLS });
-    repository.commit('Kill pay: double charges');
-    repository.write({ 'flags/pay.yaml': flag(20) });
-    repository.commit('Ramp pay to 20 %');
+    scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay: double charges');
+    scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay to 20 %');
 
     const planned = await dryRun();
     expect(await isKilled()).toBe(false);
@@ -135,7 +94,7 @@ describe('kills', () => {
     expect(writes()).toEqual([
       'PATCH pay: Kill pay: double charges',
       'PATCH pay: Ramp pay to 20 %',
-      'PATCH pay: Ramp pay to 20 % (+1 more)',
+      'PATCH pay: Ramp pay to 20 %',
     ]);
     expect(await isKilled()).toBe(true);
     expect((await dryRun()).changes).toEqual([]);
@@ -143,8 +102,7 @@ describe('kills', () => {
 
   it('a live kill survives an unrelated commit that patches the same definition', async () => {
     await killLive();
-    repository.write({ 'flags/pay.yaml': flag(20) });
-    repository.commit('Ramp pay to 20 %');
+    scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay to 20 %');
 
     expect(await reconcile()).toMatchObject({ code: 0 });
 
@@ -153,12 +111,10 @@ describe('kills', () => {
   });
 
   it('an entry that is gone while its list stands is restored with the title of that commit', async () => {
-    repository.write({ 'kills/production.yaml': KILLS });
-    repository.commit('Kill pay');
+    scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
     expect(await reconcile()).toMatchObject({ code: 0 });
-    service.requests.length = 0;
-    repository.write({ 'kills/production.yaml': NO_KILLS });
-    repository.commit('Bring pay back');
+    scenario.service.requests.length = 0;
+    scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Bring pay back');
 
     expect((await dryRun()).changes.map(({ reason }) => reason)).toEqual(['restore']);
     expect(await reconcile()).toMatchObject({ code: 0 });
@@ -168,14 +124,16 @@ describe('kills', () => {
   });
 
   it('a list that is removed restores nothing, also where the flag says `killed: false`', async () => {
-    repository.write({
-      'kills/production.yaml': KILLS,
-      'flags/pay.yaml': flag(10, 'killed: false, '),
-    });
-    repository.commit('Kill pay');
+    scenario.commit(
+      {
+        'kills/production.yaml': KILLS,
+        'flags/pay.yaml': flag(10, 'killed: false, '),
+      },
+      'Kill pay',
+    );
     expect(await reconcile()).toMatchObject({ code: 0 });
-    repository.remove('kills/production.yaml');
-    repository.commit('Remove the list');
+    scenario.repository.remove('kills/production.yaml');
+    scenario.repository.commit('Remove the list');
 
     expect(await reconcile()).toMatchObject({ code: 0 });
 
@@ -183,18 +141,19 @@ describe('kills', () => {
   });
 
   it('lost state restores nothing', async () => {
-    repository.write({
-      'kills/production.yaml': KILLS,
-      'flags/pay.yaml': flag(10, 'killed: false, '),
-    });
-    repository.commit('Kill pay');
+    scenario.commit(
+      {
+        'kills/production.yaml': KILLS,
+        'flags/pay.yaml': flag(10, 'killed: false, '),
+      },
+      'Kill pay',
+    );
     expect(await reconcile()).toMatchObject({ code: 0 });
-    for (const line of repository
+    for (const line of scenario.repository
       .git('for-each-ref', '--format=%(refname)', 'refs/flaghoist')
       .split('\n'))
-      repository.git('update-ref', '-d', line);
-    repository.write({ 'kills/production.yaml': NO_KILLS });
-    repository.commit('Bring pay back');
+      scenario.repository.git('update-ref', '-d', line);
+    scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Bring pay back');
 
     expect(await reconcile('--adopt')).toMatchObject({ code: 0 });
 
@@ -202,16 +161,16 @@ describe('kills', () => {
   });
 
   it('a live kill is taken back by a `killed: false` that came after it was seen, and by none before', async () => {
-    repository.write({ 'flags/pay.yaml': flag(10, 'killed: false, ') });
-    repository.commit('Say that pay is not killed');
+    scenario.commit(
+      { 'flags/pay.yaml': flag(10, 'killed: false, ') },
+      'Say that pay is not killed',
+    );
     expect(await reconcile()).toMatchObject({ code: 0 });
     await killLive();
-    repository.write({ 'flags/pay.yaml': flag(20, 'killed: false, ') });
-    repository.commit('Ramp pay to 20 %');
+    scenario.commit({ 'flags/pay.yaml': flag(20, 'killed: false, ') }, 'Ramp pay to 20 %');
     expect(await reconcile()).toMatchObject({ code: 0 });
     expect((await dryRun()).withheld.map(({ why }) => why)).toEqual(['live-kill']);
-    repository.write({ 'flags/pay.yaml': flag(20) });
-    repository.commit('Leave the kill to the service');
+    scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Leave the kill to the service');
     expect(await reconcile()).toMatchObject({ code: 0 });
     expect(await isKilled()).toBe(true);
   });
@@ -220,8 +179,7 @@ describe('kills', () => {
     await killLive();
     expect(await reconcile()).toMatchObject({ code: 0 });
     expect(await isKilled()).toBe(true);
-    repository.write({ 'flags/pay.yaml': flag(10, 'killed: false, ') });
-    repository.commit('Bring pay back');
+    scenario.commit({ 'flags/pay.yaml': flag(10, 'killed: false, ') }, 'Bring pay back');
 
     expect(await reconcile()).toMatchObject({ code: 0 });
 
@@ -230,16 +188,18 @@ describe('kills', () => {
   });
 
   it('a kill is sent although another spec is invalid', async () => {
-    repository.write({
-      'kills/production.yaml': KILLS,
-      'flags/broken.yaml': 'flag: broken\nnonsense: 1\n',
-    });
-    repository.commit('Kill pay beside a broken flag');
+    scenario.commit(
+      {
+        'kills/production.yaml': KILLS,
+        'flags/broken.yaml': 'flag: broken\nnonsense: 1\n',
+      },
+      'Kill pay beside a broken flag',
+    );
 
     const dry = await reconcile('--dry-run');
     expect(dry.code).toBe(3);
     expect(dry.stderr).toContain('a run would still kill flag/pay@production');
-    expect(service.requests).toEqual([]);
+    expect(scenario.service.requests).toEqual([]);
 
     const sent = await reconcile();
 
@@ -250,22 +210,22 @@ describe('kills', () => {
   });
 
   it('a kill is sent although a guard refuses the plan', async () => {
-    repository.write({
-      'kills/production.yaml': KILLS,
-      'flags/pay.yaml': flag(10),
-      'flaghoist.yaml': `${CONFIG}prune: true\nguards: { maxDeletes: 0 }\n`,
-      'flags/old.yaml': flag(10)
-        .replace('flag: pay', 'flag: old')
-        .replace(/ {2}production.*\n/, ''),
-    });
-    repository.commit('Kill pay and add old');
-    repository.write({ 'kills/production.yaml': NO_KILLS });
-    repository.commit('Not yet');
+    scenario.commit(
+      {
+        'kills/production.yaml': KILLS,
+        'flags/pay.yaml': flag(10),
+        'flaghoist.yaml': `${PROTECTED_CONFIG}prune: true\nguards: { maxDeletes: 0 }\n`,
+        'flags/old.yaml': flag(10)
+          .replace('flag: pay', 'flag: old')
+          .replace(/ {2}production.*\n/, ''),
+      },
+      'Kill pay and add old',
+    );
+    scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Not yet');
     expect(await reconcile()).toMatchObject({ code: 0 });
-    service.requests.length = 0;
-    repository.remove('flags/old.yaml');
-    repository.write({ 'kills/production.yaml': KILLS });
-    repository.commit('Remove old, kill pay');
+    scenario.service.requests.length = 0;
+    scenario.repository.remove('flags/old.yaml');
+    scenario.commit({ 'kills/production.yaml': KILLS }, 'Remove old, kill pay');
 
     const sent = await reconcile();
 
@@ -275,12 +235,14 @@ describe('kills', () => {
   });
 
   it('a kill is sent although the repository is suspended', async () => {
-    repository.write({
-      'kills/production.yaml': KILLS,
-      'flags/pay.yaml': flag(20),
-      'flaghoist.yaml': `${CONFIG}suspend: true\n`,
-    });
-    repository.commit('Kill pay, suspend the rest');
+    scenario.commit(
+      {
+        'kills/production.yaml': KILLS,
+        'flags/pay.yaml': flag(20),
+        'flaghoist.yaml': `${PROTECTED_CONFIG}suspend: true\n`,
+      },
+      'Kill pay, suspend the rest',
+    );
 
     expect(await reconcile()).toMatchObject({ code: 0 });
 
@@ -289,10 +251,9 @@ describe('kills', () => {
   });
 
   it('a kill is sent although the rest of the service cannot be read', async () => {
-    repository.write({ 'kills/production.yaml': KILLS });
-    repository.commit('Kill pay');
+    scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
     for (let times = 0; times < 20; times += 1)
-      service.failNext({ method: 'GET', path: /\/rolloutStatuses$/ }, 503);
+      scenario.service.failNext({ method: 'GET', path: /\/rolloutStatuses$/ }, 503);
 
     const sent = await reconcile('--timeout', '2s');
 
@@ -301,11 +262,10 @@ describe('kills', () => {
   });
 
   it('a kill is sent although another run holds the state', async () => {
-    repository.write({ 'kills/production.yaml': KILLS });
-    repository.commit('Kill pay');
-    const checkout = await openCheckout(repository.directory);
+    scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
+    const checkout = await openCheckout(scenario.repository.directory);
     const workspaceId = (await place()).split('/')[3] ?? '';
-    const held = { checkout, workspaceId, origin: service.origin, directory: '' };
+    const held = { checkout, workspaceId, origin: scenario.service.origin, directory: '' };
     const lock = await (await openStateHome(held))?.lock(0);
 
     const sent = await reconcile();
@@ -318,12 +278,13 @@ describe('kills', () => {
 
   it('a flag of another repository is killed and restored, and nothing else of it is written', async () => {
     await addStranger();
-    repository.write({ 'kills/production.yaml': 'kills:\n  theirs: { reason: INC-2 }\n' });
-    repository.commit('Kill theirs');
+    scenario.commit(
+      { 'kills/production.yaml': 'kills:\n  theirs: { reason: INC-2 }\n' },
+      'Kill theirs',
+    );
     expect(await reconcile()).toMatchObject({ code: 0 });
     expect(await isKilled('theirs')).toBe(true);
-    repository.write({ 'kills/production.yaml': NO_KILLS });
-    repository.commit('Bring theirs back');
+    scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Bring theirs back');
     expect(await reconcile()).toMatchObject({ code: 0 });
 
     expect(await isKilled('theirs')).toBe(false);
@@ -332,8 +293,7 @@ describe('kills', () => {
   });
 
   it('a filter of the operator leaves the kills of other environments to another run', async () => {
-    repository.write({ 'kills/production.yaml': KILLS });
-    repository.commit('Kill pay');
+    scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
 
     expect(await reconcile('--environment', 'staging')).toMatchObject({ code: 0 });
     expect(await isKilled()).toBe(false);
@@ -343,12 +303,10 @@ describe('kills', () => {
   });
 
   it('a HEAD that was gone beyond kills nothing', async () => {
-    repository.write({ 'kills/production.yaml': KILLS });
-    const old = repository.commit('Kill pay');
-    repository.write({ 'kills/production.yaml': NO_KILLS });
-    repository.commit('Bring pay back');
+    const old = scenario.commit({ 'kills/production.yaml': KILLS }, 'Kill pay');
+    scenario.commit({ 'kills/production.yaml': NO_KILLS }, 'Bring pay back');
     expect(await reconcile()).toMatchObject({ code: 0 });
-    repository.git('checkout', '--quiet', old);
+    scenario.repository.git('checkout', '--quiet', old);
 
     expect(await reconcile()).toMatchObject({ code: 7 });
 
@@ -369,21 +327,23 @@ describe('kills', () => {
     expect(await isKilled()).toBe(true);
     expect(writes()).toEqual(['PATCH pay: Kill pay in production']);
     runInShell(acted.stdout);
-    expect(repository.git('log', '-1', '--format=%s: %b')).toBe(
+    expect(scenario.repository.git('log', '-1', '--format=%s: %b')).toBe(
       "Kill pay in production: INC-1: it's off",
     );
     expect((await dryRun('--detailed-exitcode')).changes).toEqual([]);
   });
 
   it('the other command restores at once, and its commit makes git agree', async () => {
-    repository.write({
-      'kills/production.yaml': `# on-call\n${KILLS}`,
-      'flags/pay.yaml': flag(10, 'killed: true, '),
-      'flags/broken.yaml': 'flag: broken\n',
-    });
-    repository.commit('Kill pay');
+    scenario.commit(
+      {
+        'kills/production.yaml': `# on-call\n${KILLS}`,
+        'flags/pay.yaml': flag(10, 'killed: true, '),
+        'flags/broken.yaml': 'flag: broken\n',
+      },
+      'Kill pay',
+    );
     expect(await reconcile()).toMatchObject({ code: 3 });
-    service.requests.length = 0;
+    scenario.service.requests.length = 0;
 
     const acted = await run('restore', 'pay', '--environment', 'production');
 
@@ -392,7 +352,9 @@ describe('kills', () => {
     expect(writes()).toEqual(['PATCH pay: Restore pay in production']);
     expect(acted.stdout).toContain('flags/pay.yaml:7 says `killed: true`');
     runInShell(acted.stdout);
-    expect(repository.git('show', 'HEAD:kills/production.yaml')).toBe('# on-call\nkills: {}');
+    expect(scenario.repository.git('show', 'HEAD:kills/production.yaml')).toBe(
+      '# on-call\nkills: {}',
+    );
   });
 
   it('the command names what is wrong: an environment, a flag without a definition', async () => {
@@ -409,6 +371,6 @@ describe('kills', () => {
   function runInShell(printed: string): void {
     const commands = printed.split('\n').filter((line) => line.startsWith('  git '));
     expect(commands).toHaveLength(2);
-    repository.shell(commands.join('\n'));
+    scenario.repository.shell(commands.join('\n'));
   }
 });

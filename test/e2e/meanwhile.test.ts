@@ -1,29 +1,21 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Time } from '../../src/api/time.js';
-import { openRun } from '../../src/compose/open-run.js';
-import { operatorSettings } from '../../src/config.js';
-import { plan, reconcile, type ApplyOptions } from '../../src/reconcile.js';
-import type { Applied } from '../../src/stages/run.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import { beforeEach, expect, it } from 'vitest';
+import type { Time } from '../../src/platform/clock.js';
+import { openRun } from '../../src/compose/run.js';
+import { operatorSettings } from '../../src/compose/settings.js';
+import type { ApplyOptions } from '../../src/reconcile/apply.js';
+import { plan, reconcile } from '../../src/reconcile/reconcile.js';
+import type { Applied } from '../../src/reconcile/context.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText } from '../support/spec-texts.js';
 
 const CONFIG = 'workspace: Default\nenvironments: { staging: {} }\n';
 
-function flag(name: string, percent: number): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+const flag = (name: string, percent: number): string => flagText(name, percent, { staging: '' });
 
 const BETA = 'flag/beta@staging';
 
-let repository: ConfigRepository;
-let service: TestService;
+const scenario = useScenario();
 let live: LiveWorkspace;
 let clock: number;
 let pauses: number[];
@@ -31,32 +23,28 @@ let pauses: number[];
 beforeEach(async () => {
   clock = 0;
   pauses = [];
-  repository = new ConfigRepository();
-  service = await startTestService();
-  live = await liveWorkspace(service);
-  repository.write({
-    'flaghoist.yaml': CONFIG,
-    'flags/alpha.yaml': flag('alpha', 10),
-    'flags/beta.yaml': flag('beta', 10),
-  });
-  repository.commit('Add two flags');
+  live = await liveWorkspace(scenario.service);
+  scenario.commit(
+    {
+      'flaghoist.yaml': CONFIG,
+      'flags/alpha.yaml': flag('alpha', 10),
+      'flags/beta.yaml': flag('beta', 10),
+    },
+    'Add two flags',
+  );
   expect(await applied()).toMatchObject({ converged: true });
   ramp(20);
-  service.requests.length = 0;
-});
-
-afterEach(async () => {
-  service.release();
-  await service.stop();
-  repository[Symbol.dispose]();
+  scenario.service.requests.length = 0;
 });
 
 function ramp(percent: number): void {
-  repository.write({
-    'flags/alpha.yaml': flag('alpha', percent),
-    'flags/beta.yaml': flag('beta', percent),
-  });
-  repository.commit(`Ramp both to ${percent} %`);
+  scenario.commit(
+    {
+      'flags/alpha.yaml': flag('alpha', percent),
+      'flags/beta.yaml': flag('beta', percent),
+    },
+    `Ramp both to ${percent} %`,
+  );
 }
 
 /** By a clock on which every look at it is long after the one before: no reading counts as fresh. */
@@ -76,7 +64,7 @@ async function applied(options: Partial<ApplyOptions> = {}): Promise<Applied> {
     signal: new AbortController().signal,
     time,
     progress: {},
-    words: {},
+    note: {},
     onKill: () => undefined,
     ...options,
   });
@@ -86,10 +74,14 @@ async function applied(options: Partial<ApplyOptions> = {}): Promise<Applied> {
 
 async function opened(dryRun: boolean) {
   return openRun(
-    repository.directory,
-    { dryRun, url: service.origin, environment: [], only: [], lockTimeout: 0 },
+    scenario.repository.directory,
     {
-      settings: operatorSettings({ FLAGHOIST_API_KEY: service.key }),
+      ...{ dryRun, url: scenario.service.origin, environment: [], only: [], lockTimeout: 0 },
+      // One step after the other: what is held keeps the next from being sent.
+      concurrency: 1,
+    },
+    {
+      settings: operatorSettings(scenario.env),
       signal: new AbortController().signal,
       note: () => undefined,
     },
@@ -98,11 +90,11 @@ async function opened(dryRun: boolean) {
 
 /** Runs while somebody changes the other flag behind the run's back. */
 async function overtaken(options?: Partial<ApplyOptions>): Promise<Applied> {
-  service.failNext({ method: 'PATCH', path: /alpha/ }, 'hold');
+  scenario.service.failNext({ method: 'PATCH', path: /alpha/ }, 'hold');
   const running = applied(options);
-  await service.held();
+  await scenario.service.held();
   await live.ok('PATCH', betaPath(), [{ op: 'replace', path: '/trafficAllocation', value: 55 }]);
-  service.release();
+  scenario.service.release();
   return running;
 }
 
@@ -132,11 +124,13 @@ it('what changed meanwhile is planned again, and applied in the next round', asy
 });
 
 it('what changed meanwhile is judged by the policy when it is planned again', async () => {
-  repository.write({
-    'flaghoist.yaml':
-      'workspace: Default\nenvironments: { staging: { onConflict: hold, onDrift: report } }\n',
-  });
-  repository.commit('Hold conflicts');
+  scenario.commit(
+    {
+      'flaghoist.yaml':
+        'workspace: Default\nenvironments: { staging: { onConflict: hold, onDrift: report } }\n',
+    },
+    'Hold conflicts',
+  );
 
   const result = await overtaken();
 
@@ -162,7 +156,7 @@ it('what changed meanwhile stays as it is under a reviewed plan', async () => {
 it('there are two rounds more and no third, however often somebody interferes', async () => {
   let size = 30;
   for (let reads = 0; reads < 50; reads += 1) {
-    service.failNext({ method: 'GET', path: /\/beta\/environments\// }, 'hold');
+    scenario.service.failNext({ method: 'GET', path: /\/beta\/environments\// }, 'hold');
   }
   const running = applied();
   let isDone = false;
@@ -171,37 +165,36 @@ it('there are two rounds more and no third, however often somebody interferes', 
   });
   // Set by then while something else is awaited.
   while (!(isDone as boolean)) {
-    await Promise.race([service.held(), ended]);
+    await Promise.race([scenario.service.held(), ended]);
     size += 1;
     const meddling = { op: 'replace', path: '/trafficAllocation', value: size };
     await live.ok('PATCH', betaPath(), [meddling]);
-    service.release();
+    scenario.service.release();
   }
 
   const result = await running;
 
   expect(result.outcomes.get(BETA)).toMatchObject({ error: { code: 'CHANGED_MEANWHILE' } });
   // In each of three rounds: for the plan, before the patch, and afterwards.
-  const reads = service.requests.filter(
+  const reads = scenario.service.requests.filter(
     ({ method, path }) => method === 'GET' && path === wholePath(),
   );
   expect(reads).toHaveLength(9);
 });
 
 it('what was refused because the service did not see yet what it needs is sent in the next round', async () => {
-  repository.write({ 'flags/gamma.yaml': flag('gamma', 30) });
-  repository.commit('Add gamma');
-  service.failNext({ method: 'POST', path: /gamma\/environments\// }, 404);
+  scenario.commit({ 'flags/gamma.yaml': flag('gamma', 30) }, 'Add gamma');
+  scenario.service.failNext({ method: 'POST', path: /gamma\/environments\// }, 404);
 
   const result = await applied();
 
-  expect(service.faultsLeft()).toBe(0);
+  expect(scenario.service.faultsLeft()).toBe(0);
   expect(result.outcomes.get('flag/gamma@staging')).toEqual({ status: 'applied' });
   expect(result.converged).toBe(true);
 });
 
 it('a write is waited for until the service shows it', async () => {
-  service.showStale(2);
+  scenario.service.showStale(2);
 
   const result = await applied();
 
@@ -212,7 +205,7 @@ it('a write is waited for until the service shows it', async () => {
 });
 
 it('a write that is never shown fails the run clearly, after a bounded time', async () => {
-  service.showStale(1_000);
+  scenario.service.showStale(1_000);
 
   const result = await applied();
 
@@ -222,16 +215,16 @@ it('a write that is never shown fails the run clearly, after a bounded time', as
 });
 
 it('what somebody else made of a write is waited for by nobody', async () => {
-  service.failNext({ method: 'PATCH', path: /beta/ }, 'hold');
+  scenario.service.failNext({ method: 'PATCH', path: /beta/ }, 'hold');
   const running = applied();
-  await service.held();
+  await scenario.service.held();
   await live.ok('PATCH', betaPath().replace('beta', 'alpha'), [
     { op: 'replace', path: '/trafficAllocation', value: 55 },
   ]);
-  service.release();
+  scenario.service.release();
 
   const result = await running;
 
-  expect(result).toMatchObject({ converged: false, left: ['flag/alpha@staging'] });
+  expect(result).toMatchObject({ converged: false, left: [{ id: 'flag/alpha@staging' }] });
   expect(pauses).toEqual([]);
 });

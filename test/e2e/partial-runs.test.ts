@@ -1,21 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
-
-const CONFIG =
-  'workspace: Default\nenvironments:\n  staging: {}\n  production: { protected: false }\n';
-
-function flag(name: string, percent: number): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-  production: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useScenario } from '../support/scenario.js';
+import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 
 interface PlanJson {
   readonly changes: { id: string; reason: string; outcome?: string }[];
@@ -23,40 +8,30 @@ interface PlanJson {
 }
 
 describe('a run that does not reach everything', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
+  const { reconcile } = scenario;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
-    repository.write({
-      'flaghoist.yaml': CONFIG,
-      'flags/alpha.yaml': flag('alpha', 10),
-      'flags/beta.yaml': flag('beta', 10),
-    });
-    repository.commit('Add two flags');
+    scenario.commit(
+      {
+        'flaghoist.yaml': UNPROTECTED_CONFIG,
+        'flags/alpha.yaml': flagText('alpha', 10),
+        'flags/beta.yaml': flagText('beta', 10),
+      },
+      'Add two flags',
+    );
     expect(await reconcile()).toMatchObject({ code: 0 });
-    repository.write({
-      'flags/alpha.yaml': flag('alpha', 20),
-      'flags/beta.yaml': flag('beta', 20),
-    });
-    repository.commit('Ramp both to 20 %');
+    scenario.commit(
+      {
+        'flags/alpha.yaml': flagText('alpha', 20),
+        'flags/beta.yaml': flagText('beta', 20),
+      },
+      'Ramp both to 20 %',
+    );
   });
-
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
-  });
-
-  async function reconcile(...args: readonly string[]): Promise<CliResult> {
-    return flaghoist(['reconcile', ...args, '--url', service.origin, repository.directory], {
-      env: { FLAGHOIST_API_KEY: service.key },
-    });
-  }
 
   async function plannedReasons(): Promise<string[]> {
-    const { stdout } = await reconcile('--dry-run', '--format', 'json');
-    return (JSON.parse(stdout) as PlanJson).changes.map(({ id, reason }) => `${id} ${reason}`);
+    return (await scenario.dryRun<PlanJson>()).changes.map(({ id, reason }) => `${id} ${reason}`);
   }
 
   it('filtered to one environment, it leaves the others planned as commits', async () => {
@@ -79,7 +54,7 @@ describe('a run that does not reach everything', () => {
 
   it('failing half-way, it says what was applied, failed and skipped, and leaves the rest planned as commits', async () => {
     const broken = { method: 'PATCH', path: /\/alpha\/environments\// };
-    for (let times = 0; times < 20; times += 1) service.failNext(broken, 503);
+    for (let times = 0; times < 20; times += 1) scenario.service.failNext(broken, 503);
 
     const run = await reconcile('--format', 'json', '--timeout', '3s');
 
@@ -99,23 +74,30 @@ describe('a run that does not reach everything', () => {
   });
 
   it('killed after its first creation, it leaves a half-made object that is known as its own', async () => {
-    const guarded = CONFIG.replace('protected: false', 'protected: true').replace(
+    const guarded = UNPROTECTED_CONFIG.replace('protected: false', 'protected: true').replace(
       'staging: {}',
       'staging: { protected: true }',
     );
-    repository.write({ 'flaghoist.yaml': guarded, 'flags/gamma.yaml': flag('gamma', 30) });
-    repository.commit('Add gamma');
-    const half = { method: 'POST', path: /\/gamma\/environments\// };
-    service.failNext(half, 'hang');
-
-    const killed = await flaghoist(
-      ['reconcile', '--only', 'flag/gamma', '--url', service.origin, repository.directory],
+    scenario.commit(
       {
-        env: { FLAGHOIST_API_KEY: service.key },
+        'flaghoist.yaml': guarded,
+        'flags/gamma.yaml': flagText('gamma', 30),
+      },
+      'Add gamma',
+    );
+    const half = { method: 'POST', path: /\/gamma\/environments\// };
+    scenario.service.failNext(half, 'hang');
+
+    const killed = await scenario.runWith(
+      {
+        env: scenario.env,
         killAfter: async () => {
-          while (service.faultsLeft() > 0) await tick();
+          while (scenario.service.faultsLeft() > 0) await tick();
         },
       },
+      'reconcile',
+      '--only',
+      'flag/gamma',
     );
 
     expect(killed.code).toBeNull();
@@ -126,12 +108,14 @@ describe('a run that does not reach everything', () => {
   });
 
   it('over an object that somebody else made, it waits to be told in a protected environment', async () => {
-    repository.write({
-      'flaghoist.yaml': CONFIG.replace('protected: false', 'protected: true'),
-      'flags/delta.yaml': flag('delta', 30),
-    });
-    repository.commit('Add delta');
-    const { key, origin } = service;
+    scenario.commit(
+      {
+        'flaghoist.yaml': UNPROTECTED_CONFIG.replace('protected: false', 'protected: true'),
+        'flags/delta.yaml': flagText('delta', 30),
+      },
+      'Add delta',
+    );
+    const { key, origin } = scenario.service;
     const api = `${origin}/internal/api/v2`;
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const post = async (path: string, body: unknown): Promise<number> =>

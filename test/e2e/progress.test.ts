@@ -1,41 +1,33 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { flaghoist, flaghoistOnTerminal, startFlaghoist } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
 
 const ERASE = '\r\u001b[K';
 
-let repository: ConfigRepository;
-let service: TestService;
+const scenario = useScenario();
 let args: readonly string[];
 let env: Readonly<Record<string, string>>;
 
-beforeEach(async () => {
-  repository = new ConfigRepository();
-  service = await startTestService();
-  env = { FLAGHOIST_API_KEY: service.key, TERM: 'xterm' };
-  args = ['reconcile', '--url', service.origin, repository.directory];
-  repository.write({
-    'flaghoist.yaml': 'workspace: Default\nenvironments: { staging: {} }\n',
-    'flags/alpha.yaml': `flag: alpha
+beforeEach(() => {
+  env = { FLAGHOIST_API_KEY: scenario.service.key, TERM: 'xterm' };
+  args = ['reconcile', '--url', scenario.service.origin, scenario.repository.directory];
+  scenario.commit(
+    {
+      'flaghoist.yaml': 'workspace: Default\nenvironments: { staging: {} }\n',
+      'flags/alpha.yaml': `flag: alpha
 trafficType: user
 treatments: { "on": "", "off": "" }
 defaultTreatment: "off"
 environments:
   staging: { defaultRule: { "on": 10, "off": rest } }
 `,
-  });
-  repository.commit('Add alpha');
-});
-
-afterEach(async () => {
-  service.release();
-  await service.stop();
-  repository[Symbol.dispose]();
+    },
+    'Add alpha',
+  );
 });
 
 it('on a terminal, is one line that is gone when the report is printed', async () => {
-  service.failAtRandom(() => 'slow');
+  scenario.service.failAtRandom(() => 'slow');
 
   const { code, stdout } = await flaghoistOnTerminal(args, '', { env });
 
@@ -49,7 +41,7 @@ it('on a terminal, is one line that is gone when the report is printed', async (
 
 it('elsewhere, says at once that the service makes it wait, and for how long', async () => {
   let isLimiting = true;
-  service.failAtRandom(() => (isLimiting ? 429 : undefined));
+  scenario.service.failAtRandom(() => (isLimiting ? 429 : undefined));
   const run = startFlaghoist(args, { env });
   await run.says('waiting ');
   isLimiting = false;
@@ -62,7 +54,7 @@ it('elsewhere, says at once that the service makes it wait, and for how long', a
 
 it('with --log-format json, is lines of a log', async () => {
   let isLimiting = true;
-  service.failAtRandom(() => (isLimiting ? 429 : undefined));
+  scenario.service.failAtRandom(() => (isLimiting ? 429 : undefined));
   const run = startFlaghoist([...args, '--log-format', 'json'], { env });
   await run.says('"msg":"progress"');
   isLimiting = false;
@@ -74,8 +66,8 @@ it('with --log-format json, is lines of a log', async () => {
 });
 
 it('with --quiet, is nothing at all', async () => {
-  service.failNext({ method: 'GET', path: /\/splits\/ws\// }, 429);
-  service.failNext({ method: 'GET', path: /\/splits\/ws\// }, 429);
+  scenario.service.failNext({ method: 'GET', path: /\/splits\/ws\// }, 429);
+  scenario.service.failNext({ method: 'GET', path: /\/splits\/ws\// }, 429);
 
   const quiet = await flaghoist([...args, '--quiet'], { env });
   const onTerminal = await flaghoistOnTerminal([...args, '--quiet'], '', { env });

@@ -13,7 +13,8 @@ describe.skipIf(lacks('postgresql'))(
       // With so long a lease it learns nothing by renewing.
       await using world = await ReplicaWorld.open(60_000);
       world.push(1);
-      const { watching } = await world.start();
+      // One request at a time: of several that are under way all are finished.
+      const { watching } = await world.start(['--concurrency', '1']);
       await world.applied(1);
       await watching.until(() => watching.runs.length > 0, 'the end of the first run');
       const { requests } = world.service;

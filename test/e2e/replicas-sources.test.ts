@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigRepository } from '../support/config-repository.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
-import { startPostgres, type TestPostgres } from '../support/postgres.js';
+import { openDatabase, type TestDatabase } from '../support/database.js';
 import { lacks } from '../support/requirements.js';
 import { startTestService, type TestService } from '../support/service.js';
 import { Watching } from '../support/watching.js';
@@ -27,7 +27,7 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
   const repository = new ConfigRepository();
   let root: string;
   let origin: string;
-  let postgres: TestPostgres;
+  let postgres: TestDatabase;
   let service: TestService;
   let live: LiveWorkspace;
   let replicas: Watching[];
@@ -36,7 +36,7 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
     root = mkdtempSync(join(tmpdir(), 'flaghoist-sources-'));
     origin = join(root, 'flags.git');
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', origin]);
-    postgres = await startPostgres();
+    postgres = await openDatabase();
     service = await startTestService({ store: { kind: 'memory' } });
     live = await liveWorkspace(service);
     replicas = [];

@@ -1,8 +1,10 @@
+import { request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StatusDocument } from '../../src/daemon/http/status-document.js';
+import type { StatusDocument } from '../../src/daemon/http/view-routes.js';
 import { sendPushWebhook } from '../support/push-webhook.js';
 import { playRound } from '../support/replica-rounds.js';
 import { holderOf, ReplicaWorld, type Replica } from '../support/replica-world.js';
@@ -14,22 +16,43 @@ function urlOf({ watching }: Replica): string {
   return String(watching.lines.find(({ msg }) => msg === 'watching')?.['url']);
 }
 
+/**
+ * Sends one request over a connection of its own. Pushes hold this process up, and a connection that was kept from an
+ * earlier request, and that the other side closed meanwhile, would fail as if the replica were gone.
+ */
+async function send(
+  { name, watching }: Replica,
+  request: { method: string; url: string; body?: string },
+): Promise<{ status: number; text: string }> {
+  const { method, url, body } = request;
+  const headers = { authorization: 'Bearer the-token', 'content-type': 'application/json' };
+  return new Promise((resolve, reject) => {
+    const failed = (cause: Error): void => {
+      const state = watching.end === null ? 'is running' : `ended with ${watching.end}`;
+      const message = `${name}, which ${state}, did not answer ${method} ${url}:\n${watching.tail}`;
+      reject(new Error(message, { cause }));
+    };
+    const sent = httpRequest(url, { method, headers, agent: false }, (answer) => {
+      answer.on('error', failed);
+      void text(answer).then((said) => {
+        resolve({ status: answer.statusCode ?? 0, text: said });
+      }, failed);
+    });
+    sent.on('error', failed);
+    sent.end(body);
+  });
+}
+
 async function sourceOf(replica: Replica): Promise<StatusDocument['sources'][number]> {
-  const status = (await (await fetch(`${urlOf(replica)}/status`)).json()) as StatusDocument;
-  const [source] = status.sources;
+  const answer = await send(replica, { method: 'GET', url: `${urlOf(replica)}/status` });
+  const [source] = (JSON.parse(answer.text) as StatusDocument).sources;
   if (!source) throw new Error('the daemon has no source');
   return source;
 }
 
 async function ask(replica: Replica, path: string, body: object): Promise<number> {
-  const headers = {
-    authorization: 'Bearer the-token',
-    'content-type': 'application/json',
-    // Pushes hold this process up, and a connection that the other side closed meanwhile is not noticed.
-    connection: 'close',
-  };
-  const init = { method: 'POST', headers, body: JSON.stringify(body) };
-  return (await fetch(urlOf(replica) + path, init)).status;
+  const url = urlOf(replica) + path;
+  return (await send(replica, { method: 'POST', url, body: JSON.stringify(body) })).status;
 }
 
 describe.skipIf(lacks('postgresql'))(
@@ -39,7 +62,8 @@ describe.skipIf(lacks('postgresql'))(
       // With so long a lease it learns nothing by renewing.
       await using world = await ReplicaWorld.open(120_000);
       world.push(1);
-      const { watching } = await world.start();
+      // One request at a time: of several that are under way all are finished.
+      const { watching } = await world.start(['--concurrency', '1']);
       await world.applied(1);
       await watching.until(() => watching.runs.length > 0, 'the end of the first run');
       const { requests } = world.service;
@@ -106,15 +130,16 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  async function standby(): Promise<Replica> {
+  /** Who leads and who does not, by one look: between two the lease may go from one to the other. */
+  async function roles(): Promise<{ leader: Replica; other: Replica }> {
     const leader = await world.leader();
     const other = world.replicas.find((each) => each !== leader);
     if (!other) throw new Error('there is one replica');
-    return other;
+    return { leader, other };
   }
 
   it('are asked at any of them, and show the runs of each other', async () => {
-    const [leader, other] = [await world.leader(), await standby()];
+    const { leader, other } = await roles();
     expect(await ask(other, '/reconcile', {})).toBe(202);
     const run = await leader.watching.line(
       ({ msg, triggers }) => msg.startsWith('run ended') && triggers?.includes('request') === true,
@@ -129,7 +154,8 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
       true,
       false,
     ]);
-    expect((await fetch(`${urlOf(other)}/readyz`)).status).toBe(200);
+    const ready = await send(other, { method: 'GET', url: `${urlOf(other)}/readyz` });
+    expect(ready.status).toBe(200);
   });
 
   it('give back what they keep when they are stopped', async () => {
@@ -145,7 +171,7 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
   });
 
   it('are held back together, and let go together', async () => {
-    const [leader, other] = [await world.leader(), await standby()];
+    const { leader, other } = await roles();
     const until = new Date(Date.now() + 600_000).toISOString();
     expect(await ask(other, '/suspend', { reason: 'release', until })).toBe(202);
     await leader.watching.until(
@@ -162,7 +188,7 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
   });
 
   it('pin a commit together, and unpin it', async () => {
-    const [leader, other] = [await world.leader(), await standby()];
+    const { leader, other } = await roles();
     const pinned = world.push(60);
     await world.applied(60);
     const until = new Date(Date.now() + 600_000).toISOString();

@@ -5,21 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flaghoist, type CliResult } from '../support/cli.js';
 import { ConfigRepository } from '../support/config-repository.js';
 import { startTestForge, type TestForge } from '../support/forge.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 
-function flag(name: string, percent: number | string): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${String(percent)}, "off": rest } }
-  production: { defaultRule: { "on": ${String(percent)}, "off": rest } }
-`;
-}
-
-const CONFIG =
-  'workspace: Default\nenvironments:\n  staging: {}\n  production: { protected: false }\n';
 interface ReviewOptions {
   readonly isFork?: boolean;
   readonly env?: Record<string, string>;
@@ -34,45 +22,42 @@ async function until(happened: () => boolean): Promise<void> {
 const CONTEXTS = ['flaghoist', 'flaghoist/staging', 'flaghoist/production'];
 
 describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
   let forge: TestForge;
   let folder: string;
   let base: string;
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'flaghoist-review-test-'));
-    repository = new ConfigRepository();
-    service = await startTestService();
     forge = await startTestForge(kind);
-    repository.write({
-      'flaghoist.yaml': CONFIG,
-      'flags/alpha.yaml': flag('alpha', 10),
-      'flags/beta.yaml': flag('beta', 10),
-    });
-    base = repository.commit('Add two flags');
-    const env = { FLAGHOIST_API_KEY: service.key };
-    const args = ['reconcile', '--url', service.origin, repository.directory];
-    expect(await flaghoist(args, { env })).toMatchObject({ code: 0 });
-    repository.git('checkout', '--quiet', '-b', 'ramp');
+    base = scenario.commit(
+      {
+        'flaghoist.yaml': UNPROTECTED_CONFIG,
+        'flags/alpha.yaml': flagText('alpha', 10),
+        'flags/beta.yaml': flagText('beta', 10),
+      },
+      'Add two flags',
+    );
+    expect(await scenario.reconcile()).toMatchObject({ code: 0 });
+    scenario.repository.git('checkout', '--quiet', '-b', 'ramp');
     ramp(25);
-    service.requests.length = 0;
+    scenario.service.requests.length = 0;
   });
 
   afterEach(async () => {
     await forge.close();
-    await service.stop();
-    repository[Symbol.dispose]();
     rmSync(folder, { recursive: true, force: true });
   });
 
   function ramp(percent: number | string): void {
-    repository.write({ 'flags/alpha.yaml': flag('alpha', percent) });
-    repository.commit(`Ramp alpha to ${String(percent)} % @octocat ::error::x`);
+    scenario.commit(
+      { 'flags/alpha.yaml': flagText('alpha', percent) },
+      `Ramp alpha to ${String(percent)} % @octocat ::error::x`,
+    );
   }
 
   function head(): string {
-    return repository.git('rev-parse', 'HEAD');
+    return scenario.repository.git('rev-parse', 'HEAD');
   }
 
   /** What the forge's runner says to a job. */
@@ -114,8 +99,8 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     args: readonly string[] = [],
     { isFork = false, env = {}, ...options }: ReviewOptions = {},
   ): Promise<CliResult> {
-    const key = { FLAGHOIST_URL: service.origin, FLAGHOIST_API_KEY: service.key };
-    return flaghoist(['review', ...args, repository.directory], {
+    const key = { FLAGHOIST_URL: scenario.service.origin, FLAGHOIST_API_KEY: scenario.service.key };
+    return flaghoist(['review', ...args, scenario.repository.directory], {
       ...options,
       env: { ...jobEnvironment(isFork), ...(isFork ? {} : key), ...env },
     });
@@ -153,11 +138,10 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(forge.comments[0]?.body).toContain('10 → 50 %');
     expect(commentWrites()).toHaveLength(2);
 
-    repository.write({ 'README.md': 'more' });
-    repository.commit('Say more');
+    scenario.commit({ 'README.md': 'more' }, 'Say more');
     expect((await review()).stderr).toContain('comment unchanged');
     expect(commentWrites()).toHaveLength(2);
-    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('finds its comment behind a hundred others, and believes no stranger who writes its marker', async () => {
@@ -225,9 +209,9 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   });
 
   it('closes its statuses when it is interrupted while the service is silent', async () => {
-    service.failNext({ path: /splits|definitions/ }, 'hang');
+    scenario.service.failNext({ path: /splits|definitions/ }, 'hang');
     const terminateAfter = async (): Promise<void> => {
-      await until(() => service.faultsLeft() === 0);
+      await until(() => scenario.service.faultsLeft() === 0);
     };
 
     const run = await review([], { terminateAfter });
@@ -238,14 +222,18 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   });
 
   it('sends the key nowhere that the pull request names', async () => {
-    repository.write({ 'flaghoist.yaml': `${CONFIG}service: { url: "https://evil.example" }\n` });
-    repository.commit('Point elsewhere');
+    scenario.commit(
+      {
+        'flaghoist.yaml': `${UNPROTECTED_CONFIG}service: { url: "https://evil.example" }\n`,
+      },
+      'Point elsewhere',
+    );
 
     const run = await review([], { env: { FLAGHOIST_URL: '' } });
 
     expect(run.code).toBe(6);
     expect(run.stderr).toContain('https://evil.example');
-    expect(service.requests).toEqual([]);
+    expect(scenario.service.requests).toEqual([]);
   });
 
   it('reports offline for a fork, whose token may write nothing', async () => {
@@ -259,8 +247,8 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
     expect(run.stdout).toContain('Made offline');
     expect(run.stdout).toContain('15 % off → on');
     expect(forge.comments).toEqual([]);
-    expect(service.requests).toEqual([]);
-    expect(repository.git('for-each-ref', 'refs/flaghoist')).toContain('refs/flaghoist');
+    expect(scenario.service.requests).toEqual([]);
+    expect(scenario.repository.git('for-each-ref', 'refs/flaghoist')).toContain('refs/flaghoist');
   });
 
   it('needs the key where nothing says that it is a fork', async () => {
@@ -271,11 +259,13 @@ describe.each(['github', 'gitlab'] as const)('a review on %s', (kind) => {
   });
 
   it('plans the merge where the job runs on one, and not what others merged meanwhile', async () => {
-    repository.git('checkout', '--quiet', 'main');
-    repository.write({ 'flags/beta.yaml': flag('beta', 90) });
-    const target = repository.commit('Ramp beta meanwhile');
-    repository.git('checkout', '--quiet', '--detach');
-    repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge', 'ramp');
+    scenario.repository.git('checkout', '--quiet', 'main');
+    const target = scenario.commit(
+      { 'flags/beta.yaml': flagText('beta', 90) },
+      'Ramp beta meanwhile',
+    );
+    scenario.repository.git('checkout', '--quiet', '--detach');
+    scenario.repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge', 'ramp');
     const merge: Record<string, string> =
       kind === 'github'
         ? { GITHUB_REF: 'refs/pull/7/merge', GITHUB_SHA: head() }
@@ -295,11 +285,11 @@ describe('a review on github', () => {
     using repository = new ConfigRepository();
     const forge = await startTestForge('github');
     try {
-      repository.write({ 'conf/flaghoist.yaml': CONFIG });
+      repository.write({ 'conf/flaghoist.yaml': UNPROTECTED_CONFIG });
       const base = repository.commit('Begin');
       const files = Array.from({ length: 30 }, (_, index) => `f-${String(index)}`);
       repository.write(
-        Object.fromEntries(files.map((name) => [`conf/flags/${name}.yaml`, flag(name, 100)])),
+        Object.fromEntries(files.map((name) => [`conf/flags/${name}.yaml`, flagText(name, 100)])),
       );
       const commit = repository.commit('Add thirty flags');
       const summary = join(repository.directory, '.git', 'summary.md');

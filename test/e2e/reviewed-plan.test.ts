@@ -1,23 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { flaghoist, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
-
-const CONFIG =
-  'workspace: Default\nenvironments:\n  staging: {}\n  production: { protected: false }\n';
-
-function flag(name: string, percent: number): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-  production: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+import { beforeEach, describe, expect, it } from 'vitest';
+import { useScenario } from '../support/scenario.js';
+import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
 
 interface PlanJson {
   readonly planHash: string;
@@ -26,52 +11,41 @@ interface PlanJson {
 }
 
 describe('a reviewed plan', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
+  const { reconcile } = scenario;
   let file: string;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
-    file = join(repository.directory, '.git', 'plan.json');
-    repository.write({
-      'flaghoist.yaml': CONFIG,
-      'flags/alpha.yaml': flag('alpha', 10),
-      'flags/beta.yaml': flag('beta', 10),
-    });
-    repository.commit('Add two flags');
+    file = join(scenario.repository.directory, '.git', 'plan.json');
+    scenario.commit(
+      {
+        'flaghoist.yaml': UNPROTECTED_CONFIG,
+        'flags/alpha.yaml': flagText('alpha', 10),
+        'flags/beta.yaml': flagText('beta', 10),
+      },
+      'Add two flags',
+    );
     expect(await reconcile()).toMatchObject({ code: 0 });
-    repository.git('checkout', '--quiet', '-b', 'ramp');
-    repository.write({ 'flags/alpha.yaml': flag('alpha', 20) });
-    repository.commit('Ramp alpha');
+    scenario.repository.git('checkout', '--quiet', '-b', 'ramp');
+    scenario.commit({ 'flags/alpha.yaml': flagText('alpha', 20) }, 'Ramp alpha');
     expect(
       await reconcile('--dry-run', '--since', 'main', '--format', 'json', '--output', file),
       '',
     ).toMatchObject({ code: 0 });
-    repository.git('checkout', '--quiet', 'main');
-    repository.write({ 'flags/beta.yaml': flag('beta', 30) });
-    repository.commit('Ramp beta meanwhile');
-    service.requests.length = 0;
+    scenario.repository.git('checkout', '--quiet', 'main');
+    scenario.commit({ 'flags/beta.yaml': flagText('beta', 30) }, 'Ramp beta meanwhile');
+    scenario.service.requests.length = 0;
   });
-
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
-  });
-
-  async function reconcile(...args: readonly string[]): Promise<CliResult> {
-    return flaghoist(['reconcile', ...args, '--url', service.origin, repository.directory], {
-      env: { FLAGHOIST_API_KEY: service.key },
-    });
-  }
 
   function squash(): void {
-    repository.git('merge', '--quiet', '--squash', 'ramp');
-    repository.commit('Ramp alpha (squashed)');
+    scenario.repository.git('merge', '--quiet', '--squash', 'ramp');
+    scenario.repository.commit('Ramp alpha (squashed)');
   }
 
   function writes(): string[] {
-    return service.requests.filter(({ method }) => method !== 'GET').map(({ path }) => path);
+    return scenario.service.requests
+      .filter(({ method }) => method !== 'GET')
+      .map(({ path }) => path);
   }
 
   it('survives a squash and what was merged meanwhile, which waits', async () => {
@@ -94,7 +68,7 @@ describe('a reviewed plan', () => {
   });
 
   it('survives a merge', async () => {
-    repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge ramp', 'ramp');
+    scenario.repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge ramp', 'ramp');
 
     const run = await reconcile('--since', 'HEAD^1', '--plan', file);
 
@@ -104,18 +78,20 @@ describe('a reviewed plan', () => {
 
   it('is refused when the branch went on, and it is said how: exit 7, the plan of now, no write', async () => {
     squash();
-    repository.write({
-      'flags/alpha.yaml': flag('alpha', 90),
-      'flags/gamma.yaml': flag('gamma', 1),
-    });
-    repository.commit('Go on');
+    scenario.commit(
+      {
+        'flags/alpha.yaml': flagText('alpha', 90),
+        'flags/gamma.yaml': flagText('gamma', 1),
+      },
+      'Go on',
+    );
 
     const run = await reconcile('--since', 'HEAD~2', '--plan', file);
 
     expect(run.code).toBe(7);
     expect(run.stderr).toContain('not in the reviewed plan: flag/gamma, flag/gamma@staging');
     expect(run.stderr).toContain('planned otherwise: flag/alpha@staging, flag/alpha@production');
-    expect(run.stdout).toContain('flag/gamma will be created');
+    expect(run.stdout).toMatch(/^flag\/gamma( ·|$)/m);
     expect(writes()).toEqual([]);
     // A dry run says so as well.
     expect(await reconcile('--dry-run', '--since', 'HEAD~2', '--plan', file)).toMatchObject({
@@ -136,13 +112,13 @@ describe('a reviewed plan', () => {
 
     expect(run.code).toBe(64);
     expect(run.stderr).toMatch(message);
-    expect(service.requests).toEqual([]);
+    expect(scenario.service.requests).toEqual([]);
   });
 
   it('is named in one way: --plan and --plan-hash together are refused', async () => {
     const run = await reconcile('--plan', file, '--plan-hash', `sha256:${'0'.repeat(64)}`);
 
     expect(run.code).toBe(64);
-    expect(service.requests).toEqual([]);
+    expect(scenario.service.requests).toEqual([]);
   });
 });

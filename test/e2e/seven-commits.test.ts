@@ -1,14 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Seed } from '../../src/service/seed.js';
-import { flaghoist, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { PROTECTED_CONFIG } from '../support/spec-texts.js';
 
-const CONFIG = `workspace: Default
-environments:
-  staging: {}
-  production: { protected: true }
-prune: true
+const CONFIG = `${PROTECTED_CONFIG}prune: true
 `;
 
 function checkout(parts: { on: number; qaKey: string; rules?: string }): string {
@@ -74,41 +69,21 @@ describe.each([
   { mode: 'a workspace that requires title and comment', requires: true, strict: false },
   { mode: 'a service that answers the contract only', requires: true, strict: true },
 ])('seven commits in $mode', ({ requires, strict }) => {
-  let repository: ConfigRepository;
-  let service: TestService;
-
-  beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService({ seed: seed(requires), strict });
-  });
-
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
-  });
-
-  async function reconcile(...args: readonly string[]): Promise<CliResult> {
-    return flaghoist(['reconcile', ...args, '--url', service.origin, repository.directory], {
-      env: { FLAGHOIST_API_KEY: service.key },
-    });
-  }
+  const scenario = useScenario({ seed: seed(requires), strict });
+  const { reconcile } = scenario;
 
   /** Reconciles, and holds the run to its promises: verified, and the next plan is empty and reads only. */
   async function reconcileAndSettle(): Promise<void> {
-    const run = await reconcile();
+    // One write after the other, so that the service records them in the order of the plan.
+    const run = await reconcile('--concurrency', '1');
     expect(run, run.stdout + run.stderr).toMatchObject({ code: 0 });
-    service.requests.length = 0;
+    scenario.service.requests.length = 0;
     const next = await reconcile('--dry-run', '--detailed-exitcode');
     expect(next, next.stdout + next.stderr).toMatchObject({ code: 0 });
-    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   }
 
-  async function get(path: string): Promise<unknown> {
-    const answer = await fetch(`${service.origin}/internal/api/v2${path}`, {
-      headers: { authorization: `Bearer ${service.key}` },
-    });
-    return answer.json();
-  }
+  const get = async (path: string): Promise<unknown> => scenario.call('GET', path);
 
   async function workspaceId(): Promise<string> {
     const { objects } = (await get('/workspaces')) as { objects: { id: string }[] };
@@ -134,7 +109,7 @@ describe.each([
   /** What the service recorded of the writes since the last call. */
   let seen = 0;
   async function recorded(): Promise<string[]> {
-    const entries = [...(await service.audit())]
+    const entries = [...(await scenario.service.audit())]
       .filter(({ keyName }) => keyName === 'test')
       .reverse();
     const fresh = entries.slice(seen);
@@ -150,14 +125,16 @@ describe.each([
 
   it('leaves the service equal to the specs after each, and titles every write by its commit', async () => {
     seen = 0;
-    repository.write({
-      'flaghoist.yaml': CONFIG,
-      'flags/checkout/new-checkout.yaml': checkout({ on: 10, qaKey: 'qa-bto-1' }),
-      'flags/banner.yaml': BANNER,
-      'segments/beta.yaml': BETA,
-      'segments/beta.production.keys': 'u-1\nu-2\n',
-    });
-    repository.commit('Put the flags of the shop under git\n\nAgreed with the checkout team.');
+    scenario.commit(
+      {
+        'flaghoist.yaml': CONFIG,
+        'flags/checkout/new-checkout.yaml': checkout({ on: 10, qaKey: 'qa-bto-1' }),
+        'flags/banner.yaml': BANNER,
+        'segments/beta.yaml': BETA,
+        'segments/beta.production.keys': 'u-1\nu-2\n',
+      },
+      'Put the flags of the shop under git\n\nAgreed with the checkout team.',
+    );
     await reconcileAndSettle();
     expect(await definition('new-checkout', 'production')).toMatchObject({
       killed: false,
@@ -192,14 +169,18 @@ describe.each([
       ].map((line) => `${line} «Put the flags of the shop under git»`),
     );
 
-    repository.write({
-      'flags/checkout/new-checkout.yaml': checkout({ on: 25, qaKey: 'qa-bto-1' }),
-    });
-    const ramp = repository.commit('Ramp the new checkout to 25 %\n\nConversion is up 2 %.');
-    repository.write({
-      'flags/checkout/new-checkout.yaml': checkout({ on: 25, qaKey: 'qa-bot-1' }),
-    });
-    repository.commit('Fix a typo in the QA target');
+    const ramp = scenario.commit(
+      {
+        'flags/checkout/new-checkout.yaml': checkout({ on: 25, qaKey: 'qa-bto-1' }),
+      },
+      'Ramp the new checkout to 25 %\n\nConversion is up 2 %.',
+    );
+    scenario.commit(
+      {
+        'flags/checkout/new-checkout.yaml': checkout({ on: 25, qaKey: 'qa-bot-1' }),
+      },
+      'Fix a typo in the QA target',
+    );
     await reconcileAndSettle();
     expect(await definition('new-checkout', 'production')).toMatchObject({
       defaultRule: [{ size: 25 }, { size: 75 }],
@@ -207,7 +188,7 @@ describe.each([
     expect(await definition('new-checkout', 'staging')).toMatchObject({
       treatments: [{ keys: ['qa-bot-1'] }, { name: 'off' }],
     });
-    const comments = (await service.audit()).slice(0, 2).map(({ comment }) => comment);
+    const comments = (await scenario.service.audit()).slice(0, 2).map(({ comment }) => comment);
     expect(await recorded()).toEqual([
       'update flag/new-checkout@staging «Fix a typo in the QA target»',
       'update flag/new-checkout@production «Ramp the new checkout to 25 %»',
@@ -216,8 +197,10 @@ describe.each([
       `${ramp.slice(0, 8)} Ana Alvarez: Ramp the new checkout to 25 %\nConversion is up 2 %.`,
     );
 
-    repository.write({ 'segments/beta.production.keys': '# opted in\nu-2\nu-3\n' });
-    repository.commit('Swap a beta tester');
+    scenario.commit(
+      { 'segments/beta.production.keys': '# opted in\nu-2\nu-3\n' },
+      'Swap a beta tester',
+    );
     await reconcileAndSettle();
     expect(await keys('beta')).toEqual(['u-2', 'u-3']);
     expect(await recorded()).toEqual([
@@ -225,15 +208,17 @@ describe.each([
       'remove-keys segment/beta@production «Swap a beta tester»',
     ]);
 
-    repository.write({
-      'segments/staff.yaml': STAFF,
-      'flags/checkout/new-checkout.yaml': checkout({
-        on: 25,
-        qaKey: 'qa-bot-1',
-        rules: STAFF_RULE,
-      }),
-    });
-    repository.commit('Give staff the new checkout');
+    scenario.commit(
+      {
+        'segments/staff.yaml': STAFF,
+        'flags/checkout/new-checkout.yaml': checkout({
+          on: 25,
+          qaKey: 'qa-bot-1',
+          rules: STAFF_RULE,
+        }),
+      },
+      'Give staff the new checkout',
+    );
     await reconcileAndSettle();
     expect(await definition('new-checkout', 'production')).toMatchObject({
       rules: [
@@ -253,13 +238,13 @@ describe.each([
       ].map((line) => `${line} «Give staff the new checkout»`),
     );
 
-    repository.move('flags/checkout', 'flags/payments/checkout');
-    repository.commit('Move the checkout flags to the payments team');
+    scenario.repository.move('flags/checkout', 'flags/payments/checkout');
+    scenario.repository.commit('Move the checkout flags to the payments team');
     await reconcileAndSettle();
     expect(await recorded()).toEqual([]);
 
-    repository.remove('flags/banner.yaml');
-    repository.commit('Retire the banner');
+    scenario.repository.remove('flags/banner.yaml');
+    scenario.repository.commit('Retire the banner');
     await reconcileAndSettle();
     expect(await definition('banner', 'production')).toMatchObject({ code: 404, details: '' });
     expect(await recorded()).toEqual([

@@ -4,48 +4,34 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flaghoist, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText } from '../support/spec-texts.js';
 
 const CONFIG =
   'workspace: Default\nstate: { push: true }\nenvironments:\n  production: { protected: true }\n';
 
-function flag(percent: number): string {
-  return `flag: alpha
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  production: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+const flag = (percent: number): string => flagText('alpha', percent, { production: '' });
 
 describe('a state that is pushed', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
   let elsewhere: string;
   let origin: string;
 
-  beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
+  beforeEach(() => {
     elsewhere = mkdtempSync(join(tmpdir(), 'flaghoist-e2e-'));
     origin = join(elsewhere, 'origin.git');
-    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/alpha.yaml': flag(10) });
-    repository.commit('Add alpha');
-    execFileSync('git', ['clone', '--quiet', '--bare', repository.directory, origin]);
-    repository.git('remote', 'add', 'origin', origin);
+    scenario.commit({ 'flaghoist.yaml': CONFIG, 'flags/alpha.yaml': flag(10) }, 'Add alpha');
+    execFileSync('git', ['clone', '--quiet', '--bare', scenario.repository.directory, origin]);
+    scenario.repository.git('remote', 'add', 'origin', origin);
   });
 
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
+  afterEach(() => {
     rmSync(elsewhere, { recursive: true, force: true });
   });
 
   async function reconcile(directory: string, ...args: readonly string[]): Promise<CliResult> {
-    return flaghoist(['reconcile', ...args, '--url', service.origin, directory], {
-      env: { FLAGHOIST_API_KEY: service.key },
+    return flaghoist(['reconcile', ...args, '--url', scenario.service.origin, directory], {
+      env: scenario.env,
     });
   }
 
@@ -59,17 +45,16 @@ describe('a state that is pushed', () => {
   }
 
   it('tells a fresh clone on another machine what was applied', async () => {
-    const first = await reconcile(repository.directory);
+    const first = await reconcile(scenario.repository.directory);
     expect(first, first.stderr).toMatchObject({ code: 0 });
     expect(refs()).toEqual([expect.stringMatching(/^refs\/flaghoist\/[^/]+\/[0-9a-f]{8}$/)]);
-    repository.write({ 'flags/alpha.yaml': flag(20) });
-    repository.commit('Ramp alpha');
-    repository.git('push', '--quiet', 'origin', 'main');
+    scenario.commit({ 'flags/alpha.yaml': flag(20) }, 'Ramp alpha');
+    scenario.repository.git('push', '--quiet', 'origin', 'main');
     const clone = join(elsewhere, 'clone');
     execFileSync('git', ['clone', '--quiet', origin, clone]);
 
-    const env = { FLAGHOIST_API_KEY: service.key };
-    const fresh = ['--url', service.origin, clone];
+    const { env } = scenario;
+    const fresh = ['--url', scenario.service.origin, clone];
     const list = await flaghoist(['state', 'list', ...fresh], { env });
     expect(list.stdout, list.stderr).toContain('flag/alpha@production');
     const history = await flaghoist(['history', 'flag/alpha', ...fresh], { env });
@@ -81,9 +66,9 @@ describe('a state that is pushed', () => {
     expect(JSON.parse(run.stdout)).toMatchObject({
       changes: [{ id: 'flag/alpha@production', reason: 'commit', outcome: 'applied' }],
     });
-    expect(await reconcile(repository.directory, '--dry-run', '--detailed-exitcode')).toMatchObject(
-      { code: 0 },
-    );
+    expect(
+      await reconcile(scenario.repository.directory, '--dry-run', '--detailed-exitcode'),
+    ).toMatchObject({ code: 0 });
   });
 
   it('cannot be pushed: nothing is sent to the service', async () => {
@@ -91,27 +76,27 @@ describe('a state that is pushed', () => {
     writeFileSync(hook, '#!/bin/sh\nexit 1\n');
     chmodSync(hook, 0o755);
 
-    const run = await reconcile(repository.directory);
+    const run = await reconcile(scenario.repository.directory);
 
     expect(run.code).toBe(1);
     expect(run.stderr).toContain('cannot push');
-    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('is locked by a run that is alive elsewhere: exit 7; unlocked it goes on', async () => {
-    expect(await reconcile(repository.directory)).toMatchObject({ code: 0 });
+    expect(await reconcile(scenario.repository.directory)).toMatchObject({ code: 0 });
     const lock = (refs()[0] ?? '').replace('refs/flaghoist/', 'refs/flaghoist-lock/');
     const message = 'elsewhere process 7\nuntil 2999-01-01T00:00:00.000Z';
-    const held = repository.git('commit-tree', '-m', message, 'HEAD^{tree}');
-    repository.git('push', '--quiet', 'origin', `${held}:${lock}`);
+    const held = scenario.repository.git('commit-tree', '-m', message, 'HEAD^{tree}');
+    scenario.repository.git('push', '--quiet', 'origin', `${held}:${lock}`);
 
-    const refused = await reconcile(repository.directory);
-    const unlocked = await flaghoist(['state', 'unlock', repository.directory]);
+    const refused = await reconcile(scenario.repository.directory);
+    const unlocked = await flaghoist(['state', 'unlock', scenario.repository.directory]);
 
     expect(refused.code).toBe(7);
     expect(refused.stderr).toContain('held by elsewhere process 7');
     expect(unlocked, unlocked.stderr).toMatchObject({ code: 0 });
     expect(unlocked.stdout).toContain('elsewhere process 7');
-    expect(await reconcile(repository.directory)).toMatchObject({ code: 0 });
+    expect(await reconcile(scenario.repository.directory)).toMatchObject({ code: 0 });
   });
 });

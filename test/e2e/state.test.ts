@@ -4,22 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { flaghoist, type CliResult } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText } from '../support/spec-texts.js';
 
 const CONFIG =
   'workspace: Default\nprune: true\nenvironments:\n  staging: {}\n  production: { protected: true }\n';
-
-function flag(name: string, percent: number): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-  production: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
 
 interface PlanJson {
   readonly stateless: boolean;
@@ -28,61 +17,44 @@ interface PlanJson {
   readonly unknowns?: { code: string; message: string }[];
 }
 
-let repository: ConfigRepository;
-let service: TestService;
+const scenario = useScenario();
+const { run, writes } = scenario;
 
 beforeEach(async () => {
-  repository = new ConfigRepository();
-  service = await startTestService();
-  repository.write({
-    'flaghoist.yaml': CONFIG,
-    'flags/alpha.yaml': flag('alpha', 10),
-    'flags/beta.yaml': flag('beta', 10),
-    'segments/staff.yaml':
-      'segment: staff\ntrafficType: user\nenvironments:\n  staging: { keys: [u-1] }\n',
-  });
-  repository.commit('Add two flags and the staff');
+  scenario.commit(
+    {
+      'flaghoist.yaml': CONFIG,
+      'flags/alpha.yaml': flagText('alpha', 10),
+      'flags/beta.yaml': flagText('beta', 10),
+      'segments/staff.yaml':
+        'segment: staff\ntrafficType: user\nenvironments:\n  staging: { keys: [u-1] }\n',
+    },
+    'Add two flags and the staff',
+  );
   expect(await run('reconcile')).toMatchObject({ code: 0 });
-  service.requests.length = 0;
+  scenario.service.requests.length = 0;
 });
-
-afterEach(async () => {
-  await service.stop();
-  repository[Symbol.dispose]();
-});
-
-async function run(...args: readonly string[]): Promise<CliResult> {
-  return flaghoist([...args, '--url', service.origin, repository.directory], {
-    env: { FLAGHOIST_API_KEY: service.key },
-  });
-}
 
 async function planOf(directory: string): Promise<PlanJson & { stderr: string }> {
   const { stdout, stderr } = await flaghoist(
-    ['reconcile', '--dry-run', '--format', 'json', '--url', service.origin, directory],
-    { env: { FLAGHOIST_API_KEY: service.key } },
+    ['reconcile', '--dry-run', '--format', 'json', '--url', scenario.service.origin, directory],
+    { env: scenario.env },
   );
   return { ...(JSON.parse(stdout) as PlanJson), stderr };
 }
 
 /** Without the service: no URL, no key. */
 async function offline(...args: readonly string[]): Promise<CliResult> {
-  return flaghoist([...args, repository.directory]);
-}
-
-function writes(): string[] {
-  return service.requests
-    .filter(({ method }) => method !== 'GET')
-    .map(({ method, path }) => `${method} ${path}`);
+  return flaghoist([...args, scenario.repository.directory]);
 }
 
 function stateRef(): string {
-  return repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist/');
+  return scenario.repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist/');
 }
 
 describe('the state commands', () => {
   it('list and show what is remembered, offline', async () => {
-    const head = repository.git('rev-parse', 'HEAD');
+    const head = scenario.repository.git('rev-parse', 'HEAD');
 
     const list = await offline('state', 'list');
     const show = await offline('state', 'show', 'flag/alpha');
@@ -110,17 +82,18 @@ describe('the state commands', () => {
       }),
     );
     expect(await offline('state', 'show', 'flag/nobody')).toMatchObject({ code: 64 });
-    expect(service.requests).toEqual([]);
+    expect(scenario.service.requests).toEqual([]);
   });
 
   it('rm forgets: what left the specs is not pruned, what stands there is adopted again', async () => {
     expect(await offline('state', 'rm', 'flag/alpha')).toMatchObject({ code: 0 });
     expect(await offline('state', 'rm', 'flag/beta')).toMatchObject({ code: 0 });
-    repository.remove('flags/alpha.yaml');
-    repository.write({ 'flags/beta.yaml': flag('beta', 50) });
-    repository.commit('Retire alpha, ramp beta');
+    scenario.repository.remove('flags/alpha.yaml');
+    scenario.commit({ 'flags/beta.yaml': flagText('beta', 50) }, 'Retire alpha, ramp beta');
+    // What the newest commit changed would be seen from history.
+    scenario.commit({ 'notes.md': 'Nothing of a flag' }, 'Take notes');
 
-    const plan = await planOf(repository.directory);
+    const plan = await planOf(scenario.repository.directory);
 
     expect(plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
       'flag/beta@staging adopt',
@@ -131,28 +104,28 @@ describe('the state commands', () => {
   });
 
   it('rm refuses what is not there', async () => {
-    const before = repository.git('rev-parse', stateRef());
+    const before = scenario.repository.git('rev-parse', stateRef());
 
     const refused = await offline('state', 'rm', 'flag/alpha@staging');
 
     expect(refused.code).toBe(64);
-    expect(repository.git('rev-parse', stateRef())).toBe(before);
+    expect(scenario.repository.git('rev-parse', stateRef())).toBe(before);
   });
 
   it('rebuild remembers what is equal after the state was lost, and writes nothing to the service', async () => {
-    repository.git('update-ref', '-d', stateRef());
-    repository.write({ 'flags/beta.yaml': flag('beta', 50) });
-    repository.commit('Ramp beta');
+    scenario.repository.git('update-ref', '-d', stateRef());
+    scenario.commit({ 'flags/beta.yaml': flagText('beta', 50) }, 'Ramp beta');
 
     const rebuilt = await run('state', 'rebuild');
 
     expect(rebuilt, rebuilt.stderr).toMatchObject({ code: 0 });
     expect(rebuilt.stdout).toContain('  flag/beta@production\n');
     expect(writes()).toEqual([]);
-    repository.write({ 'flags/alpha.yaml': flag('alpha', 20) });
-    repository.commit('Ramp alpha');
+    scenario.commit({ 'flags/alpha.yaml': flagText('alpha', 20) }, 'Ramp alpha');
     expect(
-      (await planOf(repository.directory)).changes.map(({ id, reason }) => `${id} ${reason}`),
+      (await planOf(scenario.repository.directory)).changes.map(
+        ({ id, reason }) => `${id} ${reason}`,
+      ),
     ).toEqual([
       'flag/alpha@staging commit',
       'flag/beta@staging adopt',
@@ -162,16 +135,20 @@ describe('the state commands', () => {
 
   it('rebuild takes the place of a state that cannot be read', async () => {
     const blob = execFileSync('git', ['hash-object', '-w', '--stdin'], {
-      cwd: repository.directory,
+      cwd: scenario.repository.directory,
       input: '{',
       encoding: 'utf8',
     }).trim();
     const tree = execFileSync('git', ['mktree'], {
-      cwd: repository.directory,
+      cwd: scenario.repository.directory,
       input: `120000 blob ${blob}\trun.json\n`,
       encoding: 'utf8',
     }).trim();
-    repository.git('update-ref', stateRef(), repository.git('commit-tree', '-m', 'x', tree));
+    scenario.repository.git(
+      'update-ref',
+      stateRef(),
+      scenario.repository.git('commit-tree', '-m', 'x', tree),
+    );
     const broken = await run('reconcile');
     expect(broken).toMatchObject({ code: 1 });
     expect(broken.stderr).toContain('flaghoist state rebuild');
@@ -183,8 +160,10 @@ describe('the state commands', () => {
   });
 
   it('history tells the applies, and of one object only those that touched it', async () => {
-    repository.write({ 'flags/alpha.yaml': flag('alpha', 20) });
-    const head = repository.commit('Ramp alpha to 20 %');
+    const head = scenario.commit(
+      { 'flags/alpha.yaml': flagText('alpha', 20) },
+      'Ramp alpha to 20 %',
+    );
     expect(await run('reconcile')).toMatchObject({ code: 0 });
 
     const all = await offline('history', '--format', 'json');
@@ -221,9 +200,8 @@ describe('a run that cannot know everything plans all the same, and prunes nothi
 
   beforeEach(() => {
     elsewhere = mkdtempSync(join(tmpdir(), 'flaghoist-e2e-'));
-    repository.remove('flags/alpha.yaml');
-    repository.write({ 'flags/beta.yaml': flag('beta', 50) });
-    repository.commit('Retire alpha, ramp beta');
+    scenario.repository.remove('flags/alpha.yaml');
+    scenario.commit({ 'flags/beta.yaml': flagText('beta', 50) }, 'Retire alpha, ramp beta');
   });
 
   afterEach(() => {
@@ -239,26 +217,25 @@ describe('a run that cannot know everything plans all the same, and prunes nothi
   }
 
   it('would prune alpha where all is known', async () => {
-    expect(deletions(await planOf(repository.directory))).toContain('flag/alpha');
+    expect(deletions(await planOf(scenario.repository.directory))).toContain('flag/alpha');
   });
 
-  it('with the state lost', async () => {
-    repository.git('update-ref', '-d', stateRef());
+  it('with the state lost, in which history tells what the newest commit changed', async () => {
+    scenario.repository.git('update-ref', '-d', stateRef());
 
-    const plan = await planOf(repository.directory);
+    const plan = await planOf(scenario.repository.directory);
 
     expect(deletions(plan)).toEqual([]);
     expect(plan.changes).toEqual([
-      expect.objectContaining({ id: 'flag/beta@staging', reason: 'adopt' }),
+      expect.objectContaining({ id: 'flag/beta@staging', reason: 'commit' }),
+      expect.objectContaining({ id: 'flag/beta@production', reason: 'commit' }),
     ]);
-    expect(plan.withheld).toEqual([
-      expect.objectContaining({ id: 'flag/beta@production', why: 'adopt-needed' }),
-    ]);
+    expect(plan.withheld).toEqual([]);
   });
 
   it('without git', async () => {
     execFileSync('cp', ['-r', ...['flaghoist.yaml', 'flags', 'segments'], elsewhere], {
-      cwd: repository.directory,
+      cwd: scenario.repository.directory,
     });
 
     const plan = await planOf(elsewhere);
@@ -272,7 +249,7 @@ describe('a run that cannot know everything plans all the same, and prunes nothi
   });
 
   it('in a shallow clone', async () => {
-    git('clone', '--quiet', '--depth', '1', `file://${repository.directory}`, '.');
+    git('clone', '--quiet', '--depth', '1', `file://${scenario.repository.directory}`, '.');
     git('fetch', '--quiet', 'origin', `${stateRef()}:${stateRef()}`);
 
     const plan = await planOf(elsewhere);
@@ -289,13 +266,13 @@ describe('a run that cannot know everything plans all the same, and prunes nothi
   });
 
   it('with a rewritten history whose old commits are gone', async () => {
-    const tree = repository.git('write-tree');
-    const orphan = repository.git('commit-tree', '-m', 'All in one', tree);
-    repository.git('reset', '--quiet', '--hard', orphan);
-    repository.git('reflog', 'expire', '--expire=now', '--all');
-    repository.git('gc', '--quiet', '--prune=now');
+    const tree = scenario.repository.git('write-tree');
+    const orphan = scenario.repository.git('commit-tree', '-m', 'All in one', tree);
+    scenario.repository.git('reset', '--quiet', '--hard', orphan);
+    scenario.repository.git('reflog', 'expire', '--expire=now', '--all');
+    scenario.repository.git('gc', '--quiet', '--prune=now');
 
-    const plan = await planOf(repository.directory);
+    const plan = await planOf(scenario.repository.directory);
 
     expect(plan.stderr).toContain('not in this repository');
     expect(plan.unknowns).toMatchObject([{ code: 'missing-commits' }]);

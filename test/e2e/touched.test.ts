@@ -1,20 +1,16 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openRun } from '../../src/compose/open-run.js';
-import { operatorSettings } from '../../src/config.js';
-import { plan, reconcile } from '../../src/reconcile.js';
-import { RunMemory } from '../../src/stages/run-memory.js';
-import type { Applied, Planned } from '../../src/stages/run.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { openRun } from '../../src/compose/run.js';
+import { operatorSettings } from '../../src/compose/settings.js';
+import { plan, reconcile } from '../../src/reconcile/reconcile.js';
+import { RunCache } from '../../src/reconcile/cache.js';
+import type { Applied, Planned } from '../../src/reconcile/context.js';
+import { useScenario } from '../support/scenario.js';
+import { PROTECTED_CONFIG } from '../support/spec-texts.js';
 
-const CONFIG = `workspace: Default
-environments:
-  staging: {}
-  production: { protected: true }
-defaults: { trafficType: user }
+const CONFIG = `${PROTECTED_CONFIG}defaults: { trafficType: user }
 prune: true
 `;
 
@@ -59,42 +55,36 @@ async function withCountedGit<T>(
 }
 
 describe('a run that looks at what was touched', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
-  let memory: RunMemory;
+  const scenario = useScenario({ strict: false });
+  let memory: RunCache;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService({ strict: false });
-    memory = new RunMemory();
+    memory = new RunCache();
     const flags = Array.from({ length: FLAGS }, (_, index) => `f-${index}`);
-    repository.write({
-      'flaghoist.yaml': CONFIG,
-      'segments/beta.yaml': BETA('a, b'),
-      ...Object.fromEntries(flags.map((name) => [`flags/${name}.yaml`, flag(name)])),
-      'flags/f-1.yaml': flag('f-1', { rule: IN_BETA }),
-    });
-    repository.commit('First');
+    scenario.commit(
+      {
+        'flaghoist.yaml': CONFIG,
+        'segments/beta.yaml': BETA('a, b'),
+        ...Object.fromEntries(flags.map((name) => [`flags/${name}.yaml`, flag(name)])),
+        'flags/f-1.yaml': flag('f-1', { rule: IN_BETA }),
+      },
+      'First',
+    );
     await cycle();
-  });
-
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
   });
 
   async function open(options: {
     touched?: boolean;
     since?: string;
     dryRun?: boolean;
-    memory?: RunMemory;
+    memory?: RunCache;
   }) {
     const { memory: own = memory, ...flags } = options;
     return openRun(
-      repository.directory,
-      { environment: [], only: [], lockTimeout: 0, url: service.origin, ...flags },
+      scenario.repository.directory,
+      { environment: [], only: [], lockTimeout: 0, url: scenario.service.origin, ...flags },
       {
-        settings: operatorSettings({ FLAGHOIST_API_KEY: service.key }),
+        settings: operatorSettings(scenario.env),
         signal: new AbortController().signal,
         note: () => undefined,
         memory: own,
@@ -106,41 +96,48 @@ describe('a run that looks at what was touched', () => {
   async function cycle({ touched = true, signal = new AbortController().signal } = {}): Promise<
     Planned | Applied
   > {
-    service.requests.length = 0;
+    scenario.service.requests.length = 0;
     await using run = await open({ touched });
     return await reconcile(run.context, {
       openWriter: run.openWriter,
       now: Date.now,
       signal,
       progress: {},
-      words: {},
+      note: {},
       onKill: () => undefined,
     });
   }
 
   /** What a run would plan that looks at everything and remembers nothing. */
   async function fullPlan(): Promise<Planned> {
-    await using run = await open({ dryRun: true, memory: new RunMemory() });
+    await using run = await open({ dryRun: true, memory: new RunCache() });
     return await plan(run.context);
   }
 
   function readsBeforeWrite(): number {
-    return service.requests.findIndex(({ method }) => method !== 'GET');
+    return scenario.service.requests.findIndex(({ method }) => method !== 'GET');
   }
 
   async function live(name: string, environment: string, path: string, value: unknown) {
-    const base = `${service.origin}/internal/api/v2`;
+    const base = `${scenario.service.origin}/internal/api/v2`;
     const answer = await fetch(`${base}/splits/ws/Default/${name}/environments/${environment}`, {
       method: 'PATCH',
-      headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${scenario.service.key}`,
+        'content-type': 'application/json',
+      },
       body: JSON.stringify([{ op: 'replace', path, value }]),
     });
     expect(answer.status).toBe(200);
   }
 
   it('asks six questions at most before it writes a flag, and as many to be sure', async () => {
-    repository.write({ 'flags/f-7.yaml': flag('f-7', { on: 50, more: 'description: Seven\n' }) });
-    repository.commit('Ramp seven');
+    scenario.commit(
+      {
+        'flags/f-7.yaml': flag('f-7', { on: 50, more: 'description: Seven\n' }),
+      },
+      'Ramp seven',
+    );
 
     const result = await cycle();
 
@@ -151,15 +148,13 @@ describe('a run that looks at what was touched', () => {
       'flag/f-7@production',
     ]);
     expect(readsBeforeWrite()).toBeLessThanOrEqual(6);
-    expect(service.requests.length).toBeLessThanOrEqual(5 + 3 + 3);
+    expect(scenario.service.requests.length).toBeLessThanOrEqual(5 + 3 + 3);
   });
 
   it('starts five processes of git at most', async () => {
-    repository.write({ 'flags/f-7.yaml': flag('f-7', { on: 50 }) });
-    repository.commit('Ramp seven');
+    scenario.commit({ 'flags/f-7.yaml': flag('f-7', { on: 50 }) }, 'Ramp seven');
     await cycle();
-    repository.write({ 'flags/f-8.yaml': flag('f-8', { on: 50 }) });
-    repository.commit('Ramp eight');
+    scenario.commit({ 'flags/f-8.yaml': flag('f-8', { on: 50 }) }, 'Ramp eight');
 
     const { result, commands } = await withCountedGit(cycle);
 
@@ -178,58 +173,60 @@ describe('a run that looks at what was touched', () => {
 
     expect(result).toMatchObject({ converged: true, plan: { observed: 'touched', changes: [] } });
     expect(
-      service.requests.map(({ method, path }) => `${method} ${path.split('/')[4] ?? ''}`),
+      scenario.service.requests.map(({ method, path }) => `${method} ${path.split('/')[4] ?? ''}`),
     ).toEqual(['GET workspaces', 'GET environments']);
   });
 
   it('plans what a run plans that looks at everything, commit after commit', async () => {
     const commits: (() => void)[] = [
       () => {
-        repository.write({ 'flags/new.yaml': flag('new', { rule: IN_BETA }) });
+        scenario.repository.write({ 'flags/new.yaml': flag('new', { rule: IN_BETA }) });
       },
       () => {
-        repository.write({ 'segments/beta.yaml': BETA('b, c') });
+        scenario.repository.write({ 'segments/beta.yaml': BETA('b, c') });
       },
       () => {
-        repository.write({ 'flags/f-10.yaml': flag('f-10', { rule: ASKS('f-1') }) });
+        scenario.repository.write({ 'flags/f-10.yaml': flag('f-10', { rule: ASKS('f-1') }) });
       },
       () => {
-        repository.write({ 'flags/f-11.yaml': flag('f-11', { rule: ASKS('f-10') }) });
+        scenario.repository.write({ 'flags/f-11.yaml': flag('f-11', { rule: ASKS('f-10') }) });
       },
       () => {
-        repository.write({ 'segments/beta.yaml': BETA('b, c, d') });
+        scenario.repository.write({ 'segments/beta.yaml': BETA('b, c, d') });
       },
       () => {
-        repository.write({ 'flags/f-1.yaml': flag('f-1', { on: 30, rule: IN_BETA }) });
+        scenario.repository.write({ 'flags/f-1.yaml': flag('f-1', { on: 30, rule: IN_BETA }) });
       },
       () => {
-        repository.write({ 'flags/f-2.yaml': flag('f-2', { more: 'tags: [two]\n' }) });
+        scenario.repository.write({ 'flags/f-2.yaml': flag('f-2', { more: 'tags: [two]\n' }) });
       },
       () => {
-        repository.write({ 'kills/staging.yaml': 'kills: { f-3: { reason: broken } }\n' });
+        scenario.repository.write({ 'kills/staging.yaml': 'kills: { f-3: { reason: broken } }\n' });
       },
       () => {
-        repository.write({ 'kills/staging.yaml': 'kills: {}\n' });
+        scenario.repository.write({ 'kills/staging.yaml': 'kills: {}\n' });
       },
       () => {
-        repository.remove('flags/f-4.yaml');
+        scenario.repository.remove('flags/f-4.yaml');
       },
       () => {
-        repository.write({ 'flags/f-5.yaml': `# a word\n${flag('f-5')}` });
+        scenario.repository.write({ 'flags/f-5.yaml': `# a word\n${flag('f-5')}` });
       },
       () => {
-        repository.move('flags/f-6.yaml', 'flags/moved/f-6.yaml');
+        scenario.repository.move('flags/f-6.yaml', 'flags/moved/f-6.yaml');
       },
       () => {
-        repository.write({ 'flaghoist.yaml': CONFIG.replace('prune: true', 'prune: false') });
+        scenario.repository.write({
+          'flaghoist.yaml': CONFIG.replace('prune: true', 'prune: false'),
+        });
       },
       () => {
-        repository.remove('flags/f-11.yaml');
+        scenario.repository.remove('flags/f-11.yaml');
       },
     ];
     for (const [index, change] of commits.entries()) {
       change();
-      repository.commit(`Commit ${index}`);
+      scenario.repository.commit(`Commit ${index}`);
       const full = await fullPlan();
 
       const result = await cycle();
@@ -264,8 +261,7 @@ describe('a run that looks at what was touched', () => {
   });
 
   it('looks again at a change that was not made', async () => {
-    repository.write({ 'flags/f-8.yaml': flag('f-8', { on: 20 }) });
-    repository.commit('Ramp eight');
+    scenario.commit({ 'flags/f-8.yaml': flag('f-8', { on: 20 }) }, 'Ramp eight');
 
     const broken = await cycle({ signal: AbortSignal.abort('SIGTERM') });
     expect(broken).toMatchObject({ converged: false, plan: { observed: 'touched' } });
@@ -276,28 +272,39 @@ describe('a run that looks at what was touched', () => {
   });
 
   it('looks at everything where the process has just begun, or nothing was ever applied', async () => {
-    memory = new RunMemory();
+    memory = new RunCache();
     expect((await cycle()).plan.observed).toBe('full');
     expect((await cycle()).plan.observed).toBe('touched');
 
-    const [ref = ''] = repository
+    const [ref = ''] = scenario.repository
       .git('for-each-ref', '--format=%(refname)', 'refs/flaghoist')
       .split('\n');
-    repository.git('update-ref', '-d', ref);
+    scenario.repository.git('update-ref', '-d', ref);
     expect((await cycle()).plan.observed).toBe('full');
   });
 
+  it('is asked for by --touched over the state of an earlier run, and says what it did not look at', async () => {
+    scenario.commit({ 'flags/f-7.yaml': flag('f-7', { on: 50 }) }, 'Ramp seven');
+
+    const { stdout, code } = await scenario.reconcile('--touched');
+
+    expect(code).toBe(0);
+    expect(stdout).toContain('drift elsewhere was not');
+    const planned = await scenario.dryRun<{ observed: string; changes: unknown[] }>('--touched');
+    expect(planned).toMatchObject({ observed: 'touched', changes: [], code: 0 });
+    expect((await scenario.dryRun<{ observed: string }>()).observed).toBe('full');
+  });
+
   it('plans a review by what it is about, without a memory', async () => {
-    repository.write({ 'flags/f-7.yaml': flag('f-7', { on: 50 }) });
-    repository.commit('Ramp seven');
-    const options = { since: 'HEAD~1', dryRun: true, memory: new RunMemory() };
-    service.requests.length = 0;
+    scenario.commit({ 'flags/f-7.yaml': flag('f-7', { on: 50 }) }, 'Ramp seven');
+    const options = { since: 'HEAD~1', dryRun: true, memory: new RunCache() };
+    scenario.service.requests.length = 0;
 
     await using run = await open(options);
     const reviewed = await plan(run.context);
 
     expect(reviewed.plan).toMatchObject({ observed: 'touched' });
-    expect(service.requests.length).toBeLessThanOrEqual(4 + 1 + 2);
+    expect(scenario.service.requests.length).toBeLessThanOrEqual(4 + 1 + 2);
     expect(reviewed.planHash).toBe((await fullPlan()).planHash);
   });
 });

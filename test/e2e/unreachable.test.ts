@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { flaghoist } from '../support/cli.js';
-import { ConfigRepository } from '../support/config-repository.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
 
 const SOCKET_LOG = fileURLToPath(new URL('../support/socket-log.mjs', import.meta.url));
 
@@ -21,34 +20,20 @@ function config(extra = ''): string {
 }
 
 describe('a service that cannot be read', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
 
-  beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
-    repository.write({ 'flaghoist.yaml': config(), 'flags/banner.yaml': FLAG });
-    repository.commit('Add the banner');
-  });
-
-  afterEach(async () => {
-    await service.stop();
-    repository[Symbol.dispose]();
+  beforeEach(() => {
+    scenario.commit({ 'flaghoist.yaml': config(), 'flags/banner.yaml': FLAG }, 'Add the banner');
   });
 
   function stateRefs(): string {
-    return repository.git('for-each-ref', 'refs/flaghoist');
+    return scenario.repository.git('for-each-ref', 'refs/flaghoist');
   }
 
   it('is down: exit 6, one sentence, no state', async () => {
-    await service.stop();
+    await scenario.service.stop();
 
-    const run = await flaghoist(
-      ['reconcile', '--timeout', '2s', '--url', service.origin, repository.directory],
-      {
-        env: { FLAGHOIST_API_KEY: service.key },
-      },
-    );
+    const run = await scenario.run('reconcile', '--timeout', '2s');
 
     expect(run.code).toBe(6);
     expect(run.stdout).toBe('');
@@ -57,52 +42,62 @@ describe('a service that cannot be read', () => {
   });
 
   it('refuses the key: exit 6, and the key is nowhere in the output', async () => {
-    const wrong = `${service.key.slice(0, -6)}aaaaaa`;
+    const wrong = `${scenario.service.key.slice(0, -6)}aaaaaa`;
 
-    const run = await flaghoist(['reconcile', '--url', service.origin, repository.directory], {
-      env: { FLAGHOIST_API_KEY: wrong },
-    });
+    const run = await scenario.runWith(
+      {
+        env: { FLAGHOIST_API_KEY: wrong },
+      },
+      'reconcile',
+    );
 
     expect(run.code).toBe(6);
     expect(run.stderr).toMatch(/^flaghoist: cannot .+\n$/);
     expect(run.stdout + run.stderr).not.toContain(wrong);
-    expect(await service.audit({ name: 'banner' })).toEqual([]);
+    expect(await scenario.service.audit({ name: 'banner' })).toEqual([]);
   });
 
   it('was given no key: exit 6, and it says which variables to set', async () => {
-    const run = await flaghoist(['reconcile', '--url', service.origin, repository.directory]);
+    const run = await flaghoist([
+      'reconcile',
+      '--url',
+      scenario.service.origin,
+      scenario.repository.directory,
+    ]);
 
     expect(run.code).toBe(6);
     expect(run.stderr).toMatch(/^flaghoist: cannot .+FLAGHOIST_API_KEY_FILE.+\n$/);
-    expect(service.requests).toEqual([]);
+    expect(scenario.service.requests).toEqual([]);
   });
 
   it('has no such workspace: exit 6, and it says which there are', async () => {
-    repository.write({ 'flaghoist.yaml': config().replace('Default', 'Defualt') });
-    repository.commit('Name another workspace');
+    scenario.commit(
+      { 'flaghoist.yaml': config().replace('Default', 'Defualt') },
+      'Name another workspace',
+    );
 
-    const run = await flaghoist(['reconcile', '--url', service.origin, repository.directory], {
-      env: { FLAGHOIST_API_KEY: service.key },
-    });
+    const run = await scenario.run('reconcile');
 
     expect(run.code).toBe(6);
     expect(run.stderr).toContain('cannot find workspace "Defualt"');
     expect(run.stderr).toContain('"Default"');
-    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('is one that the operator did not allow: exit 6, the line to set, and not a byte is sent', async () => {
     const proposed = 'https://flags.attacker.example:8443';
-    repository.write({ 'flaghoist.yaml': config(`service: { url: "${proposed}" }\n`) });
-    repository.commit('Send the key elsewhere');
-    const sockets = join(repository.directory, '.git', 'sockets.log');
+    scenario.commit(
+      { 'flaghoist.yaml': config(`service: { url: "${proposed}" }\n`) },
+      'Send the key elsewhere',
+    );
+    const sockets = join(scenario.repository.directory, '.git', 'sockets.log');
     writeFileSync(sockets, '');
     const noting = { NODE_OPTIONS: `--import=${SOCKET_LOG}`, SOCKET_LOG: sockets };
 
-    const run = await flaghoist(['reconcile', repository.directory], {
+    const run = await flaghoist(['reconcile', scenario.repository.directory], {
       env: {
         ...noting,
-        FLAGHOIST_API_KEY: service.key,
+        FLAGHOIST_API_KEY: scenario.service.key,
         FLAGHOIST_ORIGINS: 'https://admin.example.com',
       },
     });
@@ -112,9 +107,12 @@ describe('a service that cannot be read', () => {
     expect(run.stderr).toContain(`FLAGHOIST_ORIGINS=https://admin.example.com,${proposed}`);
     expect(readFileSync(sockets, 'utf8')).toBe('');
     // The note itself works: an allowed service is connected to.
-    await flaghoist(['reconcile', '--url', service.origin, repository.directory], {
-      env: { ...noting, FLAGHOIST_API_KEY: service.key },
-    });
+    await scenario.runWith(
+      {
+        env: { ...noting, FLAGHOIST_API_KEY: scenario.service.key },
+      },
+      'reconcile',
+    );
     expect(readFileSync(sockets, 'utf8')).toContain('connect');
   });
 });

@@ -3,22 +3,12 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigRepository } from '../support/config-repository.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 import { Watching } from '../support/watching.js';
 
-const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
-
-function flag(percent: number, name = 'pay'): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+const flag = (percent: number, name = 'pay'): string => flagText(name, percent, { staging: '' });
 
 /** Without a backstop that a test would wait for, and without a moment of waiting for more. */
 const PROMPT = ['--interval', '1h', '--debounce', '50ms', '--schedule', 'off'];
@@ -27,34 +17,29 @@ const PROMPT = ['--interval', '1h', '--debounce', '50ms', '--schedule', 'off'];
 const NO_EVENTS = { CHOKIDAR_USEPOLLING: '1', CHOKIDAR_INTERVAL: '3600000' };
 
 describe('watching a directory', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
   let live: LiveWorkspace;
   let watching: Watching | undefined;
   let folder: string;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
     folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
-    service = await startTestService();
-    live = await liveWorkspace(service);
-    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
+    live = await liveWorkspace(scenario.service);
+    scenario.repository.write({ 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
   });
 
   afterEach(async () => {
     await watching?.stop('SIGKILL');
-    await service.stop();
-    repository[Symbol.dispose]();
     rmSync(folder, { recursive: true, force: true });
   });
 
   function watch(
-    directory = repository.directory,
+    directory = scenario.repository.directory,
     args: readonly string[] = PROMPT,
     env: Readonly<Record<string, string>> = {},
   ): Watching {
-    watching = new Watching([...args, '--url', service.origin, directory], {
-      FLAGHOIST_API_KEY: service.key,
+    watching = new Watching([...args, '--url', scenario.service.origin, directory], {
+      FLAGHOIST_API_KEY: scenario.service.key,
       ...env,
     });
     return watching;
@@ -69,13 +54,12 @@ describe('watching a directory', () => {
   }
 
   it('applies what is committed at the start, and every commit after it', async () => {
-    const first = repository.commit('Add pay');
+    const first = scenario.repository.commit('Add pay');
     const daemon = watch();
     await daemon.ran(first, 'applied');
     expect(await percent()).toBe(10);
 
-    repository.write({ 'flags/pay.yaml': flag(20) });
-    const second = repository.commit('Ramp pay');
+    const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
     const run = await daemon.ran(second, 'applied');
 
     expect(await percent()).toBe(20);
@@ -84,24 +68,26 @@ describe('watching a directory', () => {
   });
 
   it('plans what is not committed, and applies nothing of it', async () => {
-    const first = repository.commit('Add pay');
+    const first = scenario.repository.commit('Add pay');
     const daemon = watch();
     await daemon.ran(first, 'applied');
 
-    service.requests.length = 0;
-    repository.write({ 'flags/pay.yaml': flag(50) });
+    scenario.service.requests.length = 0;
+    scenario.repository.write({ 'flags/pay.yaml': flag(50) });
     const line = await daemon.line(({ msg }) => msg.startsWith('local changes'));
 
     expect(line).toMatchObject({ level: 'warn', revision: first });
     expect(line.summary).toContain('1 to update');
     expect(await percent()).toBe(10);
     // Only of what the edit touches: nobody lists all flags for it.
-    const lists = service.requests.filter(({ path }) => /\/splits\/ws\/[^/]+(?:\?|$)/.test(path));
+    const lists = scenario.service.requests.filter(({ path }) =>
+      /\/splits\/ws\/[^/]+(?:\?|$)/.test(path),
+    );
     expect(lists).toEqual([]);
   });
 
   it('runs at SIGHUP, and ends with 130 after SIGINT', async () => {
-    const first = repository.commit('Add pay');
+    const first = scenario.repository.commit('Add pay');
     const daemon = watch();
     await daemon.ran(first, 'applied');
 
@@ -112,21 +98,20 @@ describe('watching a directory', () => {
   });
 
   it('says once what is wrong with a commit, holds that, and applies the rest', async () => {
-    repository.write({ 'flags/cart.yaml': flag(1, 'cart') });
-    const first = repository.commit('Add pay and cart');
+    const first = scenario.commit({ 'flags/cart.yaml': flag(1, 'cart') }, 'Add pay and cart');
     const daemon = watch();
     await daemon.ran(first, 'applied');
 
-    repository.write({
+    scenario.repository.write({
       'flags/pay.yaml': `${flag(20)}nonsense: 1\n`,
       'flags/cart.yaml': flag(2, 'cart'),
     });
-    await daemon.ran(repository.commit('Break pay, ramp cart'), 'degraded');
+    await daemon.ran(scenario.repository.commit('Break pay, ramp cart'), 'degraded');
     expect([await percent('pay'), await percent('cart')]).toEqual([10, 2]);
     daemon.signal('SIGHUP');
     await daemon.line(({ triggers }) => triggers?.includes('signal') === true);
-    repository.write({ 'flags/pay.yaml': flag(30) });
-    await daemon.ran(repository.commit('Mend pay'), 'applied');
+    scenario.repository.write({ 'flags/pay.yaml': flag(30) });
+    await daemon.ran(scenario.repository.commit('Mend pay'), 'applied');
 
     const told = daemon.lines.filter(({ msg }) => msg === 'diagnostic');
     expect(told.map(({ file, code }) => `${String(file)} ${String(code)}`)).toEqual([
@@ -136,17 +121,16 @@ describe('watching a directory', () => {
   });
 
   it('sends nothing for a commit without a config, says so once, and goes on with the next', async () => {
-    const first = repository.commit('Add pay');
+    const first = scenario.repository.commit('Add pay');
     const daemon = watch();
     await daemon.ran(first, 'applied');
 
-    repository.write({ 'flaghoist.yaml': 'nonsense' });
-    const bad = repository.commit('Break everything');
+    const bad = scenario.commit({ 'flaghoist.yaml': 'nonsense' }, 'Break everything');
     await daemon.ran(bad, 'invalid');
     daemon.signal('SIGHUP');
     await daemon.line(({ again }) => again === true);
-    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(30) });
-    await daemon.ran(repository.commit('Mend it'), 'applied');
+    scenario.repository.write({ 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(30) });
+    await daemon.ran(scenario.repository.commit('Mend it'), 'applied');
 
     expect(await percent('pay')).toBe(30);
   });
@@ -154,17 +138,16 @@ describe('watching a directory', () => {
   it('follows a link that is swapped, as git-sync does', async () => {
     const clone = (name: string): string => {
       const target = join(folder, name);
-      execFileSync('git', ['clone', '--quiet', repository.directory, target]);
+      execFileSync('git', ['clone', '--quiet', scenario.repository.directory, target]);
       return target;
     };
-    const first = repository.commit('Add pay');
+    const first = scenario.repository.commit('Add pay');
     const link = join(folder, 'current');
     symlinkSync(clone('one'), link);
     const daemon = watch(link);
     await daemon.ran(first, 'applied');
 
-    repository.write({ 'flags/pay.yaml': flag(20) });
-    const second = repository.commit('Ramp pay');
+    const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
     symlinkSync(clone('two'), join(folder, 'next'));
     renameSync(join(folder, 'next'), link);
 
@@ -176,7 +159,7 @@ describe('watching a directory', () => {
     const volume = join(folder, 'volume');
     const fill = (version: string, size: number): void => {
       mkdirSync(join(volume, version, 'flags'), { recursive: true });
-      writeFileSync(join(volume, version, 'flaghoist.yaml'), CONFIG);
+      writeFileSync(join(volume, version, 'flaghoist.yaml'), STAGING_CONFIG);
       writeFileSync(join(volume, version, 'flags/pay.yaml'), flag(size));
     };
     fill('..one', 10);
@@ -195,13 +178,13 @@ describe('watching a directory', () => {
   });
 
   it('finds by the clock what no event tells', async () => {
-    const first = repository.commit('Add pay');
+    const first = scenario.repository.commit('Add pay');
     const often = ['--interval', '200ms', '--debounce', '50ms'];
-    const daemon = watch(repository.directory, often, NO_EVENTS);
+    const daemon = watch(scenario.repository.directory, often, NO_EVENTS);
     await daemon.ran(first, 'applied');
 
-    repository.write({ 'flags/pay.yaml': flag(20) });
-    await daemon.ran(repository.commit('Ramp pay'), 'applied');
+    scenario.repository.write({ 'flags/pay.yaml': flag(20) });
+    await daemon.ran(scenario.repository.commit('Ramp pay'), 'applied');
 
     expect(await percent()).toBe(20);
   });

@@ -3,54 +3,47 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StatusDocument } from '../../src/daemon/http/status-document.js';
-import { ConfigRepository } from '../support/config-repository.js';
+import type { StatusDocument } from '../../src/daemon/http/view-routes.js';
 import { startScripted, type ScriptedServer } from '../support/http.js';
 import { liveWorkspace } from '../support/live-workspace.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 import { Watching } from '../support/watching.js';
 
-const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
-
-function flag(percent: number): string {
-  return `flag: pay
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${String(percent)}, "off": rest } }
-`;
-}
+const flag = (percent: number): string => flagText('pay', percent, { staging: '' });
 
 /** Nothing but what is asked for makes it run: no event of the kernel, no interval, no schedule. */
 const ASKED_ONLY = ['--interval', '1h', '--debounce', '10ms', '--schedule', 'off'];
 const NO_EVENTS = { CHOKIDAR_USEPOLLING: '1', CHOKIDAR_INTERVAL: '3600000' };
 
 describe('a watching daemon with a port', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
   let receiver: ScriptedServer;
   let folder: string;
   let daemon: Watching;
   let url: string;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
     folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
-    service = await startTestService();
-    await liveWorkspace(service);
+    await liveWorkspace(scenario.service);
     receiver = await startScripted(() => ({ status: 200 }));
     writeFileSync(join(folder, 'tokens'), 'the-token\n');
     writeFileSync(join(folder, 'secrets'), 'the-secret\n');
-    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
+    scenario.repository.write({ 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
     const surface = [
       ...['--listen', '127.0.0.1:0', '--notify', `${receiver.url}/hook`],
       ...['--token-file', join(folder, 'tokens')],
       ...['--webhook-secret-file', join(folder, 'secrets')],
     ];
-    const args = [...ASKED_ONLY, ...surface, '--url', service.origin, repository.directory];
-    const first = repository.commit('Add pay');
-    daemon = new Watching(args, { FLAGHOIST_API_KEY: service.key, ...NO_EVENTS });
+    const args = [
+      ...ASKED_ONLY,
+      ...surface,
+      '--url',
+      scenario.service.origin,
+      scenario.repository.directory,
+    ];
+    const first = scenario.repository.commit('Add pay');
+    daemon = new Watching(args, { FLAGHOIST_API_KEY: scenario.service.key, ...NO_EVENTS });
     ({ url } = (await daemon.line(({ msg }) => msg === 'watching')) as unknown as {
       url: string;
     });
@@ -59,9 +52,8 @@ describe('a watching daemon with a port', () => {
 
   afterEach(async () => {
     await daemon.stop('SIGKILL');
-    await service.stop();
+    await scenario.service.stop();
     await receiver.close();
-    repository[Symbol.dispose]();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -100,8 +92,7 @@ describe('a watching daemon with a port', () => {
   });
 
   it('applies what a webhook tells of', async () => {
-    repository.write({ 'flags/pay.yaml': flag(20) });
-    const second = repository.commit('Ramp pay');
+    const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
 
     expect(await push()).toBe(202);
 
@@ -110,8 +101,7 @@ describe('a watching daemon with a port', () => {
 
   it('is held back by request, says so, and goes on by request', async () => {
     expect(await ask('/suspend', { reason: 'INC-4711', for: '1h' })).toBe(202);
-    repository.write({ 'flags/pay.yaml': flag(20) });
-    const second = repository.commit('Ramp pay');
+    const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
     expect(await ask('/reconcile', {})).toBe(202);
     await daemon.ran(second, 'suspended');
     expect((await status()).sources[0]).toMatchObject({

@@ -2,24 +2,16 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigRepository } from '../support/config-repository.js';
 import { HttpGitServer, SshGitServer } from '../support/git-server.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { lacks } from '../support/requirements.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText } from '../support/spec-texts.js';
 import { Watching } from '../support/watching.js';
 
 const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n  production: {}\n';
 
-function flag(percent: number): string {
-  return `flag: pay
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+const flag = (percent: number): string => flagText('pay', percent, { staging: '' });
 
 const QUICK = [
   '--interval',
@@ -33,29 +25,25 @@ const QUICK = [
 ];
 
 describe('watching a git server', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
   let live: LiveWorkspace;
   let http: HttpGitServer;
   let watching: Watching | undefined;
   let folder: string;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
     folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
-    service = await startTestService();
-    live = await liveWorkspace(service);
+    live = await liveWorkspace(scenario.service);
     http = await HttpGitServer.start();
-    writeFileSync(join(folder, 'key'), service.key);
+    writeFileSync(join(folder, 'key'), scenario.service.key);
     writeFileSync(join(folder, 'token'), `${http.token}\n`);
-    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
+    scenario.repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
   });
 
   afterEach(async () => {
     await watching?.stop('SIGKILL');
-    await service.stop();
+    await scenario.service.stop();
     await http.stop();
-    repository[Symbol.dispose]();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -64,7 +52,7 @@ describe('watching a git server', () => {
     env: Readonly<Record<string, string>> = {},
   ): Watching {
     watching = new Watching(
-      [...QUICK, '--url', service.origin, ...args],
+      [...QUICK, '--url', scenario.service.origin, ...args],
       {
         FLAGHOIST_API_KEY_FILE: join(folder, 'key'),
         FLAGHOIST_GIT_TOKEN_FILE: join(folder, 'token'),
@@ -78,8 +66,8 @@ describe('watching a git server', () => {
 
   /** Commits, and brings the branch to the server by the back door. */
   function push(message: string, to = http.repository): string {
-    const commit = repository.commit(message);
-    repository.git('push', '--quiet', '--force', to, 'HEAD:refs/heads/main');
+    const commit = scenario.repository.commit(message);
+    scenario.repository.git('push', '--quiet', '--force', to, 'HEAD:refs/heads/main');
     return commit;
   }
 
@@ -95,13 +83,13 @@ describe('watching a git server', () => {
     const daemon = watch();
     await daemon.ran(first, 'applied');
 
-    repository.write({ 'flags/pay.yaml': flag(20) });
+    scenario.repository.write({ 'flags/pay.yaml': flag(20) });
     await daemon.ran(push('Ramp pay'), 'applied');
 
     expect(await percent()).toBe(20);
     const log = JSON.stringify(daemon.lines);
     expect(log).not.toContain(http.token);
-    expect(log).not.toContain(service.key);
+    expect(log).not.toContain(scenario.service.key);
     expect(await daemon.stop()).toBe(143);
   });
 
@@ -111,7 +99,7 @@ describe('watching a git server', () => {
       const ssh = await SshGitServer.start();
       try {
         for (const path of ['flaghoist.yaml', 'flags'])
-          repository.move(path, `deep/config/${path}`);
+          scenario.repository.move(path, `deep/config/${path}`);
         const first = push('Add pay', ssh.repository);
         const daemon = watch(['--repo', ssh.url, '--branch', 'main', '--path', 'deep/config'], {
           FLAGHOIST_GIT_SSH_KEY_FILE: ssh.keyFile,
@@ -119,7 +107,7 @@ describe('watching a git server', () => {
         });
         await daemon.ran(first, 'applied');
 
-        repository.write({ 'deep/config/flags/pay.yaml': flag(20) });
+        scenario.repository.write({ 'deep/config/flags/pay.yaml': flag(20) });
         await daemon.ran(push('Ramp pay', ssh.repository), 'applied');
 
         expect(await percent()).toBe(20);
@@ -135,7 +123,7 @@ describe('watching a git server', () => {
     await watch().ran(first, 'applied');
     await watching?.stop();
 
-    const refs = repository.git('ls-remote', http.repository, 'refs/flaghoist/*');
+    const refs = scenario.repository.git('ls-remote', http.repository, 'refs/flaghoist/*');
 
     expect(refs).toMatch(/refs\/flaghoist\//);
   });
@@ -148,7 +136,7 @@ describe('watching a git server', () => {
     http.fault = 503;
     const lost = await daemon.line(({ msg }) => msg === 'source out of reach');
     expect(lost.level).toBe('error');
-    repository.write({
+    scenario.repository.write({
       'flags/pay.yaml': flag(20),
       'flaghoist.yaml': `${CONFIG}state: { push: false }\n`,
     });
@@ -177,13 +165,13 @@ describe('watching a git server', () => {
 
   it('takes a branch that was force-pushed as it is', async () => {
     push('Add pay');
-    repository.write({ 'flags/pay.yaml': flag(20) });
+    scenario.repository.write({ 'flags/pay.yaml': flag(20) });
     const second = push('Ramp pay');
     const daemon = watch();
     await daemon.ran(second, 'applied');
 
-    repository.git('commit', '--quiet', '--amend', '--message', 'Ramp pay otherwise');
-    repository.write({ 'flags/pay.yaml': flag(30) });
+    scenario.repository.git('commit', '--quiet', '--amend', '--message', 'Ramp pay otherwise');
+    scenario.repository.write({ 'flags/pay.yaml': flag(30) });
     await daemon.ran(push('And more'), 'applied');
 
     expect(await percent()).toBe(30);
@@ -194,8 +182,8 @@ describe('watching a git server', () => {
     const daemon = watch();
     await daemon.ran(first, 'applied');
 
-    repository.git('checkout', '--quiet', '--orphan', 'anew');
-    repository.write({ 'flags/pay.yaml': flag(40) });
+    scenario.repository.git('checkout', '--quiet', '--orphan', 'anew');
+    scenario.repository.write({ 'flags/pay.yaml': flag(40) });
     const anew = push('Begin again');
     await daemon.ran(anew, 'applied');
 
@@ -204,11 +192,17 @@ describe('watching a git server', () => {
 
   it('refuses to go back to an older commit, and says so', async () => {
     const first = push('Add pay');
-    repository.write({ 'flags/pay.yaml': flag(20) });
+    scenario.repository.write({ 'flags/pay.yaml': flag(20) });
     const daemon = watch();
     await daemon.ran(push('Ramp pay'), 'applied');
 
-    repository.git('push', '--quiet', '--force', http.repository, `${first}:refs/heads/main`);
+    scenario.repository.git(
+      'push',
+      '--quiet',
+      '--force',
+      http.repository,
+      `${first}:refs/heads/main`,
+    );
     const refused = await daemon.ran(first, 'refused');
 
     expect(refused).toMatchObject({ level: 'warn' });
@@ -223,7 +217,7 @@ describe('watching a git server', () => {
 
     // In one step: what is deleted file by file while the daemon makes it again is never gone.
     renameSync(join(folder, 'state.git/flaghoist/clones'), join(folder, 'deleted'));
-    repository.write({ 'flags/pay.yaml': flag(20) });
+    scenario.repository.write({ 'flags/pay.yaml': flag(20) });
     await daemon.ran(push('Ramp pay'), 'applied');
 
     expect(await percent()).toBe(20);

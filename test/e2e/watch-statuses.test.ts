@@ -8,12 +8,12 @@ import { startTestForge, type TestForge } from '../support/forge.js';
 import { liveWorkspace } from '../support/live-workspace.js';
 import { HttpGitServer } from '../support/git-server.js';
 import { startScripted } from '../support/http.js';
-import { startPostgres } from '../support/postgres.js';
+import { openDatabase } from '../support/database.js';
 import { lacks } from '../support/requirements.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { STAGING_CONFIG } from '../support/spec-texts.js';
+import { startTestService } from '../support/service.js';
 import { Watching } from '../support/watching.js';
-
-const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
 
 function flag(percent: number | string): string {
   return `flag: pay
@@ -26,34 +26,32 @@ environments:
 }
 
 describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on %s', (kind) => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
   let forge: TestForge;
   let daemon: Watching;
   let first: string;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
-    service = await startTestService();
     forge = await startTestForge(kind);
-    await liveWorkspace(service);
-    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
-    first = repository.commit('Add pay');
+    await liveWorkspace(scenario.service);
+    first = scenario.commit(
+      { 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) },
+      'Add pay',
+    );
     const args = [
       ...['--interval', '200ms', '--debounce', '10ms', '--schedule', 'off'],
       ...['--statuses', `${kind}:acme/flags`, '--forge-url', forge.url],
-      ...['--url', service.origin, repository.directory],
+      ...['--url', scenario.service.origin, scenario.repository.directory],
     ];
-    const secrets = { FLAGHOIST_API_KEY: service.key, FLAGHOIST_FORGE_TOKEN: forge.token };
+    const secrets = { FLAGHOIST_API_KEY: scenario.service.key, FLAGHOIST_FORGE_TOKEN: forge.token };
     daemon = new Watching(args, secrets);
     await daemon.ran(first, 'applied');
   });
 
   afterEach(async () => {
     await daemon.stop('SIGKILL');
-    await service.stop();
+    await scenario.service.stop();
     await forge.close();
-    repository[Symbol.dispose]();
   });
 
   /** Context → its states, in their order. */
@@ -66,11 +64,9 @@ describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on
   }
 
   it('closes the statuses of each commit by what came of it', async () => {
-    repository.write({ 'flags/pay.yaml': flag(20) });
-    const second = repository.commit('Ramp pay');
+    const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
     await daemon.ran(second, 'applied');
-    repository.write({ 'flaghoist.yaml': 'workspace: [\n' });
-    const third = repository.commit('Break the config');
+    const third = scenario.commit({ 'flaghoist.yaml': 'workspace: [\n' }, 'Break the config');
     await daemon.ran(third, 'invalid');
     expect(await daemon.stop()).toBe(143);
 
@@ -84,8 +80,7 @@ describe.each(['github', 'gitlab'] as const)('a watching daemon with statuses on
   });
 
   it('leaves nothing open when it is stopped in the middle of a run', async () => {
-    repository.write({ 'flags/pay.yaml': flag(20) });
-    const second = repository.commit('Ramp pay');
+    const second = scenario.commit({ 'flags/pay.yaml': flag(20) }, 'Ramp pay');
     await daemon.until(() => told(second)['flaghoist-watch'] !== undefined, 'a status');
 
     expect(await daemon.stop()).toBe(143);
@@ -107,7 +102,7 @@ describe('a daemon that follows a branch, with statuses', () => {
     mkdirSync(join(server.root, 'acme'));
     symlinkSync(server.repository, join(server.root, 'acme', 'flags.git'));
     writeFileSync(join(folder, 'token'), server.token);
-    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
+    repository.write({ 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) });
     const commit = repository.commit('Add pay');
     repository.git('push', '--quiet', server.repository, 'HEAD:refs/heads/main');
     const repo = new URL('/acme/flags.git', server.url).href;
@@ -152,7 +147,7 @@ describe('a daemon that was asked for something that cannot be', () => {
   });
 
   it.skipIf(lacks('postgresql'))('ends, though it has opened the database', async () => {
-    const postgres = await startPostgres();
+    const postgres = await openDatabase();
     const taken = await startScripted(() => ({ status: 200 }));
     const { host } = new URL(taken.url);
 

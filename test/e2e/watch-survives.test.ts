@@ -3,60 +3,53 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigRepository } from '../support/config-repository.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
-import { startTestService, type TestService } from '../support/service.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
 import { Watching } from '../support/watching.js';
 
-const CONFIG = 'workspace: Default\nenvironments:\n  staging: {}\n';
-
-function flag(percent: number, name = 'pay'): string {
-  return `flag: ${name}
-trafficType: user
-treatments: { "on": "", "off": "" }
-defaultTreatment: "off"
-environments:
-  staging: { defaultRule: { "on": ${percent}, "off": rest } }
-`;
-}
+const flag = (percent: number, name = 'pay'): string => flagText(name, percent, { staging: '' });
 
 const QUICK = ['--interval', '300ms', '--debounce', '50ms', '--schedule', 'off'];
 
 describe('a daemon that things happen to', () => {
-  let repository: ConfigRepository;
-  let service: TestService;
+  const scenario = useScenario();
   let live: LiveWorkspace;
   let daemon: Watching;
   let folder: string;
   let first: string;
 
   beforeEach(async () => {
-    repository = new ConfigRepository();
     folder = mkdtempSync(join(tmpdir(), 'flaghoist-watch-'));
-    service = await startTestService();
-    live = await liveWorkspace(service);
-    writeFileSync(join(folder, 'key'), service.key);
-    repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': flag(10) });
-    first = repository.commit('Add pay');
+    live = await liveWorkspace(scenario.service);
+    writeFileSync(join(folder, 'key'), scenario.service.key);
+    first = scenario.commit(
+      { 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flag(10) },
+      'Add pay',
+    );
     daemon = watch();
     await daemon.ran(first, 'applied');
   });
 
   afterEach(async () => {
     await daemon.stop('SIGKILL');
-    await service.stop();
-    repository[Symbol.dispose]();
     rmSync(folder, { recursive: true, force: true });
   });
 
   function watch(env: Readonly<Record<string, string>> = {}): Watching {
-    const args = [...QUICK, '--timeout', '1s', '--url', service.origin, repository.directory];
+    const args = [
+      ...QUICK,
+      '--timeout',
+      '1s',
+      '--url',
+      scenario.service.origin,
+      scenario.repository.directory,
+    ];
     return new Watching(args, { FLAGHOIST_API_KEY_FILE: join(folder, 'key'), ...env });
   }
 
   function ramp(percent: number): string {
-    repository.write({ 'flags/pay.yaml': flag(percent) });
-    return repository.commit(`Ramp pay to ${percent} %`);
+    return scenario.commit({ 'flags/pay.yaml': flag(percent) }, `Ramp pay to ${percent} %`);
   }
 
   async function definition(name = 'pay'): Promise<{ killed: boolean; on: number | undefined }> {
@@ -70,12 +63,12 @@ describe('a daemon that things happen to', () => {
   }
 
   it('converges after the service was down, without anybody doing anything', async () => {
-    service.failAtRandom(() => 'reset-before');
+    scenario.service.failAtRandom(() => 'reset-before');
     const second = ramp(20);
 
     const failed = await daemon.ran(second, 'failed');
     expect(failed.level).toBe('error');
-    service.failAtRandom(() => undefined);
+    scenario.service.failAtRandom(() => undefined);
     const retried = await daemon.ran(second, 'applied');
 
     expect(retried.triggers).toContain('retry');
@@ -99,7 +92,7 @@ describe('a daemon that things happen to', () => {
   });
 
   it('picks a key up that was rotated in its file', async () => {
-    const rotated = await service.createKey('rotated');
+    const rotated = await scenario.service.createKey('rotated');
     writeFileSync(join(folder, 'key'), 'fha_made_up_and_wrong');
     const second = ramp(20);
     await daemon.ran(second, 'failed');
@@ -114,10 +107,10 @@ describe('a daemon that things happen to', () => {
   it('waits for a checkout that was deleted, and goes on when it is back', async () => {
     const second = ramp(20);
     await daemon.ran(second, 'applied');
-    renameSync(repository.directory, `${repository.directory}-away`);
+    renameSync(scenario.repository.directory, `${scenario.repository.directory}-away`);
     await daemon.line(({ msg }) => msg === 'source out of reach');
 
-    renameSync(`${repository.directory}-away`, repository.directory);
+    renameSync(`${scenario.repository.directory}-away`, scenario.repository.directory);
     await daemon.line(({ msg }) => msg === 'source within reach again');
     await daemon.ran(ramp(30), 'applied');
 
@@ -126,7 +119,7 @@ describe('a daemon that things happen to', () => {
 
   it('makes few runs of 500 rapid commits, and ends at the last', async () => {
     const runsBefore = daemon.runs.length;
-    repository.shell(`
+    scenario.repository.shell(`
       for i in $(seq 1 499); do
         git commit --quiet --allow-empty --message "Commit $i"
       done`);
@@ -139,16 +132,20 @@ describe('a daemon that things happen to', () => {
 
   it('ends a run after its request under way when a commit adds a kill', async () => {
     const names = Array.from({ length: 200 }, (_, i) => `flag-${i}`);
-    repository.write(
+    const many = scenario.commit(
       Object.fromEntries(names.map((name) => [`flags/${name}.yaml`, flag(1, name)])),
+      'Add many flags',
     );
-    const many = repository.commit('Add many flags');
     // Not a read: what is written may be planned before it is committed.
     await daemon.until(() =>
-      service.requests.some(({ method, path }) => method === 'POST' && path.includes('/flag-1/')),
+      scenario.service.requests.some(
+        ({ method, path }) => method === 'POST' && path.includes('/flag-1/'),
+      ),
     );
-    repository.write({ 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' });
-    const kill = repository.commit('Kill pay');
+    const kill = scenario.commit(
+      { 'kills/staging.yaml': 'kills:\n  pay: { reason: INC-1 }\n' },
+      'Kill pay',
+    );
 
     await daemon.ran(many, 'interrupted');
     const killed = await daemon.line(({ msg }) => msg === 'kill');
@@ -162,19 +159,21 @@ describe('a daemon that things happen to', () => {
 
   it('finishes the write under way when it is told to end', async () => {
     const names = Array.from({ length: 40 }, (_, i) => `flag-${i}`);
-    repository.write(
+    const many = scenario.commit(
       Object.fromEntries(names.map((name) => [`flags/${name}.yaml`, flag(1, name)])),
+      'Add many flags',
     );
-    const many = repository.commit('Add many flags');
     // Not a read: what is written may be planned before it is committed.
     await daemon.until(() =>
-      service.requests.some(({ method, path }) => method === 'POST' && path.includes('/flag-1/')),
+      scenario.service.requests.some(
+        ({ method, path }) => method === 'POST' && path.includes('/flag-1/'),
+      ),
     );
 
     expect(await daemon.stop('SIGTERM')).toBe(143);
 
     await daemon.line(({ msg, revision }) => msg === 'run ended' && revision === many);
-    expect(service.requests.filter(({ status }) => status === null)).toEqual([]);
+    expect(scenario.service.requests.filter(({ status }) => status === null)).toEqual([]);
     expect(daemon.lines.at(-1)).toMatchObject({ msg: 'stopped' });
   });
 

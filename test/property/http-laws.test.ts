@@ -1,21 +1,21 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AdminClient } from '../../src/api/admin-client.js';
-import { connect, type Connection } from '../../src/api/connect.js';
-import { observe } from '../../src/api/observe.js';
-import { HttpAdminReader } from '../../src/api/reader-http.js';
-import { HttpAdminWriter } from '../../src/api/writer-http.js';
+import { AdminClient } from '../../src/admin-api/http/admin-client.js';
+import { readCatalog, type Catalog } from '../../src/admin-api/workspace.js';
+import { observe } from '../../src/admin-api/observe.js';
+import { HttpAdminReader } from '../../src/admin-api/reader-http.js';
+import { HttpAdminWriter } from '../../src/admin-api/writer-http.js';
 import { applyPlan } from '../../src/apply/apply.js';
-import type { Desired } from '../../src/model/desired.js';
+import type { BoundDesired } from '../../src/model/bound-desired.js';
 import type { Plan } from '../../src/model/plan.js';
 import type { State } from '../../src/model/state.js';
 import {
   stateAfterAnswers,
   stateAfterVerify,
   stateBeforeApply,
-} from '../../src/plan/next-state.js';
+} from '../../src/plan/bases/next-state.js';
 import { pendingWithheld, planChanges } from '../../src/plan/plan.js';
-import type { PlanInput } from '../../src/plan/plan-input.js';
+import type { PlanInput } from '../../src/plan/input.js';
 import type { PlanPolicy } from '../../src/plan/policy.js';
 import { scopeOf } from '../../src/plan/scope.js';
 import { startService, type RunningService } from '../../src/service/service.js';
@@ -29,7 +29,7 @@ import { comparable, strangersIn, worldOf } from './worlds.js';
 
 /** Each case costs a hundred requests: the thousands that `test:laws` asks for are for the laws in memory. */
 const MOST = 200;
-const drawn = lawSettings('laws over HTTP', 6);
+const drawn = lawSettings('laws over HTTP', 4);
 // A case that is shrunk would meet what the one before left behind.
 const settings = { ...drawn, numRuns: Math.min(MOST, drawn.numRuns), endOnFailure: true };
 const HEAD = 'c'.repeat(40);
@@ -75,7 +75,7 @@ describe.each(Object.entries(MODES))('laws over HTTP: %s', (_, start) => {
 
   async function newWorkspace(): Promise<Situation> {
     const reader = new HttpAdminReader(client.reads());
-    const at = await connect(reader, `case-${workspaces++}`);
+    const at = await readCatalog(reader, `case-${workspaces++}`);
     return { client, reader, at, state: NO_STATE };
   }
 
@@ -141,7 +141,7 @@ describe.each(Object.entries(MODES))('laws over HTTP: %s', (_, start) => {
 interface Situation {
   readonly client: AdminClient;
   readonly reader: HttpAdminReader;
-  readonly at: Connection;
+  readonly at: Catalog;
   readonly state: State;
 }
 
@@ -156,7 +156,7 @@ interface Run extends Situation {
 
 /** Plans, applies and looks again with the pieces of the pipeline, but for git and its files. */
 async function run(
-  desired: Desired,
+  desired: BoundDesired,
   situation: Situation,
   policy: Partial<PlanPolicy> = {},
 ): Promise<Run> {
@@ -164,14 +164,14 @@ async function run(
   const observedAtMs = Date.now();
   const input = await inputFor(desired, situation, policy);
   const plan = planChanges(input);
-  const words = new Map(plan.changes.map(({ id }) => [id, { title: `Law ${id}`, comment: 'law' }]));
+  const notes = new Map(plan.changes.map(({ id }) => [id, { title: `Law ${id}`, comment: 'law' }]));
   const writer = new HttpAdminWriter(client, reader);
   const begun = stateBeforeApply(input, plan.changes, HEAD);
   const context = {
     reader,
     writer,
     at,
-    words,
+    notes,
     now: Date.now,
     observedAtMs,
     killed: new Set<string>(),
@@ -205,7 +205,7 @@ function pendingLines(plan: Plan): string[] {
 }
 
 async function inputFor(
-  desired: Desired,
+  desired: BoundDesired,
   { state, reader, at }: Situation,
   parts: Partial<PlanPolicy> = {},
 ): Promise<PlanInput> {
@@ -214,12 +214,17 @@ async function inputFor(
   const witnessed = [...state.values()].flatMap(({ kind, name }) =>
     places.map((place) => `${kind}/${name}${place}`),
   );
-  const policy = aPolicy({ environments, prune: true, witnessed: new Set(witnessed), ...parts });
+  const policy = aPolicy({
+    environments,
+    prune: true,
+    provenRemovals: new Set(witnessed),
+    ...parts,
+  });
   const names = at.environments.map(({ name }) => name);
   const actual = await observe(
     reader,
     at,
-    scopeOf(desired, state, policy, { allEnvironments: names, trustCounts: false, whole: true }),
+    scopeOf(desired, state, policy, { allEnvironments: names, counting: 'never', whole: true }),
   );
   return { desired, actual, state, policy };
 }

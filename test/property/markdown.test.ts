@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { code, fenced, link, ours } from '../../src/report/markdown/markup.js';
+import { code, fenced, link, trusted } from '../../src/report/markdown/markup.js';
 import { readMarkdown } from '../support/markdown-reading.js';
 
 /** Words that mean something to Markdown, to HTML, to a forge or to the runner of a job; and anything. */
@@ -69,7 +69,7 @@ describe('text of others in Markdown', () => {
   it('makes nothing but a paragraph, wherever it stands', () => {
     fc.assert(
       fc.property(hostile, hostile, (first, second) => {
-        const text = String(ours`${first} ${second}`);
+        const text = String(trusted`${first} ${second}`);
         const { elements, links, prose } = readMarkdown(text);
 
         expect(elements.filter((name) => name !== 'p')).toEqual([]);
@@ -83,8 +83,8 @@ describe('text of others in Markdown', () => {
   it('makes one code element, one cell of a table, one row of a fence, one link', () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        const row = String(ours`x ${text}`);
-        const table = String(ours`| a | b |\n| --- | --- |\n| ${text} | ${code(text)} |`);
+        const row = String(trusted`x ${text}`);
+        const table = String(trusted`| a | b |\n| --- | --- |\n| ${text} | ${code(text)} |`);
 
         expect(readMarkdown(String(code(text))).elements).toEqual(['code', 'p']);
         expect(readMarkdown(table).html.match(/<td/g)).toHaveLength(2);

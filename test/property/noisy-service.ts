@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { changeAnswer } from '../support/changed-answers.js';
 
 /** What else stands in a matcher may mean anything, and is left alone. */
 const KNOWN_IN_MATCHERS = new Set(['strings', 'depends', 'between']);
@@ -15,29 +16,7 @@ const SETS = new Set(['strings', 'keys', 'segments', 'tags', 'depends-treatments
  */
 export function noisy(next: RequestListener): RequestListener {
   return (request: IncomingMessage, response: ServerResponse) => {
-    const chunks: Buffer[] = [];
-    const writeHead = response.writeHead.bind(response);
-    const end = response.end.bind(response);
-    let head: (() => void) | undefined;
-    const heldHead = (status: number, ...rest: unknown[]): ServerResponse => {
-      const headers = rest.find((each) => typeof each === 'object' && each !== null);
-      head = () => {
-        for (const [name, value] of Object.entries((headers ?? {}) as Record<string, string>)) {
-          response.setHeader(name, value);
-        }
-        response.removeHeader('content-length');
-        writeHead(status);
-      };
-      return response;
-    };
-    const heldEnd = (chunk?: unknown): ServerResponse => {
-      if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) chunks.push(Buffer.from(chunk));
-      const text = Buffer.concat(chunks).toString();
-      head?.();
-      if (head === undefined) response.removeHeader('content-length');
-      return end(withNoise(text));
-    };
-    Object.assign(response, { writeHead: heldHead, end: heldEnd });
+    changeAnswer(response, withNoise);
     next(request, response);
   };
 }

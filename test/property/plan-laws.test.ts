@@ -1,19 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { WireDefinition } from '../../src/api/wire.js';
-import type { Desired } from '../../src/model/desired.js';
+import type { WireDefinition } from '../../src/admin-api/wire.js';
+import { StepSchedule } from '../../src/apply/schedule.js';
+import type { BoundDesired } from '../../src/model/bound-desired.js';
 import type { Plan, Withheld } from '../../src/model/plan.js';
+import { keyOfId } from '../../src/model/ref.js';
+import type { Step } from '../../src/model/step.js';
 import type { State } from '../../src/model/state.js';
-import { isFlagAtBase, isSegmentAtBase } from '../../src/plan/at-base.js';
+import { planImpact } from '../../src/plan/impact/impact.js';
+import { isAtBase } from '../../src/plan/bases/compare.js';
 import {
   stateAfterAnswers,
   stateAfterVerify,
   stateBeforeApply,
-} from '../../src/plan/next-state.js';
+} from '../../src/plan/bases/next-state.js';
 import { pendingWithheld, planChanges } from '../../src/plan/plan.js';
-import type { PlanInput } from '../../src/plan/plan-input.js';
+import type { PlanInput } from '../../src/plan/input.js';
 import type { PlanPolicy } from '../../src/plan/policy.js';
-import { leaving, someDesired, someUnmanaged } from '../support/arbitraries.js';
+import { fewDesired, leaving, someDesired, someUnmanaged } from '../support/arbitraries.js';
 import { aPolicy, NO_STATE, planLines } from '../support/builders.js';
 import {
   allTaken,
@@ -25,6 +29,7 @@ import {
   type World,
 } from '../support/service-model.js';
 import { lawSettings } from './law-settings.js';
+import { inOtherWords } from './wire-noise.js';
 import {
   keptForOthers,
   changedFields,
@@ -35,7 +40,30 @@ import {
   withUnknownFields,
 } from './worlds.js';
 
-const settings = lawSettings('laws of the planner', 300);
+const USUAL = 100;
+const settings = lawSettings('laws of the planner', USUAL);
+/** Laws that plan more than twice for each case. */
+const fewer = settings.numRuns === USUAL ? { ...settings, numRuns: 40 } : settings;
+
+/** The steps in one of the orders in which they may end: of all that may be under way, any is the next. */
+function inSomeOrder(steps: readonly Step[], choices: readonly number[]): readonly Step[] {
+  const scheduled = steps.map((step) => {
+    return { id: step.id, needs: step.needs, object: keyOfId(step.change), step };
+  });
+  const schedule = new StepSchedule(scheduled);
+  const underWay: typeof scheduled = [];
+  const ended: Step[] = [];
+  for (;;) {
+    for (let each = schedule.take(); each; each = schedule.take()) underWay.push(each);
+    const [next] = underWay.splice(
+      (choices[ended.length % choices.length] ?? 0) % Math.max(1, underWay.length),
+      1,
+    );
+    if (!next) return ended;
+    ended.push(next.step);
+    schedule.end(next);
+  }
+}
 
 interface Situation {
   readonly world: World;
@@ -46,7 +74,7 @@ const START: Situation = { world: EMPTY_WORLD, state: NO_STATE };
 const WITH_PRUNE: Partial<PlanPolicy> = { prune: true };
 
 function inputFor(
-  desired: Desired,
+  desired: BoundDesired,
   { world, state }: Situation,
   policy: Partial<PlanPolicy>,
 ): PlanInput {
@@ -54,7 +82,12 @@ function inputFor(
     flags: [...desired.flags.keys(), ...names(state, 'flag')],
     segments: [...desired.segments.keys(), ...names(state, 'segment')],
   });
-  return { desired, actual, state, policy: aPolicy({ witnessed: everything(state), ...policy }) };
+  return {
+    desired,
+    actual,
+    state,
+    policy: aPolicy({ provenRemovals: everything(state), ...policy }),
+  };
 }
 
 function names(state: State, kind: string): string[] {
@@ -71,7 +104,7 @@ function everything(state: State): Set<string> {
 
 /** One run: plan, apply to the model, look again, remember. */
 function run(
-  desired: Desired,
+  desired: BoundDesired,
   situation: Situation,
   policy: Partial<PlanPolicy> = WITH_PRUNE,
 ): Situation & { plan: Plan } {
@@ -181,6 +214,36 @@ describe('laws of the planner', () => {
     );
   });
 
+  it('whatever words services and other tools have for the same thing, there is no difference', () => {
+    fc.assert(
+      fc.property(fewDesired, fc.integer(), (desired, seed) => {
+        const input = inputFor(desired, run(desired, START), WITH_PRUNE);
+
+        const plan = planChanges({ ...input, actual: inOtherWords(input.actual, seed) });
+
+        expect(planLines(plan)).toEqual(planLines(planChanges(input)));
+        expect(plan.changes).toEqual([]);
+      }),
+      fewer,
+    );
+  });
+
+  it('and a change is the same, and reaches the same', () => {
+    fc.assert(
+      fc.property(fewDesired, fewDesired, fc.integer(), (first, second, seed) => {
+        const plain = inputFor(second, run(first, START), WITH_PRUNE);
+        const wordy = { ...plain, actual: inOtherWords(plain.actual, seed) };
+
+        const [plan, again] = [planChanges(plain), planChanges(wordy)];
+
+        expect(again.changes).toEqual(plan.changes);
+        expect(again.withheld).toEqual(plan.withheld);
+        expect(planImpact(again, wordy)).toEqual(planImpact(plan, plain));
+      }),
+      fewer,
+    );
+  });
+
   it('fields that nobody here knows survive every write', () => {
     fc.assert(
       fc.property(someDesired, someDesired, (first, second) => {
@@ -251,6 +314,24 @@ describe('laws of the planner', () => {
           world = applyStep(world, step);
           expect(faultsOf(world), step.id).toEqual([]);
         }
+      }),
+      settings,
+    );
+  });
+
+  it('nor has one in any other order in which steps that are sent side by side may end', () => {
+    const choices = fc.array(fc.nat(), { minLength: 20, maxLength: 20 });
+    fc.assert(
+      fc.property(someDesired, someDesired, choices, (first, second, drawn) => {
+        const situation = run(first, START);
+        const { steps } = planChanges(inputFor(second, situation, WITH_PRUNE));
+
+        let { world } = situation;
+        for (const step of inSomeOrder(steps, drawn)) {
+          world = applyStep(world, step);
+          expect(faultsOf(world), step.id).toEqual([]);
+        }
+        expect(world).toEqual(applyAll(situation.world, steps));
       }),
       settings,
     );
@@ -350,10 +431,10 @@ function awayFromBase(input: PlanInput): ReadonlySet<string> {
   const { desired, state } = input;
   const away = [
     ...[...desired.flags.values()]
-      .filter((each) => !isFlagAtBase(each, state.get(`flag/${each.name}`), input))
+      .filter((each) => !isAtBase('flag', each.name, { ...input, state }))
       .map(({ name }) => `flag/${name}`),
     ...[...desired.segments.values()]
-      .filter((each) => !isSegmentAtBase(each, state.get(`segment/${each.name}`), input))
+      .filter((each) => !isAtBase('segment', each.name, { ...input, state }))
       .map(({ name }) => `segment/${name}`),
     // To compare these costs no request: they are in every scope.
     ...desired.identities.map(({ trafficType }) => `identities/${trafficType}`),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_PREFIX } from '../../src/api/wire.js';
+import { API_PREFIX } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { descriptionOf } from '../support/service-description.js';
 import { startTestService, type TestService } from '../support/service.js';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readSpecs } from '../../src/specs/read-specs.js';
-import { SpecMemory } from '../../src/specs/spec-memory.js';
+import { SpecCache } from '../../src/specs/cache.js';
 import { treeOf } from '../support/spec-tree.js';
 import { lawSettings } from './law-settings.js';
 
-const settings = lawSettings('laws of the memory of specs', 100);
+const settings = lawSettings('laws of the memory of specs', 50);
 
 const CONFIGS = [
   'workspace: Default\nenvironments: { staging: {}, production: {} }\ndefaults: { trafficType: user }\n',
@@ -79,7 +79,7 @@ const someFiles = fc
 it('specs are read alike with a memory of any commits and without one', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(someFiles, { minLength: 1, maxLength: 8 }), async (commits) => {
-      const memory = new SpecMemory();
+      const memory = new SpecCache();
       for (const files of commits) {
         // In sequence: each reading leaves its memory to the next.
         const remembered = await readSpecs(treeOf(files), memory);

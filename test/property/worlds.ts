@@ -1,11 +1,11 @@
-import type { WireDefinition } from '../../src/api/wire.js';
-import type { Definition, DefinitionField } from '../../src/kinds/flag.js';
-import { definitionFromWire } from '../../src/kinds/flag-wire.js';
-import { canonicalJson, sameJson } from '../../src/kinds/json.js';
+import type { WireDefinition } from '../../src/admin-api/wire.js';
+import type { Definition, DefinitionField } from '../../src/model/flag/flag.js';
+import { definitionFromWire } from '../../src/model/flag/wire.js';
+import { canonicalJson, sameJson } from '../../src/model/json.js';
 import type { Actual } from '../../src/model/actual.js';
 import type { Desired, DesiredDefinition } from '../../src/model/desired.js';
 import type { Plan } from '../../src/model/plan.js';
-import { KEYS_OF_OTHERS } from '../../src/plan/removals.js';
+import { KEYS_OF_OTHERS } from '../../src/plan/objects/segment-kind.js';
 import type { World, WorldFlag, WorldSegment } from '../support/service-model.js';
 
 export function mappedDefinitions(

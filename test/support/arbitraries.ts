@@ -8,12 +8,12 @@ import {
   type Matcher,
   type Rule,
   type Treatment,
-} from '../../src/kinds/flag.js';
-import type { Attributes } from '../../src/kinds/identity.js';
-import { definitionOf, type SpecifiedDefinition } from '../../src/kinds/flag-spec.js';
-import type { Json } from '../../src/kinds/json.js';
+} from '../../src/model/flag/flag.js';
+import type { Attributes } from '../../src/model/identities.js';
+import { definitionOf, type SpecifiedDefinition } from '../../src/model/flag/from-spec.js';
+import type { Json } from '../../src/model/json.js';
+import type { BoundDesired } from '../../src/model/bound-desired.js';
 import type {
-  Desired,
   DesiredFlag,
   DesiredIdentities,
   DesiredSegment,
@@ -330,7 +330,7 @@ function identityKeys(): fc.Arbitrary<[string, Attributes][]> {
   return fc.uniqueArray(fc.tuple(key, attributes), { maxLength: 5, selector: ([name]) => name });
 }
 
-const smallDesired: fc.Arbitrary<Desired> = fc
+const smallDesired: fc.Arbitrary<BoundDesired> = fc
   .tuple(fc.subarray(SEGMENT_NAMES), fc.subarray(FLAG_NAMES), identities)
   .chain(([segmentNames, flagNames, known]) =>
     fc
@@ -343,7 +343,7 @@ const smallDesired: fc.Arbitrary<Desired> = fc
   );
 
 /** The same specs many times over, each copy with names of its own that point at each other. */
-function manyTimes({ flags: some, segments, identities: known }: Desired): Desired {
+function manyTimes({ flags: some, segments, identities: known }: BoundDesired): BoundDesired {
   const count = Math.ceil(MANY / Math.max(1, some.size + segments.size));
   const copies = Array.from({ length: count }, (_, index) => `-${index}`);
   return aDesired({
@@ -380,7 +380,7 @@ function renamedMatcher(made: Matcher, suffix: string): Matcher {
  * Whole specs, of which nothing is wrong. Mostly small, and two in a hundred with two hundred objects; the names of two
  * draws overlap, so that one can follow the other.
  */
-export const someDesired: fc.Arbitrary<Desired> = fc
+export const someDesired: fc.Arbitrary<BoundDesired> = fc
   .tuple(smallDesired, fc.integer({ min: 1, max: 100 }))
   .map(([small, lot]) => (lot > 100 - LARGE_IN_100 ? manyTimes(small) : small));
 
@@ -390,7 +390,10 @@ export const someUnmanaged: fc.Arbitrary<DefinitionField[]> = fc.subarray([...DE
 });
 
 /** The specs with these fields under `unmanaged` in every definition: said for the creation, and then left alone. */
-export function leaving(desired: Desired, unmanaged: readonly DefinitionField[]): Desired {
+export function leaving(
+  desired: BoundDesired,
+  unmanaged: readonly DefinitionField[],
+): BoundDesired {
   const flags = [...desired.flags].map(([name, flag]) => {
     const environments = [...flag.environments].map(([environment, definition]) => {
       const { fields } = definitionOf(definition.fields as SpecifiedDefinition, unmanaged);
@@ -402,4 +405,4 @@ export function leaving(desired: Desired, unmanaged: readonly DefinitionField[])
 }
 
 /** Never more than a few objects, for laws that pay for each request. */
-export const fewDesired: fc.Arbitrary<Desired> = smallDesired;
+export const fewDesired: fc.Arbitrary<BoundDesired> = smallDesired;

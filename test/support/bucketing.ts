@@ -1,4 +1,4 @@
-import type { Bucket, Definition, Matcher } from '../../src/kinds/flag.js';
+import type { Bucket, Definition, Matcher } from '../../src/model/flag/flag.js';
 
 /**
  * What an evaluator of flags does, written from the public description of it and sharing nothing with `src/`: the
@@ -71,6 +71,13 @@ export function evaluated(flag: string, key: string, world: FlagWorld): string {
     matchers.every((matcher) => matches(matcher, key, world)),
   );
   return treatmentAt(rule?.buckets ?? definition.defaultRule, bucketOf(key, seed));
+}
+
+/** The configuration that comes with what a key is served, as JSON; members in the order in which they were made. */
+export function evaluatedConfiguration(flag: string, treatment: string, world: FlagWorld): string {
+  const { treatments = [] } = world.definitions.get(flag)?.definition ?? {};
+  const found = treatments.find(({ name }) => name === treatment);
+  return JSON.stringify(found?.configuration ?? null);
 }
 
 function treatmentAt(list: readonly Bucket[], bucket: number): string {

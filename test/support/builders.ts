@@ -1,9 +1,14 @@
-import type { WireDefinition, WireEnvironment, WireFlag } from '../../src/api/wire.js';
-import type { Definition, FlagFields } from '../../src/kinds/flag.js';
-import { definitionBody } from '../../src/kinds/flag-wire.js';
-import type { Attributes } from '../../src/kinds/identity.js';
-import { keyList } from '../../src/kinds/key-list.js';
+import type { WireDefinition, WireEnvironment, WireFlag } from '../../src/admin-api/wire.js';
+import type { Definition, FlagFields } from '../../src/model/flag/flag.js';
+import { definitionBody } from '../../src/model/flag/wire.js';
+import type { Attributes } from '../../src/model/identities.js';
+import { keyList } from '../../src/model/segment-keys.js';
 import type { Actual, ActualFlag, ActualSegment } from '../../src/model/actual.js';
+import {
+  bindEnvironments,
+  environmentNames,
+  type BoundDesired,
+} from '../../src/model/bound-desired.js';
 import type {
   Config,
   Desired,
@@ -135,7 +140,7 @@ export function aDesired(
     kills?: Desired['kills'];
     killLists?: Desired['killLists'];
   } = {},
-): Desired {
+): BoundDesired {
   const config: Config = {
     workspace: 'Default',
     environments: ENVIRONMENTS.map(({ name }) => ({ name, guards: {} })),
@@ -145,7 +150,7 @@ export function aDesired(
     pushState: false,
     guards: {},
   };
-  return {
+  const desired: Desired = {
     config,
     flags: new Map((parts.flags ?? []).map((flag) => [flag.name, flag])),
     segments: new Map((parts.segments ?? []).map((segment) => [segment.name, segment])),
@@ -153,6 +158,7 @@ export function aDesired(
     kills: parts.kills ?? [],
     killLists: parts.killLists ?? new Set(parts.kills?.map(({ environment }) => environment)),
   };
+  return bindEnvironments(desired, environmentNames(ENVIRONMENTS));
 }
 
 export function liveDefinition(
@@ -261,14 +267,14 @@ export function aPolicy(parts: Partial<PlanPolicy> = {}): PlanPolicy {
   return {
     environments: ENVIRONMENTS.map((each) => anEnvironment(each.name)),
     only: null,
-    held: new Set(),
+    quarantined: new Set(),
     prune: false,
     adopt: false,
     revertDrift: false,
     identities: 'changed',
     stateless: false,
-    suspended: false,
-    witnessed: new Set(),
+    suspended: null,
+    provenRemovals: new Set(),
     restorable: new Map(),
     ...parts,
   };
@@ -279,7 +285,6 @@ export function anEnvironment(
   parts: Partial<PlannedEnvironment> = {},
 ): PlannedEnvironment {
   return {
-    configName: name,
     name,
     id: `env-${name}`,
     protected: false,

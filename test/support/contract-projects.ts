@@ -7,6 +7,7 @@
 export const EMBEDDED_ONLY = [
   'command.test.ts',
   'docs-page.test.ts',
+  'durability.test.ts',
   'faults.test.ts',
   'store.test.ts',
 ];
@@ -18,7 +19,12 @@ export const POSTGRES_ONLY = [
 ];
 
 /** They use nothing but what the contract shows, so that they run against a strict service too. */
-export const STRICT = ['contract.test.ts', 'description.test.ts'];
+export const STRICT = [
+  'bodies.test.ts',
+  'contract.test.ts',
+  'description.test.ts',
+  'statements.test.ts',
+];
 
 export type Ground = 'embedded' | 'PostgreSQL' | 'strict';
 

@@ -5,11 +5,11 @@ import type {
   RunRecord,
   SourceView,
 } from '../../src/daemon/view.js';
-import type { Outcome } from '../../src/model/run.js';
-import { planDocument } from '../../src/report/plan-json.js';
+import type { Outcome } from '../../src/model/outcome.js';
+import { planDocument } from '../../src/report/json/plan.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
-import { planText } from '../../src/report/plan-text.js';
-import { summaryLine } from '../../src/report/summary-line.js';
+import { planText } from '../../src/report/text/plan.js';
+import { summaryLine } from '../../src/report/text/summary.js';
 import { aReport, COMMIT } from './plan-builder.js';
 
 /** A minute past which nothing moves, for pages whose times a test compares. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { API_PREFIX } from '../../src/api/wire.js';
+import { API_PREFIX } from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn } from './service-calls.js';
 import type { TestService } from './service.js';
 

@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest';
-import { AdminClient } from '../../src/api/admin-client.js';
-import { HttpAdminReader } from '../../src/api/reader-http.js';
-import { HttpAdminWriter } from '../../src/api/writer-http.js';
+import { AdminClient } from '../../src/admin-api/http/admin-client.js';
+import { HttpAdminReader } from '../../src/admin-api/reader-http.js';
+import { HttpAdminWriter } from '../../src/admin-api/writer-http.js';
 import { startScripted, type Reply, type ScriptedServer, type Script } from './http.js';
 import { JumpingTime } from './http-time.js';
 

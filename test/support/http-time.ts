@@ -1,4 +1,4 @@
-import type { Time } from '../../src/api/time.js';
+import type { Time } from '../../src/platform/clock.js';
 
 /** A clock that jumps over every sleep. Requests themselves take no time by it. */
 export class JumpingTime implements Time {

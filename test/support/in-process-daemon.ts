@@ -1,8 +1,8 @@
 import { createDaemon, type WatchedSource } from '../../src/compose/watch.js';
-import { operatorSettings } from '../../src/config.js';
+import { operatorSettings } from '../../src/compose/settings.js';
 import type { Daemon } from '../../src/daemon/daemon.js';
 import type { RunRecord, SourceView } from '../../src/daemon/view.js';
-import { createLog } from '../../src/log.js';
+import { createLog } from '../../src/platform/log.js';
 import type { TestService } from './service.js';
 
 const PATIENCE_MS = 60_000;
@@ -31,7 +31,7 @@ export class InProcessDaemon {
       jitterMs: 0,
       debounceMs: 10,
       schedule: null,
-      words: {},
+      note: {},
       run: { url: origin, environment: [], lockTimeout: 0 },
       settings,
       ...options,

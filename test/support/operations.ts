@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startOperations, type OperationsOptions } from '../../src/daemon/http/operations.js';
-import { createLog } from '../../src/log.js';
+import { createLog } from '../../src/platform/log.js';
 import { NOW, type DaemonInMemory } from './daemon-view.js';
 
 export interface TestOperations extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import type { Rule } from '../../src/kinds/flag.js';
+import type { Rule } from '../../src/model/flag/flag.js';
 import type { Step } from '../../src/model/step.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
 import { aChange, aField, aReport, aWithheld, keyChange, manyKeys } from './plan-builder.js';
@@ -80,9 +80,11 @@ export function aStory(members: Partial<PlanReport> = {}): PlanReport {
       steps: [...changes, ...changes.slice(0, 3)].map(({ id }) => step(id)),
       unchanged: Array.from({ length: 40 }, (_, index) => `flag/equal-${String(index)}`),
       unmanaged: { flags: 12, segments: 1 },
+      liveKills: [],
+      notCompared: [],
     },
     {
-      words: new Map([[checkout, { title: 'Ramp checkout to 25 %', comment: 'ana: Ramp' }]]),
+      notes: new Map([[checkout, { title: 'Ramp checkout to 25 %', comment: 'ana: Ramp' }]]),
       commits: new Map([[checkout, '9d41c0ffee41d7e5f60718293a4b5c6d7e8f9012']]),
       ruleNames: new Map([[checkout, ['staff in the EU', undefined]]]),
       ...members,

@@ -1,15 +1,16 @@
-import type { Kind, ObjectId, ObjectRef } from '../../src/model/object-id.js';
+import type { Kind, ObjectId, ObjectRef } from '../../src/model/ref.js';
 import type {
   Action,
   Change,
   FieldChange,
   KeyChange,
+  LiveKill,
   Plan,
   Withheld,
   WithheldWhy,
 } from '../../src/model/plan.js';
 import type { PlanReport } from '../../src/report/plan-report.js';
-import { keyList } from '../../src/kinds/key-list.js';
+import { keyList } from '../../src/model/segment-keys.js';
 
 /** `flag/new-checkout@production` and the like. */
 export function refOf(id: ObjectId): ObjectRef {
@@ -70,8 +71,17 @@ export function aPlan(members: Partial<Plan> = {}): Plan {
     unchanged: [],
     observed: 'full',
     unmanaged: null,
+    liveKills: [],
+    notCompared: [],
     ...members,
   };
+}
+
+/** A kill that no run has seen before. */
+export function aLiveKill(id: ObjectId, members: Partial<LiveKill> = {}): LiveKill {
+  const ref = refOf(id);
+  const location = { file: `flags/${ref.name}.yaml`, line: 1, column: 1 };
+  return { id, ref, location, seen: null, commit: null, ...members };
 }
 
 export const COMMIT = '3f9c2ab41d7e5f60718293a4b5c6d7e8f9012345';
@@ -79,13 +89,14 @@ export const COMMIT = '3f9c2ab41d7e5f60718293a4b5c6d7e8f9012345';
 export function aReport(plan: Partial<Plan> = {}, members: Partial<PlanReport> = {}): PlanReport {
   return {
     plan: aPlan(plan),
-    words: new Map(),
+    notes: new Map(),
     planHash: `sha256:${'0a'.repeat(32)}`,
     origin: 'https://admin.example.com',
     workspace: { id: 'ws-1', name: 'Default' },
     revision: { commit: COMMIT, dirty: false },
     stateless: false,
     environments: ['staging', 'production'],
+    protectedEnvironments: new Set(['production']),
     ...members,
   };
 }

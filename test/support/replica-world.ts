@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { ConfigRepository } from './config-repository.js';
 import { CutLine } from './cut-line.js';
 import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
-import { startPostgres, type TestPostgres } from './postgres.js';
+import { openDatabase, type TestDatabase } from './database.js';
 import { startTestService, type TestService } from './service.js';
 import { Watching } from './watching.js';
 
@@ -60,7 +60,7 @@ export class ReplicaWorld implements AsyncDisposable {
   readonly live: LiveWorkspace;
   /** Between the replicas and their database. */
   readonly line: CutLine;
-  readonly #postgres: TestPostgres;
+  readonly #database: TestDatabase;
   readonly #witness: Client;
   readonly #repository = new ConfigRepository();
   readonly #root = mkdtempSync(join(tmpdir(), 'flaghoist-replicas-'));
@@ -72,26 +72,26 @@ export class ReplicaWorld implements AsyncDisposable {
     service: TestService;
     live: LiveWorkspace;
     line: CutLine;
-    postgres: TestPostgres;
+    database: TestDatabase;
     witness: Client;
   }) {
     this.leaseMs = parts.leaseMs;
     this.service = parts.service;
     this.live = parts.live;
     this.line = parts.line;
-    this.#postgres = parts.postgres;
+    this.#database = parts.database;
     this.#witness = parts.witness;
     execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', this.#origin]);
   }
 
   static async open(leaseMs: number): Promise<ReplicaWorld> {
-    const postgres = await startPostgres();
+    const database = await openDatabase();
     const service = await startTestService({ store: { kind: 'memory' } });
     const live = await liveWorkspace(service);
-    const witness = new Client({ connectionString: postgres.url });
+    const witness = new Client({ connectionString: database.url });
     await witness.connect();
-    const line = await CutLine.open(postgres.port);
-    return new ReplicaWorld({ leaseMs, service, live, line, postgres, witness });
+    const line = await CutLine.open(Number(new URL(database.url).port));
+    return new ReplicaWorld({ leaseMs, service, live, line, database, witness });
   }
 
   /** @param args further ones of `watch`. */
@@ -118,7 +118,7 @@ export class ReplicaWorld implements AsyncDisposable {
   }
 
   #throughLine(): string {
-    const url = new URL(this.#postgres.url);
+    const url = new URL(this.#database.url);
     url.port = String(this.line.port);
     return url.href;
   }
@@ -252,7 +252,7 @@ export class ReplicaWorld implements AsyncDisposable {
     await this.#witness.end();
     await this.service.stop();
     await this.line.close();
-    await this.#postgres.stop();
+    await this.#database.stop();
     this.#repository[Symbol.dispose]();
     rmSync(this.#root, { recursive: true, force: true });
   }

@@ -1,4 +1,4 @@
-import { API_PREFIX } from '../../src/api/wire.js';
+import { API_PREFIX } from '../../src/admin-api/wire.js';
 import { descriptionOf } from './service-description.js';
 import type { TestService } from './service.js';
 

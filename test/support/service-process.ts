@@ -1,4 +1,5 @@
-import { DEFAULT_SEED } from '../../src/service/seed-file.js';
+import { DEFAULT_SEED } from '../../src/service/seed.js';
+import { createTestKey } from './service.js';
 import { startService } from '../../src/service/service.js';
 
 /**
@@ -9,4 +10,4 @@ const service = await startService({
   store: { kind: 'directory', path: process.argv[2] ?? '' },
   seed: DEFAULT_SEED,
 });
-process.stdout.write(`${service.origin} ${await service.createKey('test')}\n`);
+process.stdout.write(`${service.origin} ${await createTestKey(service)}\n`);

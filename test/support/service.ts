@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
@@ -6,7 +7,7 @@ import {
   type ServiceOptions,
 } from '../../src/service/service.js';
 import { StaleReads } from './stale-reads.js';
-import { API_PREFIX } from '../../src/api/wire.js';
+import { API_PREFIX } from '../../src/admin-api/wire.js';
 import type { StoreLocation } from '../../src/service/store/store.js';
 import type { Seed } from '../../src/service/seed.js';
 
@@ -91,9 +92,9 @@ export async function startTestService(
     seed: TEST_SEED,
     strict: process.env['TEST_SERVICE_STRICT'] === '1',
     ...options,
-    middleware: (next) => withFaults(next, requests, faults),
+    middleware: (next) => withFaults(options.middleware?.(next) ?? next, requests, faults),
   });
-  const key = await service.createKey('test');
+  const key = await createTestKey(service);
   return {
     ...service,
     key,
@@ -121,6 +122,14 @@ export async function startTestService(
       await service.stop();
     },
   };
+}
+
+/**
+ * A key that may do everything. It is called `test`, and gets a name of its own where another start over the same store
+ * made that one, perhaps at this very moment.
+ */
+export async function createTestKey(service: RunningService): Promise<string> {
+  return service.createKey('test').catch(async () => service.createKey(`test ${randomUUID()}`));
 }
 
 /** With `TEST_POSTGRES_SERVER=postgres://…` the same tests run over PostgreSQL, in databases of their own. */

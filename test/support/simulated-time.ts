@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Time } from '../../src/api/time.js';
+import type { Time } from '../../src/platform/clock.js';
 
 /** Each turn of the event loop looks at all sockets; what is under way over loopback in this process needs a few. */
 const TURNS = 50;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isSpecPath, type SpecTree, type TreeEntry } from '../../src/model/tree.js';
+import { isSpecPath, type SpecTree, type TreeEntry } from '../../src/model/spec-tree.js';
 
 /** A tree of files given by path. */
 export function treeOf(
@@ -43,5 +43,9 @@ export function directoryTree(root: string): SpecTree {
     if (found.isSymbolicLink()) links.push(path);
     else if (found.isFile()) files[path] = readFileSync(join(root, path));
   }
-  return treeOf(files, links);
+  // The listing goes on behind links to folders, which the program never does.
+  const followed = Object.entries(files).filter(
+    ([path]) => !links.some((link) => path.startsWith(`${link}/`)),
+  );
+  return treeOf(Object.fromEntries(followed), links);
 }

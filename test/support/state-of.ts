@@ -1,10 +1,10 @@
-import type { Desired } from '../../src/model/desired.js';
+import type { BoundDesired } from '../../src/model/bound-desired.js';
 import type { State } from '../../src/model/state.js';
-import { stateAfterVerify } from '../../src/plan/next-state.js';
+import { stateAfterVerify } from '../../src/plan/bases/next-state.js';
 import { anActual, aPolicy, NO_STATE } from './builders.js';
 
 /** The state after a run that found everything equal to these specs. */
-export function stateOf(desired: Desired, policy = aPolicy()): State {
+export function stateOf(desired: BoundDesired, policy = aPolicy()): State {
   const ids = [
     ...[...desired.flags.values()].flatMap(({ name, environments }) => [
       `flag/${name}`,

@@ -52,6 +52,17 @@ export class Watching {
     return this.#child.pid ?? 0;
   }
 
+  /** Exit code, or the signal that ended it; null: it is running. */
+  get end(): number | NodeJS.Signals | null {
+    return this.#child.exitCode ?? this.#child.signalCode;
+  }
+
+  /** The newest lines of its log, as text. */
+  get tail(): string {
+    const log = this.lines.map((line) => JSON.stringify(line)).join('\n');
+    return log.slice(-8_000);
+  }
+
   /** Ends of runs, oldest first. */
   get runs(): LogLine[] {
     return this.lines.filter(({ msg }) => msg.startsWith('run ended'));
@@ -78,9 +89,8 @@ export class Watching {
   async until(isTrue: () => boolean | Promise<boolean>, what = 'it'): Promise<void> {
     const deadline = performance.now() + PATIENCE_MS;
     while (!(await isTrue())) {
-      if (performance.now() > deadline || this.#child.exitCode !== null) {
-        const log = this.lines.map((line) => JSON.stringify(line)).join('\n');
-        throw new Error(`waited in vain for ${what}:\n${log.slice(-8_000)}`);
+      if (performance.now() > deadline || this.end !== null) {
+        throw new Error(`waited in vain for ${what}:\n${this.tail}`);
       }
       await this.#moment();
     }

@@ -1,14 +1,15 @@
+import type { ServerResponse } from 'node:http';
 import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
-import { closeApp, listenOn } from '../../http-server.js';
-import type { Log } from '../../log.js';
+import { closeApp, listenOn } from '../../platform/http-server.js';
+import type { Log } from '../../platform/log.js';
 import { Metrics } from '../metrics/metrics.js';
 import { startNotifications } from '../notify/notifications.js';
 import type { NotifyTarget } from '../notify/target.js';
 import type { DaemonControls, DaemonView } from '../view.js';
 import { addControlRoutes } from './control-routes.js';
-import { addEvents } from './events.js';
 import { addViewRoutes } from './view-routes.js';
-import { addWebhookRoute } from './webhook-route.js';
+import { addWebhookRoute } from './webhook.js';
+import { Refusal } from './http-error.js';
 
 export interface OperationsOptions {
   /** Default: 127.0.0.1. */
@@ -104,4 +105,49 @@ function createApp(log: Log): FastifyInstance {
     reply.code(404).send({ error: 'there is no such page' }),
   );
   return app;
+}
+
+const MOST_LISTENERS = 100;
+/** Changes come in bursts while a run goes on; a page need not be drawn for each. */
+const GATHER_MS = 250;
+/** Proxies close what is silent for long. */
+const BEAT_MS = 20_000;
+
+/** `GET /events`: says `change` whenever the status page would look different, and nothing else. */
+function addEvents(app: FastifyInstance, view: DaemonView): void {
+  const listeners = new Set<ServerResponse>();
+  let gathering: NodeJS.Timeout | undefined;
+  const say = (text: string): void => {
+    for (const listener of listeners) listener.write(text);
+  };
+  const stop = view.onChange(() => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      say('event: change\ndata:\n\n');
+    }, GATHER_MS);
+  });
+  const beat = setInterval(() => {
+    say(': still here\n\n');
+  }, BEAT_MS);
+  // Before the server waits for its answers to end: these never would.
+  app.addHook('preClose', (done) => {
+    stop();
+    clearTimeout(gathering);
+    clearInterval(beat);
+    for (const listener of listeners) listener.end();
+    done();
+  });
+  app.get('/events', (_, reply) => {
+    if (listeners.size >= MOST_LISTENERS) {
+      throw new Refusal(503, 'cannot follow: too many pages are open already');
+    }
+    reply.hijack();
+    const response = reply.raw;
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+    response.write('retry: 3000\n\n');
+    listeners.add(response);
+    response.on('close', () => {
+      listeners.delete(response);
+    });
+  });
 }

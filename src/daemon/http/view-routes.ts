@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Metrics } from '../metrics/metrics.js';
 import { PAGE_POLICY } from '../page/document.js';
-import { runPage } from '../page/run-page.js';
-import { statusPage } from '../page/status-page.js';
-import { missingFor } from '../readiness.js';
+import { runPage, statusPage } from '../page/status-page.js';
+import { missingFor, newestPlan, healthOf, verdictOver, type Level } from '../health.js';
 import type { DaemonView, RunRecord, SourceView } from '../view.js';
-import { Refusal } from './refusal.js';
-import { statusDocument } from './status-document.js';
+import type { LiveKillDocument } from '../../report/json/plan.js';
+import { Refusal } from './http-error.js';
 
 export interface ViewOptions {
   readonly view: DaemonView;
@@ -54,4 +53,76 @@ function findRun(view: DaemonView, id: string): { source: SourceView; run: RunRe
     if (run !== undefined) return { source, run };
   }
   throw new Refusal(404, 'cannot find that run: the last 100 of each source are kept');
+}
+
+/** What `/status` answers; `schemas/status.schema.json` says the same with a description on every field. */
+export interface StatusDocument {
+  readonly formatVersion: 1;
+  readonly version: string;
+  readonly startedAt: string;
+  readonly asOf: string;
+  readonly verdict: VerdictDocument;
+  readonly sources: readonly SourceDocument[];
+}
+
+interface VerdictDocument {
+  readonly level: Level;
+  readonly headline: string;
+  readonly detail: string | null;
+}
+
+interface SourceDocument extends Omit<SourceView, 'runs' | 'environments' | 'firstSync'> {
+  readonly verdict: VerdictDocument;
+  readonly ready: boolean;
+  readonly missing: readonly string[];
+  readonly environments: readonly EnvironmentDocument[];
+  readonly unmanaged: { readonly flags: number; readonly segments: number } | null;
+  readonly liveKills: readonly LiveKillDocument[];
+  readonly runs: readonly RunDocument[];
+}
+
+interface EnvironmentDocument {
+  readonly name: string | null;
+  readonly failed: number;
+  readonly waiting: number;
+  readonly drift: number;
+  readonly withheld: number;
+  readonly liveKills: number;
+  readonly lastChange: string | null;
+}
+
+/** Without report and plan, which stand under their own address. */
+interface RunDocument extends Omit<RunRecord, 'text' | 'plan'> {
+  readonly planHash: string | null;
+}
+
+function statusDocument(view: DaemonView, now: number): StatusDocument {
+  const sources = view.sources().map(sourceDocument);
+  return {
+    formatVersion: 1,
+    version: view.version,
+    startedAt: view.startedAt,
+    asOf: new Date(now).toISOString(),
+    verdict: verdictOver(sources),
+    sources,
+  };
+}
+
+function sourceDocument(source: SourceView): SourceDocument {
+  const { runs, firstSync, ...plain } = source;
+  const { verdict, environments } = healthOf(source);
+  const missing = missingFor(source);
+  return {
+    ...plain,
+    verdict,
+    ready: missing.length === 0,
+    missing,
+    environments: environments.map(({ lastChange, ...counts }) => ({
+      ...counts,
+      lastChange: lastChange?.id ?? null,
+    })),
+    unmanaged: newestPlan(source)?.unmanaged ?? null,
+    liveKills: newestPlan(source)?.liveKills ?? [],
+    runs: runs.map(({ text, plan, ...run }) => ({ ...run, planHash: plan?.planHash ?? null })),
+  };
 }

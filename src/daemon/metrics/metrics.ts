@@ -1,8 +1,7 @@
-import type { Traffic } from '../../api/traffic.js';
-import { isReady } from '../readiness.js';
-import { newestPlan, standingOf } from '../standing.js';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Traffic } from '../../admin-api/http/request-metrics.js';
+import { isReady, newestPlan, healthOf } from '../health.js';
 import type { DaemonView, RunRecord, RunResult, SourceView } from '../view.js';
-import { Prometheus } from './prometheus.js';
 
 export type WebhookResult = 'accepted' | 'ignored' | 'repeated' | 'refused';
 
@@ -85,11 +84,12 @@ export class Metrics {
 
   #setObjects(view: SourceView): void {
     const source = view.name;
-    for (const { name, drift, withheld } of standingOf(view).environments) {
+    for (const { name, drift, withheld, liveKills } of healthOf(view).environments) {
       // Prometheus takes an empty label for an absent one.
       const labels = { source, environment: name ?? '' };
       this.#prometheus.set('drift', labels, drift);
       this.#prometheus.set('withheld', labels, withheld);
+      this.#prometheus.set('liveKills', labels, liveKills);
     }
     const unmanaged = newestPlan(view)?.unmanaged;
     if (!unmanaged) return;
@@ -107,4 +107,219 @@ function endSeconds({ startedAt, durationMs }: RunRecord): number {
 function lagSeconds({ seen, applied }: SourceView, now: number): number {
   if (seen === null || seen.commit === applied?.commit) return 0;
   return Math.max(0, (now - Date.parse(seen.committedAt)) / 1_000);
+}
+
+export interface Metric {
+  /** Prometheus's: counters end in `_total`, sizes are in seconds. */
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+  readonly help: string;
+  /** Upper bounds of a histogram, in seconds. */
+  readonly buckets?: readonly number[];
+}
+
+const RUN_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/**
+ * Everything that is measured. Labels are of a bounded number: no flag, segment, key, commit or reason that a person
+ * wrote is among them.
+ */
+export const METRICS = {
+  info: {
+    name: 'flaghoist_info',
+    type: 'gauge',
+    labels: ['version'],
+    help: 'Always 1.',
+  },
+  runs: {
+    name: 'flaghoist_runs_total',
+    type: 'counter',
+    labels: ['source', 'result'],
+    help: 'Runs that ended.',
+  },
+  runSeconds: {
+    name: 'flaghoist_run_duration_seconds',
+    type: 'histogram',
+    labels: ['source', 'result'],
+    help: 'How long runs took.',
+    buckets: RUN_BUCKETS,
+  },
+  lastRun: {
+    name: 'flaghoist_last_run_timestamp_seconds',
+    type: 'gauge',
+    labels: ['source'],
+    help: 'When the newest run ended.',
+  },
+  lastSuccess: {
+    name: 'flaghoist_last_success_timestamp_seconds',
+    type: 'gauge',
+    labels: ['source'],
+    help: 'When the newest run ended that left everything in line.',
+  },
+  changes: {
+    name: 'flaghoist_changes_total',
+    type: 'counter',
+    labels: ['source', 'kind', 'action', 'outcome'],
+    help: 'Changes that a run tried to write: applied, failed or skipped.',
+  },
+  drift: {
+    name: 'flaghoist_drift_objects',
+    type: 'gauge',
+    labels: ['source', 'environment'],
+    help: 'Objects that were changed on the service and not put back.',
+  },
+  withheld: {
+    name: 'flaghoist_withheld_objects',
+    type: 'gauge',
+    labels: ['source', 'environment'],
+    help: 'Changes that are held back and wait for somebody.',
+  },
+  liveKills: {
+    name: 'flaghoist_live_kills',
+    type: 'gauge',
+    labels: ['source', 'environment'],
+    help: 'Flags that are killed on the service and not by git.',
+  },
+  unmanaged: {
+    name: 'flaghoist_unmanaged_objects',
+    type: 'gauge',
+    labels: ['source', 'kind'],
+    help: 'Objects of the workspace that no file declares; absent where the service cannot list them.',
+  },
+  appliedCommit: {
+    name: 'flaghoist_applied_commit_timestamp_seconds',
+    type: 'gauge',
+    labels: ['source'],
+    help: 'When the newest applied commit was made.',
+  },
+  lag: {
+    name: 'flaghoist_lag_seconds',
+    type: 'gauge',
+    labels: ['source'],
+    help: 'How long ago the newest commit was made, while it is not applied; otherwise 0.',
+  },
+  guardRefusals: {
+    name: 'flaghoist_guard_refusals_total',
+    type: 'counter',
+    labels: ['source', 'guard'],
+    help: 'Runs that a guard refused.',
+  },
+  ready: {
+    name: 'flaghoist_ready',
+    type: 'gauge',
+    labels: ['source'],
+    help: '1: in `/readyz` nothing is missing for this source.',
+  },
+  suspended: {
+    name: 'flaghoist_suspended',
+    type: 'gauge',
+    labels: ['source'],
+    help: '1: nothing but kills is written.',
+  },
+  pinned: {
+    name: 'flaghoist_pinned',
+    type: 'gauge',
+    labels: ['source'],
+    help: '1: held at one commit.',
+  },
+  leader: {
+    name: 'flaghoist_leader',
+    type: 'gauge',
+    labels: ['source'],
+    help: '1: this process is the one that writes.',
+  },
+  serviceRequests: {
+    name: 'flaghoist_service_requests_total',
+    type: 'counter',
+    labels: ['method', 'route', 'status'],
+    help: 'Requests to the service, tries counted one by one; status `none`: no whole answer came.',
+  },
+  serviceSeconds: {
+    name: 'flaghoist_service_request_duration_seconds',
+    type: 'histogram',
+    labels: ['method', 'route'],
+    help: 'How long the service took to answer.',
+    buckets: REQUEST_BUCKETS,
+  },
+  serviceWaits: {
+    name: 'flaghoist_service_wait_seconds_total',
+    type: 'counter',
+    labels: [],
+    help: 'How long requests waited for their turn, because the pace is limited.',
+  },
+  serviceRetries: {
+    name: 'flaghoist_service_retries_total',
+    type: 'counter',
+    labels: [],
+    help: 'Requests that were sent once more.',
+  },
+  webhooks: {
+    name: 'flaghoist_webhooks_total',
+    type: 'counter',
+    labels: ['result'],
+    help: 'Webhooks that came: accepted, ignored, repeated or refused.',
+  },
+  notifications: {
+    name: 'flaghoist_notifications_total',
+    type: 'counter',
+    labels: ['format', 'result'],
+    help: 'Notifications: sent, failed or dropped.',
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+type MetricKey = keyof typeof METRICS;
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** The metrics of the catalogue and those of the process, in a registry of their own. */
+class Prometheus {
+  readonly contentType: string;
+  readonly #registry = new Registry();
+  readonly #counters = new Map<MetricKey, Counter>();
+  readonly #gauges = new Map<MetricKey, Gauge>();
+  readonly #histograms = new Map<MetricKey, Histogram>();
+
+  constructor() {
+    this.contentType = this.#registry.contentType;
+    collectDefaultMetrics({ register: this.#registry });
+    for (const key of Object.keys(METRICS) as MetricKey[]) this.#add(key, METRICS[key]);
+  }
+
+  count(key: MetricKey, labels: Labels, by = 1): void {
+    this.#counters.get(key)?.inc(labels, by);
+  }
+
+  observe(key: MetricKey, labels: Labels, seconds: number): void {
+    this.#histograms.get(key)?.observe(labels, seconds);
+  }
+
+  set(key: MetricKey, labels: Labels, value: number): void {
+    this.#gauges.get(key)?.set(labels, value);
+  }
+
+  /** Forgets every gauge: what is not set afterwards is gone. */
+  clearGauges(): void {
+    for (const gauge of this.#gauges.values()) gauge.reset();
+  }
+
+  /** In the format of `contentType`. */
+  async text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #add(key: MetricKey, { name, type, labels, help, buckets }: Metric): void {
+    const common = { name, help, labelNames: [...labels], registers: [this.#registry] };
+    switch (type) {
+      case 'counter':
+        this.#counters.set(key, new Counter(common));
+        return;
+      case 'gauge':
+        this.#gauges.set(key, new Gauge(common));
+        return;
+      case 'histogram':
+        this.#histograms.set(key, new Histogram({ ...common, buckets: [...(buckets ?? [])] }));
+    }
+  }
 }

@@ -1,5 +1,5 @@
-import { clean } from '../../report/clean.js';
-import { shortSha } from '../standing.js';
+import { clean } from '../../report/sanitize.js';
+import { shortSha } from '../health.js';
 import type { Message, MessageKind } from './message.js';
 
 export const FORMATS = ['json', 'slack'] as const;

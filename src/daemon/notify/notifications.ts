@@ -1,10 +1,13 @@
-import { realTime, type Time } from '../../api/time.js';
-import type { Log } from '../../log.js';
-import type { Metrics } from '../metrics/metrics.js';
+import { realTime, type Time } from '../../platform/clock.js';
+import type { Log } from '../../platform/log.js';
+import type { Metrics, NotificationResult } from '../metrics/metrics.js';
 import type { DaemonView } from '../view.js';
-import { Delivery } from './delivery.js';
-import { MessageMemory } from './message.js';
+import { MessageMemory, type Message } from './message.js';
 import type { NotifyTarget } from './target.js';
+import { askedWaitMs, backoffMs } from '../../admin-api/http/retry.js';
+import { messageOf } from '../../errors.js';
+import { HttpClient } from '../../platform/http-client.js';
+import { BODY_OF } from './formats.js';
 
 export interface NotificationOptions {
   readonly log: Log;
@@ -43,4 +46,126 @@ export function startNotifications(
       await Promise.all(deliveries.map(async (delivery) => delivery.close()));
     },
   };
+}
+
+export interface DeliveryOptions {
+  readonly version: string;
+  readonly time: Time;
+  readonly log: Log;
+  readonly onResult: (result: NotificationResult) => void;
+}
+
+const MOST_WAITING = 50;
+const MOST_TRIES = 5;
+const TRY_MS = 10_000;
+const LONGEST_WAIT_MS = 60_000;
+/** A container is given ten seconds to end. */
+const GRACE_MS = 2_000;
+const KiB = 1024;
+
+/** Sends messages to one target, in their order, one after the other, beside everything else. */
+class Delivery {
+  readonly #target: NotifyTarget;
+  readonly #options: DeliveryOptions;
+  readonly #client: HttpClient;
+  readonly #end = new AbortController();
+  readonly #waiting: Message[] = [];
+  #sending: Promise<void> | undefined;
+
+  constructor(target: NotifyTarget, options: DeliveryOptions) {
+    this.#target = target;
+    this.#options = options;
+    this.#client = new HttpClient({
+      url: target.url,
+      connections: 1,
+      connectTimeoutMs: 5_000,
+      headersTimeoutMs: TRY_MS,
+      bodyTimeoutMs: TRY_MS,
+      maxAnswerBytes: 64 * KiB,
+    });
+  }
+
+  /** Returns at once. Where too many wait, the oldest is given up: the newest tells how things stand. */
+  add(message: Message): void {
+    if (this.#end.signal.aborted) return;
+    this.#waiting.push(message);
+    if (this.#waiting.length > MOST_WAITING) {
+      this.#waiting.shift();
+      this.#report('dropped', { why: 'too many are waiting' });
+    }
+    this.#sending ??= this.#sendAll();
+  }
+
+  /** Takes a moment for what is on its way, and gives up the rest. */
+  async close(): Promise<void> {
+    const timer = setTimeout(() => {
+      this.#end.abort();
+    }, GRACE_MS);
+    await this.#sending;
+    clearTimeout(timer);
+    this.#end.abort();
+    await this.#client.close();
+  }
+
+  async #sendAll(): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      // One after the other, so that they are read in the order in which things happened.
+      const why = await this.#send(JSON.stringify(BODY_OF[this.#target.format](next)));
+      if (why === null) this.#report('sent', {});
+      else this.#report('failed', { why, run: next.run.id });
+    }
+    this.#sending = undefined;
+  }
+
+  /** @returns why it failed for good; null: it was taken. */
+  async #send(body: string): Promise<string | null> {
+    const { time } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      const { why, isFinal, waitMs } = await this.#try(body);
+      if (why === null || isFinal || tries >= MOST_TRIES) return why;
+      const pauseMs = Math.min(LONGEST_WAIT_MS, waitMs ?? backoffMs(tries, time.random()));
+      const isOver = await time.sleep(pauseMs, this.#end.signal).then(
+        () => false,
+        () => true,
+      );
+      if (isOver) return why;
+    }
+  }
+
+  async #try(body: string): Promise<Attempt> {
+    const { pathname, search } = new URL(this.#target.url);
+    try {
+      const { status, headers } = await this.#client.send({
+        method: 'POST',
+        path: pathname + search,
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': `flaghoist/${this.#options.version}`,
+        },
+        body,
+        signal: AbortSignal.any([AbortSignal.timeout(TRY_MS), this.#end.signal]),
+      });
+      if (status >= 200 && status < 300) return { why: null, isFinal: true };
+      const isPassing = status === 408 || status === 429 || status >= 500;
+      const waitMs = askedWaitMs(headers, this.#options.time.now());
+      return { why: `it answered ${String(status)}`, isFinal: !isPassing, waitMs };
+    } catch (error) {
+      return { why: messageOf(error), isFinal: this.#end.signal.aborted };
+    }
+  }
+
+  #report(result: NotificationResult, facts: Readonly<Record<string, string>>): void {
+    const { log, onResult } = this.#options;
+    onResult(result);
+    const fields = { to: this.#client.origin, result, ...facts };
+    if (result === 'sent') log.debug(fields, 'notification');
+    else log.warn(fields, 'notification');
+  }
+}
+
+interface Attempt {
+  /** Null: it was taken. */
+  readonly why: string | null;
+  readonly isFinal: boolean;
+  readonly waitMs?: number | undefined;
 }

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../api/origin.js';
+import { isLoopback } from '../../admin-api/origin.js';
 import { FlaghoistError } from '../../errors.js';
 import { FORMATS, type NotifyFormat } from './formats.js';
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { html, htmlOf, type Html } from '../../html.js';
-import { LIVE_SCRIPT } from './live-script.js';
-import { STYLE } from './style.js';
+import { html, htmlOf, type Html } from '../../platform/html.js';
+import { LIVE_SCRIPT, STYLE } from './assets.js';
 
 export interface Document {
   readonly title: string;

@@ -1,5 +1,5 @@
-import { html, htmlOf, type Html } from '../../html.js';
-import { clean } from '../../report/clean.js';
+import { html, htmlOf, type Html } from '../../platform/html.js';
+import { clean } from '../../report/sanitize.js';
 
 /** Far more than anybody reads in a browser. */
 const MOST_LINES = 5_000;

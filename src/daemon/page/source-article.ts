@@ -1,21 +1,17 @@
-import { html, type Html } from '../../html.js';
-import { WHY_WORDS } from '../../report/change-lines.js';
-import type { WithheldDocument } from '../../report/plan-json.js';
-import { plural } from '../../report/value-words.js';
-import {
-  newestPlan,
-  type EnvironmentStanding,
-  type Level,
-  type SourceStanding,
-} from '../standing.js';
-import type { CommitView, Hold, SourceView } from '../view.js';
-import { runList } from './run-list.js';
-import { commitOf, mark, moment, untrusted } from './words.js';
+import { html, type Html } from '../../platform/html.js';
+import { WHY_WORDS } from '../../report/text/change/change.js';
+import type { LiveKillDocument, WithheldDocument } from '../../report/json/plan.js';
+import { LIVE_KILLS_TITLE, sinceText } from '../../report/text/live-kills.js';
+import { plural } from '../../report/values.js';
+import { newestPlan, type EnvironmentHealth, type Level, type SourceHealth } from '../health.js';
+import type { CommitView, Override, SourceView, RunRecord } from '../view.js';
+import { commitOf, mark, moment, untrusted, duration, RESULTS, triggerText } from './phrases.js';
+import { planTextOf } from './plan-text.js';
 
 /** One config repository: what it is, how each environment stands, what is held back and why, and its last runs. */
 export function sourceArticle(
   source: SourceView,
-  { verdict, environments }: SourceStanding,
+  { verdict, environments }: SourceHealth,
   now: number,
 ): Html {
   const heading = `source-${source.name}`;
@@ -26,13 +22,14 @@ export function sourceArticle(
       ({ what, why, since }) =>
         html`<p>The ${what}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
-    ${holdLines(source, now)} ${factList(source, now)} ${environmentTable(environments, now)}
+    ${overrideLines(source, now)} ${factList(source, now)} ${environmentTable(environments, now)}
+    ${liveKillList(newestPlan(source)?.liveKills ?? [])}
     ${withheldList(newestPlan(source)?.withheld ?? [])} ${runList(source, now)}
   </article>`;
 }
 
-function holdLines({ suspended, pinned }: SourceView, now: number): Html[] {
-  const until = ({ until }: Hold): Html =>
+function overrideLines({ suspended, pinned }: SourceView, now: number): Html[] {
+  const until = ({ until }: Override): Html =>
     until === null ? html`until git says otherwise` : html`until ${moment(until, now)}`;
   return [
     ...(suspended === null
@@ -97,7 +94,7 @@ function nextLine({ phase, nextRetry, nextSchedule }: SourceView, now: number): 
   return html`${parts.map((part, i) => (i === 0 ? part : html`; ${part}`))}`;
 }
 
-function environmentTable(environments: readonly EnvironmentStanding[], now: number): Html {
+function environmentTable(environments: readonly EnvironmentHealth[], now: number): Html {
   if (environments.length === 0) return html``;
   const rows = environments.map(
     (environment) =>
@@ -122,28 +119,41 @@ function environmentTable(environments: readonly EnvironmentStanding[], now: num
     </table>`;
 }
 
-function levelOf({ failed, waiting, withheld }: EnvironmentStanding): Level {
+function levelOf({ failed, waiting, withheld, liveKills }: EnvironmentHealth): Level {
   if (failed > 0) return 'trouble';
-  return waiting + withheld > 0 ? 'attention' : 'fine';
+  return waiting + withheld + liveKills > 0 ? 'attention' : 'fine';
 }
 
-function stateOf({ failed, waiting, drift, withheld }: EnvironmentStanding): string {
+function stateOf({ failed, waiting, drift, withheld, liveKills }: EnvironmentHealth): string {
   const parts = [
     ...(failed > 0 ? [`${String(failed)} failed`] : []),
     ...(waiting > 0 ? [`${String(waiting)} waiting`] : []),
     ...(withheld > 0 ? [`${String(withheld)} withheld`] : []),
+    ...(liveKills > 0 ? [plural(liveKills, 'live kill')] : []),
     ...(drift > 0 ? [`${String(drift)} changed outside git`] : []),
   ];
   return parts.length === 0 ? 'in line' : parts.join(', ');
 }
 
-function lastChangeOf({ lastChange }: EnvironmentStanding, now: number): Html {
+function lastChangeOf({ lastChange }: EnvironmentHealth, now: number): Html {
   if (lastChange === null) return html`<span class="soft">none in the runs kept</span>`;
   const { commit, startedAt } = lastChange;
   return html`${commit === null ? [] : commitOf(commit)} ${moment(startedAt, now)}`;
 }
 
 const MOST_WITHHELD = 50;
+
+function liveKillList(kills: readonly LiveKillDocument[]): Html {
+  if (kills.length === 0) return html``;
+  const more = kills.length - MOST_WITHHELD;
+  return html`<h3>${LIVE_KILLS_TITLE}</h3>
+    <ul class="held">
+      ${kills
+        .slice(0, MOST_WITHHELD)
+        .map((kill) => html`<li><strong>${untrusted(kill.id)}</strong>: ${sinceText(kill)}</li>`)}
+      ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
+    </ul>`;
+}
 
 function withheldList(withheld: readonly WithheldDocument[]): Html {
   if (withheld.length === 0) return html``;
@@ -159,4 +169,79 @@ function withheldList(withheld: readonly WithheldDocument[]): Html {
       )}
       ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
     </ul>`;
+}
+
+const FIRST = 8;
+
+/** Runs that told nothing new, one after the other, are one line: what happened is not lost among them. */
+interface Group {
+  readonly newest: RunRecord;
+  readonly oldest: RunRecord;
+  readonly count: number;
+}
+
+/** Newest first; the plan of the newest that has something to say stands open to be read. */
+function runList({ runs, name }: SourceView, now: number): Html {
+  if (runs.length === 0) return html``;
+  const groups = groupsOf(runs);
+  const older = groups.slice(FIRST);
+  return html`<h3>Runs</h3>
+    ${listOf(groups.slice(0, FIRST), now)} ${planOf(runs, name)}
+    ${
+      older.length === 0
+        ? []
+        : html`<details id="older-${name}">
+            <summary>Older runs</summary>
+            ${listOf(older, now)}
+          </details>`
+    }`;
+}
+
+function groupsOf(runs: readonly RunRecord[]): Group[] {
+  const groups: Group[] = [];
+  for (const run of runs) {
+    const last = groups.at(-1);
+    if (last !== undefined && isQuiet(run) && isQuiet(last.oldest)) {
+      groups[groups.length - 1] = { newest: last.newest, oldest: run, count: last.count + 1 };
+    } else groups.push({ newest: run, oldest: run, count: 1 });
+  }
+  return groups;
+}
+
+function isQuiet({ result, plan }: RunRecord): boolean {
+  return result === 'in-sync' && (plan?.withheld.length ?? 0) === 0;
+}
+
+function listOf(groups: readonly Group[], now: number): Html {
+  return html`<ol class="runs">
+    ${groups.map((group) => html`<li>${lineOf(group, now)}</li>`)}
+  </ol>`;
+}
+
+function lineOf({ newest, oldest, count }: Group, now: number): Html {
+  const { id, result, commit, subject, startedAt, durationMs, triggers, summary } = newest;
+  const { level, word } = RESULTS[result];
+  const link = html`<a id="run-${id}" href="runs/${encodeURIComponent(id)}">${word}</a>`;
+  const many =
+    count === 1
+      ? html``
+      : html`<span class="soft"
+          >${plural(count, 'look')}, since ${moment(oldest.startedAt, now)}</span
+        >`;
+  return html`${mark(level)}
+    <div>
+      ${link} ${commit === null ? [] : commitOf(commit)}
+      ${subject === null ? [] : untrusted(subject)} ${many}<br /><span class="soft"
+        >${moment(startedAt, now)}, ${duration(durationMs)}, ${triggerText(triggers)}</span
+      ><br />${untrusted(summary)}
+    </div>`;
+}
+
+function planOf(runs: readonly RunRecord[], name: string): Html {
+  const telling = runs.find((run) => !isQuiet(run) && run.text !== '');
+  if (telling === undefined) return html``;
+  return html`<details id="plan-${name}">
+    <summary>The last report with something in it</summary>
+    ${planTextOf(telling.text)}
+  </details>`;
 }

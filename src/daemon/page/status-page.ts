@@ -1,15 +1,17 @@
-import { html, type Html } from '../../html.js';
-import { standingOf, verdictOver, type SourceStanding, type Verdict } from '../standing.js';
-import type { DaemonView, SourceView } from '../view.js';
+import { html, type Html } from '../../platform/html.js';
+import { healthOf, verdictOver, type SourceHealth, type Verdict } from '../health.js';
+import type { DaemonView, SourceView, RunRecord } from '../view.js';
 import { documentOf } from './document.js';
 import { sourceArticle } from './source-article.js';
-import { mark, moment, untrusted } from './words.js';
+import { mark, moment, untrusted, duration, RESULTS, triggerText } from './phrases.js';
+import { clean } from '../../report/sanitize.js';
+import { planTextOf } from './plan-text.js';
 
 /** The page that somebody on call opens: the verdict first, then each source with what it is made of. */
 export function statusPage(view: DaemonView, now: number): string {
-  const sources = view.sources().map((source) => ({ source, standing: standingOf(source) }));
+  const sources = view.sources().map((source) => ({ source, health: healthOf(source) }));
   const verdict = verdictOver(
-    sources.map(({ source, standing }) => ({ name: source.name, verdict: standing.verdict })),
+    sources.map(({ source, health }) => ({ name: source.name, verdict: health.verdict })),
   );
   return documentOf({
     title: `${verdict.headline} · flaghoist`,
@@ -48,8 +50,65 @@ function verdictPanel({ level, headline, detail }: Verdict): Html {
 }
 
 function articleOf(
-  { source, standing }: { source: SourceView; standing: SourceStanding },
+  { source, health }: { source: SourceView; health: SourceHealth },
   now: number,
 ): Html {
-  return sourceArticle(source, standing, now);
+  return sourceArticle(source, health, now);
+}
+
+/** One run: how it ended, what it was about, and the whole report as the command would have printed it. */
+export function runPage(source: SourceView, run: RunRecord, now: number): string {
+  const { level, word } = RESULTS[run.result];
+  return documentOf({
+    title: `${word} · ${clean(source.name)} · flaghoist`,
+    isLive: false,
+    body: html`<header class="bar">
+        <nav><a href="../">Status</a></nav>
+      </header>
+      <main>
+        <div class="sheet verdict ${level}">
+          ${mark(level)}
+          <div>
+            <h1>${untrusted(source.name)}: ${word}</h1>
+            <p>${untrusted(run.summary)}</p>
+          </div>
+        </div>
+        <section class="sheet" aria-label="About this run">
+          <dl class="facts">
+            ${factsOf(run, now).map(
+              ([name, value]) =>
+                html`<dt>${name}</dt>
+                  <dd>${value}</dd>`,
+            )}
+          </dl>
+        </section>
+        <section class="sheet" aria-label="Report">${reportOf(run)}</section>
+      </main>`,
+  });
+}
+
+function factsOf(run: RunRecord, now: number): (readonly [string, Html])[] {
+  const { commit, subject, plan } = run;
+  return [
+    ['Run', html`<code>${run.id}</code>`],
+    ['Started', moment(run.startedAt, now)],
+    ['Took', html`${duration(run.durationMs)}, ${String(run.requests)} requests`],
+    ['Because of', html`${triggerText(run.triggers)}`],
+    ...(commit === null ? [] : [['Commit', commitFact(commit, subject)] as const]),
+    ['Exit code', html`${String(run.exitCode)}`],
+    ...(plan === null ? [] : [['Plan', planFact(run.id, plan.planHash)] as const]),
+  ];
+}
+
+function commitFact(commit: string, subject: string | null): Html {
+  return html`<code>${clean(commit)}</code> ${subject === null ? [] : untrusted(subject)}`;
+}
+
+function planFact(id: string, planHash: string): Html {
+  const href = `${encodeURIComponent(id)}/plan`;
+  return html`<code>${clean(planHash)}</code> <a href="${href}">as JSON</a>`;
+}
+
+function reportOf({ text }: RunRecord): Html {
+  return text.trim() === '' ? html`<p>This run printed no report.</p>` : planTextOf(text);
 }

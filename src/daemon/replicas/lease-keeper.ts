@@ -1,4 +1,4 @@
-import type { Time } from '../../api/time.js';
+import type { Time } from '../../platform/clock.js';
 import { FlaghoistError } from '../../errors.js';
 import type { Leases, LeaseTerm } from './leases.js';
 

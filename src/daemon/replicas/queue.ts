@@ -1,6 +1,6 @@
 import PgBoss from 'pg-boss';
 import { messageOf } from '../../errors.js';
-import type { Log } from '../../log.js';
+import type { Log } from '../../platform/log.js';
 import type { Trigger } from '../view.js';
 import type { Database } from './database.js';
 

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { Time } from '../../api/time.js';
+import type { Time } from '../../platform/clock.js';
 import { messageOf } from '../../errors.js';
-import type { Log } from '../../log.js';
-import type { Seat } from '../seat.js';
+import type { Log } from '../../platform/log.js';
+import type { Leadership } from '../source/leadership.js';
 import { Database } from './database.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { Leases } from './leases.js';
 import { MIGRATION } from './migrations.js';
 import { TriggerQueue } from './queue.js';
 import { SharedRecord } from './shared-record.js';
-import { NOTHING_HELD, SharedSeat } from './shared-seat.js';
+import { NOTHING_HELD, SharedLeadership } from './shared-leadership.js';
 
 export interface ReplicasOptions {
   /** `postgres://…` */
@@ -36,7 +36,7 @@ export class Replicas {
   readonly #record: SharedRecord;
   readonly #queue: TriggerQueue;
   readonly #databases: readonly Database[];
-  readonly #seats: SharedSeat[] = [];
+  readonly #leaderships: SharedLeadership[] = [];
   readonly #ending = new AbortController();
   #loops: Promise<unknown> = Promise.resolve();
   #trouble: string | null = null;
@@ -82,17 +82,17 @@ export class Replicas {
   }
 
   /** @param key see `SharedSeatOptions`. */
-  seat(key: string, log: Log): Seat {
+  leadership(key: string, log: Log): Leadership {
     const { id, id: replica } = this;
-    const seat = new SharedSeat({
+    const leadership = new SharedLeadership({
       ...{ key, replica, keeper: this.#keeper, queue: this.#queue, record: this.#record },
       log: log.child({ replica: id }),
     });
-    this.#seats.push(seat);
-    return seat;
+    this.#leaderships.push(leadership);
+    return leadership;
   }
 
-  /** To be called once all seats are made and attached. */
+  /** To be called once all leaderships are made and attached. */
   start(): void {
     this.#loops = Promise.all([this.#renew(), this.#beat()]);
   }
@@ -102,7 +102,7 @@ export class Replicas {
     this.#ending.abort();
     await this.#loops;
     try {
-      for (const seat of this.#seats) await seat.leave();
+      for (const leadership of this.#leaderships) await leadership.leave();
       await this.#record.leave();
       await this.#queue.close();
     } catch (error) {
@@ -125,7 +125,7 @@ export class Replicas {
         () => failures + 1,
       );
       // One slow answer says nothing yet.
-      for (const seat of this.#seats) seat.onCutOff(failures > 1);
+      for (const leadership of this.#leaderships) leadership.onCutOff(failures > 1);
       const pauseMs = leaseMs / BEATS / (failures === 0 ? 1 : BEATS);
       await time.sleep(pauseMs, signal).catch(() => undefined);
     }
@@ -134,13 +134,13 @@ export class Replicas {
   async #beat(): Promise<void> {
     const { time, leaseMs } = this.#options;
     const { signal } = this.#ending;
-    const queued = new Set<SharedSeat>();
+    const queued = new Set<SharedLeadership>();
     while (!signal.aborted) {
       try {
-        for (const seat of this.#seats) await this.#createQueue(seat, queued);
+        for (const leadership of this.#leaderships) await this.#createQueue(leadership, queued);
         const replicas = await this.#record.present(leaseMs);
         await this.#exchange();
-        await this.#settle(replicas);
+        await this.#release(replicas);
         this.#say(null);
       } catch (error) {
         this.#say(messageOf(error));
@@ -149,38 +149,38 @@ export class Replicas {
     }
   }
 
-  async #createQueue(seat: SharedSeat, queued: Set<SharedSeat>): Promise<void> {
-    if (queued.has(seat)) return;
-    await this.#queue.create(seat.key);
-    queued.add(seat);
+  async #createQueue(leadership: SharedLeadership, queued: Set<SharedLeadership>): Promise<void> {
+    if (queued.has(leadership)) return;
+    await this.#queue.create(leadership.key);
+    queued.add(leadership);
   }
 
   /** Takes what is free up to this replica's part, and gives back what is more. */
-  async #settle(replicas: number): Promise<void> {
-    const part = Math.ceil(this.#seats.length / replicas);
-    const held = this.#seats.filter(({ isHeld }) => isHeld);
+  async #release(replicas: number): Promise<void> {
+    const part = Math.ceil(this.#leaderships.length / replicas);
+    const held = this.#leaderships.filter(({ isLeader }) => isLeader);
     const surplus = held.filter(({ isIdle }) => isIdle).slice(0, Math.max(0, held.length - part));
-    for (const seat of surplus) await seat.leave();
+    for (const leadership of surplus) await leadership.leave();
     let room = part - held.length;
-    for (const seat of this.#seats) {
+    for (const leadership of this.#leaderships) {
       if (room <= 0) return;
-      if (seat.isHeld || !seat.isIdle) continue;
-      if (await seat.take()) room -= 1;
+      if (leadership.isLeader || !leadership.isIdle) continue;
+      if (await leadership.take()) room -= 1;
     }
   }
 
   async #exchange(): Promise<void> {
-    for (const seat of this.#seats) {
-      await seat.flush();
-      await seat.listen();
+    for (const leadership of this.#leaderships) {
+      await leadership.flush();
+      await leadership.listen();
     }
-    const holds = await this.#record.holds();
-    const known = new Map(this.#seats.map(({ key, lastRun }) => [key, lastRun]));
+    const holds = await this.#record.overrides();
+    const known = new Map(this.#leaderships.map(({ key, lastRun }) => [key, lastRun]));
     const runs = await this.#record.runsAfter(known);
-    for (const seat of this.#seats) {
-      seat.onShared({
-        runs: runs.filter(({ source }) => source === seat.key),
-        holds: holds.get(seat.key) ?? NOTHING_HELD,
+    for (const leadership of this.#leaderships) {
+      leadership.onShared({
+        runs: runs.filter(({ source }) => source === leadership.key),
+        holds: holds.get(leadership.key) ?? NOTHING_HELD,
       });
     }
   }
@@ -191,6 +191,6 @@ export class Replicas {
     const { log } = this.#options;
     if (trouble === null) log.info({}, 'database of the replicas within reach again');
     else log.error({ why: trouble }, 'database of the replicas out of reach');
-    for (const seat of this.#seats) seat.onTrouble(trouble);
+    for (const leadership of this.#leaderships) leadership.onTrouble(trouble);
   }
 }

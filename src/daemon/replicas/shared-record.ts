@@ -1,4 +1,4 @@
-import type { HoldState, SharedRun } from '../seat.js';
+import type { ActiveOverrides, SharedRun } from '../source/leadership.js';
 import type { Database } from './database.js';
 import { SCHEMA } from './migrations.js';
 
@@ -52,13 +52,13 @@ export class SharedRecord {
     return rows.map((row) => ({ ...row, number: Number(row.number) }));
   }
 
-  async holds(): Promise<ReadonlyMap<string, HoldState>> {
+  async overrides(): Promise<ReadonlyMap<string, ActiveOverrides>> {
     const rows = await this.#database.query<{
       source: string;
-      kind: keyof HoldState;
-      value: HoldState[keyof HoldState];
+      kind: keyof ActiveOverrides;
+      value: ActiveOverrides[keyof ActiveOverrides];
     }>(`select source, kind, value from ${SCHEMA}.hold`);
-    const bySource = new Map<string, HoldState>();
+    const bySource = new Map<string, ActiveOverrides>();
     for (const { source, kind, value } of rows) {
       const known = bySource.get(source) ?? { suspension: null, pin: null };
       bySource.set(source, { ...known, [kind]: value });
@@ -66,10 +66,10 @@ export class SharedRecord {
     return bySource;
   }
 
-  async setHold<K extends keyof HoldState>(
+  async setOverride<K extends keyof ActiveOverrides>(
     source: string,
     kind: K,
-    value: HoldState[K],
+    value: ActiveOverrides[K],
   ): Promise<void> {
     if (value === null) {
       const statement = `delete from ${SCHEMA}.hold where source = $1 and kind = $2`;

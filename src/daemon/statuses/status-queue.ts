@@ -1,7 +1,8 @@
 import { messageOf } from '../../errors.js';
 import type { CommitStatus } from '../../forge/forge.js';
-import type { Log } from '../../log.js';
-import { clean } from '../../report/clean.js';
+import { BoundedMap } from '../../platform/bounded-map.js';
+import type { Log } from '../../platform/log.js';
+import { clean } from '../../report/sanitize.js';
 import type { StatusTarget } from './target.js';
 
 /** A status on its way to a commit. */
@@ -35,8 +36,8 @@ export class StatusQueue {
   readonly #end = new AbortController();
   /** By commit and context, oldest first. */
   readonly #waiting = new Map<string, DueStatus>();
-  readonly #owed = new Map<string, DueStatus>();
-  readonly #shown = new Map<string, CommitStatus['state']>();
+  readonly #owed = new BoundedMap<string, DueStatus>(MOST_OWED);
+  readonly #shown = new BoundedMap<string, CommitStatus['state']>(MOST_REMEMBERED);
   #sending: Promise<void> | undefined;
 
   constructor(send: SendStatus, log: Log) {
@@ -82,7 +83,8 @@ export class StatusQueue {
   }
 
   #takeOwed(): void {
-    for (const [key, due] of this.#owed) if (!this.#waiting.has(key)) this.#waiting.set(key, due);
+    for (const [key, due] of this.#owed.entries())
+      if (!this.#waiting.has(key)) this.#waiting.set(key, due);
     this.#owed.clear();
   }
 
@@ -102,11 +104,10 @@ export class StatusQueue {
     const fields = { revision: commit, context, state };
     try {
       await this.#send(due, this.#end.signal);
-      this.#shown.delete(key);
-      remember(this.#shown, key, state, MOST_REMEMBERED);
+      this.#shown.set(key, state);
       this.#log.debug(fields, 'commit status');
     } catch (error) {
-      if (state !== 'pending') remember(this.#owed, key, due, MOST_OWED);
+      if (state !== 'pending') this.#owed.set(key, due);
       this.#log.warn({ ...fields, why: clean(messageOf(error)) }, 'commit status failed');
     }
   }
@@ -122,10 +123,4 @@ export class StatusQueue {
 
 function keyOf({ target, commit, context }: DueStatus): string {
   return JSON.stringify([target.repository, commit, context]);
-}
-
-function remember<T>(map: Map<string, T>, key: string, value: T, most: number): void {
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
 }

@@ -1,9 +1,9 @@
 import { FlaghoistError } from '../../errors.js';
-import type { CommitPlace } from '../../forge/forge.js';
-import { DEFAULT_API } from '../../forge/open-forge.js';
+import type { CommitTarget } from '../../forge/forge.js';
+import { DEFAULT_API } from '../../forge/open.js';
 
 /** A repository on a forge. */
-export type StatusTarget = Pick<CommitPlace, 'kind' | 'apiUrl' | 'repository'>;
+export type StatusTarget = Pick<CommitTarget, 'kind' | 'apiUrl' | 'repository'>;
 
 /** What the operator asked for; see `parseStatuses`. */
 export interface StatusChoice {

@@ -1,8 +1,8 @@
 import { Clone, type CloneOptions } from '../../git/clone.js';
-import { GitMemory } from '../../git/git-memory.js';
-import { commitIn } from '../../git/commit-summary.js';
-import { addsKill } from '../../stages/added-kills.js';
-import { openCommit, type Source } from '../../stages/source.js';
+import { GitCache } from '../../git/cache.js';
+import { commitIn } from '../../git/log.js';
+import { addsKill } from '../../kill/newer-commit.js';
+import { openCommit, type Source } from '../../git/spec-source.js';
 import type { Checkout } from '../../git/checkout.js';
 import type { CommitView } from '../view.js';
 import type { Seen, Upstream } from './upstream.js';
@@ -16,7 +16,7 @@ export class RemoteUpstream implements Upstream {
   readonly #clone: Clone;
   #last: Seen | null = null;
   /** Of the runs: what a look lists is what the run after it reads. */
-  #memory = new GitMemory();
+  #memory = new GitCache();
 
   /** @throws FlaghoistError `USAGE` branch or path are no such thing. */
   constructor(options: CloneOptions) {
@@ -27,7 +27,7 @@ export class RemoteUpstream implements Upstream {
     this.#clone = new Clone(options);
   }
 
-  async look(signal: AbortSignal): Promise<Seen> {
+  async poll(signal: AbortSignal): Promise<Seen> {
     const commit = await this.#clone.fetch(signal);
     if (this.#last?.commit?.commit !== commit.commit) this.#last = { commit, localFiles: null };
     return this.#last;
@@ -37,7 +37,7 @@ export class RemoteUpstream implements Upstream {
     return this.#with(commit, async (checkout) => commitIn(checkout, commit));
   }
 
-  async open(commit: string | null, memory?: GitMemory): Promise<Source> {
+  async open(commit: string | null, memory?: GitCache): Promise<Source> {
     if (commit === null) throw new Error('bug: a clone has no files on disk');
     this.#memory = memory ?? this.#memory;
     return openCommit(await this.#clone.checkout(commit, memory), commit);

@@ -1,5 +1,5 @@
-import type { GitMemory } from '../../git/git-memory.js';
-import type { Source } from '../../stages/source.js';
+import type { GitCache } from '../../git/cache.js';
+import type { Source } from '../../git/spec-source.js';
 import type { CommitView } from '../view.js';
 
 /** What an upstream was seen to hold. */
@@ -26,14 +26,14 @@ export interface Upstream {
    * @param signal gives up what may take long.
    * @throws FlaghoistError `GIT`, `SPECS_INVALID` it cannot be seen.
    */
-  look(signal: AbortSignal): Promise<Seen>;
+  poll(signal: AbortSignal): Promise<Seen>;
   /**
    * What a run reads. To be disposed of.
    *
    * @param commit full hash of one that was seen, or comes before one; null: the files on disk.
    * @param memory of what git said in earlier runs.
    */
-  open(commit: string | null, memory?: GitMemory): Promise<Source>;
+  open(commit: string | null, memory?: GitCache): Promise<Source>;
   /** @param commit full hash of one that was seen, or comes before one. */
   describe(commit: string): Promise<CommitView>;
   /** Whether a commit orders a kill that the one before does not. */

@@ -1,11 +1,11 @@
-import { NO_KEYS, sameKeys } from '../../kinds/key-list.js';
+import { NO_KEYS, sameKeys } from '../../model/segment-keys.js';
 import type { ActualActivation } from '../../model/actual.js';
-import type { DesiredActivation } from '../../model/desired.js';
-import { objectId, type ObjectRef } from '../../model/object-id.js';
+import type { DesiredActivation, DesiredFlag } from '../../model/desired.js';
+import { objectId, type ObjectRef, keyOf } from '../../model/ref.js';
 import type { Change, Plan } from '../../model/plan.js';
-import type { PlanInput } from '../plan-input.js';
+import { flagEntry, segmentEntry, entriesOf, type FlagEntry } from '../../model/state.js';
+import type { PlanInput } from '../input.js';
 import type { PlannedEnvironment } from '../policy.js';
-import { concernedFlags } from './concerned.js';
 import {
   questionsOf,
   segmentList,
@@ -16,6 +16,8 @@ import {
   type ServedDefinition,
   type WholeDefinition,
 } from './served-definition.js';
+import { plannedKind } from '../objects/kinds.js';
+import { namesIn, namesInLive } from '../order/references.js';
 
 /** One environment before and after the plan: all that is known of who is served what. */
 export interface EnvironmentSides {
@@ -44,7 +46,7 @@ export interface ListSides {
 export function environmentSides(plan: Plan, input: PlanInput): EnvironmentSides[] {
   const byId = new Map(plan.changes.map((change) => [change.id, change]));
   const changed = new Set(plan.changes.map(({ ref }) => ref.environment));
-  const concernedIn = concernedFlags(plan.changes, input);
+  const concernedIn = affectedFlags(plan.changes, input);
   return input.policy.environments
     .filter(({ name }) => changed.has(name))
     .map((environment) => {
@@ -61,18 +63,20 @@ type ChangesById = ReadonlyMap<string, Change>;
 
 function flagsIn(
   environment: PlannedEnvironment,
-  concerned: Iterable<string>,
+  affected: Iterable<string>,
   byId: ChangesById,
   input: PlanInput,
 ): Map<string, FlagSides> {
   const sides = new Map<string, FlagSides>();
-  const names = new Set(concerned);
+  const names = new Set(affected);
   // A set that grows while it is walked is walked to its new end.
   for (const name of names) {
     const found = sidesOf(name, environment, byId, input);
     if (!found) continue;
     sides.set(name, found);
-    for (const question of [found.before, found.after].flatMap(questionsOf)) {
+    // What a restore would serve is told of flags that change and are killed.
+    const restored = found.change && found.after?.restored;
+    for (const question of [found.before, found.after, restored].flatMap(questionsOf)) {
       if (question.about === 'flag') names.add(question.flag);
     }
   }
@@ -107,10 +111,9 @@ function definitionBefore(
 ): WholeDefinition | null | undefined {
   const live = actual.flags.get(name)?.definitions.get(environment.name);
   if (live !== undefined) return live && wholeFromWire(live);
-  const spec = desired.flags.get(name)?.environments.get(environment.configName);
+  const spec = desired.flags.get(name)?.environments.get(environment.name);
   if (!spec) return undefined;
-  const entry = state.get(`flag/${name}`);
-  const base = entry?.kind === 'flag' ? entry.environments[environment.id]?.spec : undefined;
+  const base = flagEntry(state, name)?.environments[environment.id]?.spec;
   return base && { fields: { ...spec.creation, ...base }, segments: {} };
 }
 
@@ -123,7 +126,7 @@ function definitionAfter(
   if (!change) return before;
   if (change.action === 'delete') return null;
   if (change.action !== 'create') return before && withChanges(before, change.fields);
-  const spec = desired.flags.get(name)?.environments.get(environment.configName);
+  const spec = desired.flags.get(name)?.environments.get(environment.name);
   if (!spec) throw new Error(`bug: ${change.id} is created without a spec`);
   return withChanges({ fields: spec.creation, segments: {} }, changedValues(change));
 }
@@ -153,9 +156,8 @@ function segmentsIn(
   const names = new Set([...desired.segments.keys(), ...actual.segments.keys()]);
   const sides = [...names].flatMap((name) => {
     const live = actual.segments.get(name)?.environments.get(environment.name);
-    const spec = desired.segments.get(name)?.environments.get(environment.configName);
-    const entry = state.get(`segment/${name}`);
-    const base = entry?.kind === 'segment' ? entry.environments[environment.id]?.spec : undefined;
+    const spec = desired.segments.get(name)?.environments.get(environment.name);
+    const base = segmentEntry(state, name)?.environments[environment.id]?.spec;
     const before = keysBefore(live, spec, base);
     const change = byId.get(objectId({ kind: 'segment', name, environment: environment.name }));
     if (!before) return [];
@@ -180,4 +182,92 @@ function keysBefore(
   const remembered = live ? live.assumedKeys : base?.keys;
   if (!spec?.keys || !remembered) return undefined;
   return sameKeys(spec.keys.digest, remembered) ? spec.keys.keys : undefined;
+}
+
+/**
+ * Names of the flags that may serve something else once the changes are made in an environment: those that change, and
+ * those whose definition asks about one of these or about a segment that changes, by way of any number of flags.
+ *
+ * @returns what finds them, made once for all environments.
+ */
+function affectedFlags(
+  changes: readonly Change[],
+  input: PlanInput,
+): (environment: PlannedEnvironment) => Set<string> {
+  const remembered = askersByBases(input);
+  return (environment) => {
+    const seen = askersSeen(environment, input);
+    const here = changes.filter(({ ref }) => ref.environment === environment.name);
+    const concerned = new Set(here.filter(isOfDefinition).map(({ ref }) => ref.name));
+    const reached = new Set(here.map(({ ref }) => keyOf(ref.kind, ref.name)));
+    // A set that grows while it is walked is walked to its new end.
+    for (const key of reached) {
+      const unseen = remembered.get(key)?.filter((flag) => !isSeen(flag, environment, input)) ?? [];
+      for (const flag of [...(seen.get(key) ?? []), ...unseen]) {
+        concerned.add(flag);
+        reached.add(keyOf('flag', flag));
+      }
+    }
+    return concerned;
+  };
+}
+
+function isOfDefinition({ ref }: Change): boolean {
+  return plannedKind(ref.kind).reaches === 'by-definition';
+}
+
+function isSeen(flag: string, { name }: PlannedEnvironment, { actual }: PlanInput): boolean {
+  return actual.flags.get(flag)?.definitions.has(name) === true;
+}
+
+/** `KIND/NAME` → the flags that name it where this run looked. */
+type Askers = ReadonlyMap<string, readonly string[]>;
+
+function askersSeen(environment: PlannedEnvironment, { actual }: PlanInput): Askers {
+  const askers = new Map<string, string[]>();
+  for (const [flag, { definitions }] of actual.flags) {
+    const live = definitions.get(environment.name);
+    if (live) addAsker(askers, flag, namesInLive(live));
+  }
+  return askers;
+}
+
+/** The same by what is remembered, which counts where this run did not look; see `definitionBefore`. */
+function askersByBases({ desired, state }: PlanInput): Askers {
+  const askers = new Map<string, string[]>();
+  for (const entry of entriesOf(state, 'flag')) {
+    addAsker(askers, entry.name, namedByBases(entry, desired.flags.get(entry.name)));
+  }
+  return askers;
+}
+
+function addAsker(askers: Map<string, string[]>, flag: string, keys: readonly string[]): void {
+  for (const key of keys) {
+    const known = askers.get(key);
+    if (known) known.push(flag);
+    else askers.set(key, [flag]);
+  }
+}
+
+const namesOfEntry = new WeakMap<FlagEntry, readonly string[]>();
+
+/**
+ * What the definitions that are remembered name in any environment: a few more than in one. An entry never changes,
+ * and most are the same from run to run.
+ */
+function namedByBases(entry: FlagEntry, flag: DesiredFlag | undefined): readonly string[] {
+  const known = namesOfEntry.get(entry);
+  if (known) return known;
+  const bases = Object.values(entry.environments);
+  const rules = bases.flatMap(({ spec }) => spec?.rules ?? []);
+  const names = [...new Set(namesIn(rules))];
+  if (bases.every(({ spec }) => spec?.rules !== undefined)) {
+    namesOfEntry.set(entry, names);
+    return names;
+  }
+  // Rules that are not managed are taken to be those that a creation would bring.
+  const created = [...(flag?.environments.values() ?? [])].flatMap(
+    ({ creation }) => creation.rules,
+  );
+  return [...names, ...namesIn(created)];
 }

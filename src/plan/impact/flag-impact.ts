@@ -1,24 +1,27 @@
-import { byCodeUnits, sortedSet } from '../../kinds/json.js';
 import type { FlagImpact, KeyCount, Move, Range } from '../../model/impact.js';
-import type { Felt, GroupOutlook } from './analysis.js';
-import { certainOutlook, isExact, type Parts } from './parts.js';
+import { byCodeUnits, sortedSet } from '../../model/json.js';
+import type { AffectedGroups, GroupShift } from './analysis.js';
+import { certainDistribution, isExact, type Bounds } from './distribution.js';
 import { isMove, pairOf, WHOLE } from './serving.js';
 
-const NOBODY = certainOutlook(new Map());
-const NOTHING: Parts = { least: 0, most: 0 };
+const NOBODY = certainDistribution(new Map());
+const NOTHING: Bounds = { least: 0, most: 0 };
 /** What adding up shares of other flags may be off by; far below a key, and a hundredth of a per cent. */
 const ROUNDING = 1e-6;
 
 /** What a change does to one flag, in figures. */
-export function flagImpact({ analysis, concerned }: Felt, environment: string): FlagImpact {
+export function flagImpact(
+  { analysis, affected }: AffectedGroups,
+  environment: string,
+): FlagImpact {
   const { flag, traffic: everybody, groups, keysLeft } = analysis;
-  const traffic = concerned ? NOBODY : everybody;
-  const counted = concerned ? groups.filter(({ group }) => concerned(group)) : groups;
-  const ids = [traffic, ...counted.map(({ outlook }) => outlook)]
+  const traffic = affected ? NOBODY : everybody;
+  const counted = affected ? groups.filter(({ group }) => affected(group)) : groups;
+  const ids = [traffic, ...counted.map(({ shift }) => shift)]
     .flatMap(({ pairs }) => [...pairs.keys()])
     .filter((id) => isMove(pairOf(id)));
-  const left = concerned ? 0 : keysLeft;
-  const moved = keyCount(counted, ({ outlook }) => outlook.moved);
+  const left = affected ? 0 : keysLeft;
+  const moved = keyCount(counted, ({ shift }) => shift.moved);
   return {
     flag,
     environment,
@@ -29,20 +32,22 @@ export function flagImpact({ analysis, concerned }: Felt, environment: string): 
       .map((id) => moveOf(id, traffic.pairs.get(id), counted))
       .filter((move) => move.traffic.atMost + move.keys.atMost > 0)
       .sort(largestFirst),
-    bounded: left > 0 || [{ outlook: traffic }, ...counted].some(({ outlook }) => !outlook.whole),
+    bounded: left > 0 || [{ shift: traffic }, ...counted].some(({ shift }) => !shift.whole),
   };
 }
 
 /** Whether the flag serves anybody anything else than before, as far as can be told. */
-export function isFelt({ traffic, keys }: FlagImpact): boolean {
+export function isAffected({ traffic, keys }: FlagImpact): boolean {
   return traffic.atMost + keys.atMost > 0;
 }
 
-function moveOf(id: string, traffic: Parts | undefined, groups: readonly GroupOutlook[]): Move {
-  const partsOf = ({ outlook }: GroupOutlook): Parts => outlook.pairs.get(id) ?? NOTHING;
+function moveOf(id: string, traffic: Bounds | undefined, groups: readonly GroupShift[]): Move {
+  const partsOf = ({ shift }: GroupShift): Bounds => shift.pairs.get(id) ?? NOTHING;
   const names = groups.filter((each) => partsOf(each).most > 0).flatMap(({ group }) => group.names);
+  const { from, to } = pairOf(id);
   return {
-    ...pairOf(id),
+    from: from?.treatment ?? null,
+    to: to?.treatment ?? null,
     traffic: percent(traffic ?? NOTHING),
     keys: keyCount(groups, partsOf),
     names: sortedSet(names),
@@ -61,16 +66,13 @@ function largestFirst(a: Move, b: Move): number {
  * Two decimals: without other flags the parts are whole hundredths of a per cent. What happens to few is never rounded
  * to what happens to nobody.
  */
-function percent({ least, most }: Parts): Range {
+function percent({ least, most }: Bounds): Range {
   const smallest = most > ROUNDING ? 1 : 0;
   return { atLeast: Math.round(least) / 100, atMost: Math.max(Math.round(most), smallest) / 100 };
 }
 
 /** Where hashing decides, the average, rounded outwards to whole keys. */
-function keyCount(
-  groups: readonly GroupOutlook[],
-  partsOf: (group: GroupOutlook) => Parts,
-): KeyCount {
+function keyCount(groups: readonly GroupShift[], partsOf: (group: GroupShift) => Bounds): KeyCount {
   let [least, most] = [0, 0];
   let certain = true;
   for (const each of groups) {

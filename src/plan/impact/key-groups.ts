@@ -1,16 +1,16 @@
-import { byCodeUnits } from '../../kinds/json.js';
-import { findSorted } from '../../kinds/sorted.js';
+import { byCodeUnits } from '../../model/json.js';
+import { findSorted } from '../../model/collections.js';
 import type { ListSides } from './environment-sides.js';
 import type { ListId, ServedDefinition } from './served-definition.js';
 import type { Serving } from './serving.js';
 
 /** How a key stands to a list in which it is, before the plan or after it. */
-export type Standing = 'kept' | 'added' | 'removed';
+export type Membership = 'kept' | 'added' | 'removed';
 
 /** Keys that nothing that is known tells apart: they stand in the same lists and are the same targets. */
 export interface KeyGroup {
   /** Lists that hold them, in code-unit order; others that are known do not. */
-  readonly lists: ReadonlyMap<ListId, Standing>;
+  readonly lists: ReadonlyMap<ListId, Membership>;
   /** Flag → what they get there as individual targets. */
   readonly targets: ReadonlyMap<string, TargetSides>;
   /** Number of keys; infinite for the traffic that stands in no list. */
@@ -39,7 +39,7 @@ export interface KeyIndex {
 }
 
 interface Combination {
-  readonly lists: ReadonlyMap<ListId, Standing>;
+  readonly lists: ReadonlyMap<ListId, Membership>;
   count: number;
 }
 
@@ -68,10 +68,10 @@ function indexOf(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
   const none: Combination = { lists: new Map(), count: 0 };
   for (const [list, { before, added, removed }] of sortedByName(lists)) {
     // Keys that stood alike so far, and stand alike to this list, go on together.
-    const next = new Map<Combination, Map<Standing, Combination>>();
-    const move = (key: string, standing: Standing): void => {
+    const next = new Map<Combination, Map<Membership, Combination>>();
+    const move = (key: string, standing: Membership): void => {
       const last = combinationOf.get(key) ?? none;
-      const steps = next.get(last) ?? new Map<Standing, Combination>();
+      const steps = next.get(last) ?? new Map<Membership, Combination>();
       next.set(last, steps);
       let combination = steps.get(standing);
       if (!combination) {
@@ -91,7 +91,7 @@ function indexOf(lists: ReadonlyMap<ListId, ListSides>): KeyIndex {
 }
 
 /** What of the environment one flag's keys depend on: its own definition and those of the flags that it asks about. */
-export interface Reach {
+export interface Audience {
   readonly lists: ReadonlySet<ListId>;
   readonly flags: ReadonlyMap<string, DefinitionSides>;
 }
@@ -102,7 +102,10 @@ export interface DefinitionSides {
 }
 
 /** The groups in which the listed keys of a flag fall, the largest first; together with `TRAFFIC` they are all keys. */
-export function keyGroups({ combinationOf, combinations }: KeyIndex, reach: Reach): KeyGroup[] {
+export function keyGroups(
+  { combinationOf, combinations }: KeyIndex,
+  audience: Audience,
+): KeyGroup[] {
   const groups = new Map<string, GrowingGroup>();
   const add = (
     lists: KeyGroup['lists'],
@@ -116,15 +119,15 @@ export function keyGroups({ combinationOf, combinations }: KeyIndex, reach: Reac
     return group;
   };
   const singled = new Map<Combination, number>();
-  for (const [key, targets] of targetsOf(reach)) {
+  for (const [key, targets] of targetsOf(audience)) {
     const combination = combinationOf.get(key);
     if (combination) singled.set(combination, (singled.get(combination) ?? 0) + 1);
-    const group = add(projected(combination?.lists, reach), targets, 1);
+    const group = add(projected(combination?.lists, audience), targets, 1);
     group.names.push(key);
   }
   for (const combination of combinations) {
     const count = combination.count - (singled.get(combination) ?? 0);
-    const lists = projected(combination.lists, reach);
+    const lists = projected(combination.lists, audience);
     if (count > 0 && lists.size > 0) add(lists, new Map(), count);
   }
   return [...groups.values()].sort((a, b) => b.count - a.count);
@@ -135,12 +138,12 @@ interface GrowingGroup extends KeyGroup {
   readonly names: string[];
 }
 
-function projected(lists: KeyGroup['lists'] | undefined, reach: Reach): KeyGroup['lists'] {
-  return new Map([...(lists ?? [])].filter(([list]) => reach.lists.has(list)));
+function projected(lists: KeyGroup['lists'] | undefined, audience: Audience): KeyGroup['lists'] {
+  return new Map([...(lists ?? [])].filter(([list]) => audience.lists.has(list)));
 }
 
 /** Every individual target of these flags, in code-unit order, with what it gets at each. */
-function targetsOf({ flags }: Reach): [string, ReadonlyMap<string, TargetSides>][] {
+function targetsOf({ flags }: Audience): [string, ReadonlyMap<string, TargetSides>][] {
   const targets = new Map<string, Map<string, TargetSides>>();
   for (const [flag, { before, after }] of sortedByName(flags)) {
     const keys = new Set([...(before?.targets.keys() ?? []), ...(after?.targets.keys() ?? [])]);

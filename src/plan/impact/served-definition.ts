@@ -1,11 +1,13 @@
-import type { WireDefinition } from '../../api/wire.js';
-import type { Definition, Matcher } from '../../kinds/flag.js';
-import { definitionFromWire } from '../../kinds/flag-wire.js';
-import { canonicalJson, type Json } from '../../kinds/json.js';
-import { canonicalMatcher, dependencyOf, segmentOf } from '../../kinds/matcher.js';
+import { keyOf } from '../../model/ref.js';
+import { ownMember } from '../../model/collections.js';
+import type { WireDefinition } from '../../admin-api/wire.js';
+import type { Definition, Matcher, Treatment } from '../../model/flag/flag.js';
+import { definitionFromWire } from '../../model/flag/wire.js';
+import { canonicalJson, sha256, type Json } from '../../model/json.js';
+import { canonicalMatcher, dependencyOf, segmentOf } from '../../model/matcher/canonical.js';
 import type { FieldChange } from '../../model/plan.js';
 import { isTargetPath, treatmentOfTargetPath } from '../fields.js';
-import { bucketServing, constantServing, type Serving } from './serving.js';
+import { bucketServing, constantServing, type Served, type Serving } from './serving.js';
 
 /** A definition and what of it no spec can say: segments that a treatment targets whole. */
 export interface WholeDefinition {
@@ -33,8 +35,10 @@ export interface ServedDefinition {
   /** In the order in which they are tried, after the killing and the individual targets. */
   readonly branches: readonly Branch[];
   readonly otherwise: Serving;
-  /** Keys that matchers list one by one. */
+  /** Keys that matchers list one by one; of a killed definition those of the restored one. */
   readonly listedKeys: ReadonlyMap<ListId, readonly string[]>;
+  /** What a killed definition would be without the kill. */
+  readonly restored?: ServedDefinition;
 }
 
 export interface Branch {
@@ -55,7 +59,7 @@ export function withChanges(
 ): WholeDefinition {
   const plain = changes.filter(({ path }) => !isTargetPath(path));
   const written = Object.fromEntries(plain.map(({ path, after }) => [path.slice(1), after]));
-  const changed = { ...fields, ...written };
+  const changed: Required<Definition> = { ...fields, ...written };
   const targets = new Map(Object.entries(changed.targets));
   for (const { path, keys } of changes) {
     if (!keys || !isTargetPath(path)) continue;
@@ -67,7 +71,22 @@ export function withChanges(
   // Targets go with their treatment.
   const names = changed.treatments.map(({ name }) => name);
   const left = names.map((name) => [name, targets.get(name) ?? []] as const);
-  return { fields: { ...changed, targets: Object.fromEntries(left) }, segments };
+  const treatments = withLiveConfigurations(changed.treatments, fields.treatments);
+  return { fields: { ...changed, treatments, targets: Object.fromEntries(left) }, segments };
+}
+
+/** A configuration that a spec does not name stays as it is. */
+function withLiveConfigurations(
+  written: readonly Treatment[],
+  live: readonly Treatment[],
+): readonly Treatment[] {
+  if (written === live) return live;
+  const held = new Map(live.map(({ name, configuration }) => [name, configuration]));
+  return written.map((treatment) => {
+    const configuration = held.get(treatment.name);
+    const isSaid = treatment.configuration !== undefined || configuration === undefined;
+    return isSaid ? treatment : { ...treatment, configuration };
+  });
 }
 
 /**
@@ -77,18 +96,24 @@ export function withChanges(
 export function servedDefinition(whole: WholeDefinition): ServedDefinition {
   const { fields, segments } = whole;
   const { defaultTreatment, trafficAllocation, killed } = fields;
-  const listedKeys = new Map<ListId, readonly string[]>();
+  const servedBy = servedByName(fields.treatments);
   if (killed) {
-    const everybody = constantServing(defaultTreatment);
-    return { whole, targets: new Map(), branches: [], otherwise: everybody, listedKeys };
+    const everybody = constantServing(servedBy(defaultTreatment));
+    const restored = servedDefinition({ ...whole, fields: { ...fields, killed: false } });
+    const nothingElse = { targets: new Map(), branches: [], otherwise: everybody };
+    return { whole, ...nothingElse, listedKeys: restored.listedKeys, restored };
   }
+  const listedKeys = new Map<ListId, readonly string[]>();
   const bucketed = (buckets: (typeof fields)['defaultRule']): Serving =>
-    bucketServing(buckets, { allocation: trafficAllocation, unallocated: defaultTreatment });
+    bucketServing(buckets, servedBy, {
+      allocation: trafficAllocation,
+      unallocated: servedBy(defaultTreatment),
+    });
   const names = fields.treatments.map(({ name }) => name);
   const targeted = names.flatMap((name) =>
-    (segments[name] ?? []).map((segment): Branch => {
+    (ownMember(segments, name) ?? []).map((segment): Branch => {
       const question = { about: 'list', list: segmentList(segment), negated: false } as const;
-      return { questions: [question], serving: constantServing(name) };
+      return { questions: [question], serving: constantServing(servedBy(name)) };
     }),
   );
   const rules = fields.rules.map(({ matchers, buckets }): Branch => {
@@ -97,7 +122,7 @@ export function servedDefinition(whole: WholeDefinition): ServedDefinition {
   });
   return {
     whole,
-    targets: targetServings(fields, names),
+    targets: targetServings(fields, names, servedBy),
     branches: [...targeted, ...rules],
     otherwise: bucketed(fields.defaultRule),
     listedKeys,
@@ -109,18 +134,38 @@ export function questionsOf(served: ServedDefinition | null | undefined): readon
 }
 
 export function segmentList(segment: string): ListId {
-  return `segment/${segment}`;
+  return keyOf('segment', segment);
+}
+
+/** A treatment with its configuration, by name; the same value each time. */
+function servedByName(treatments: readonly Treatment[]): (name: string) => Served {
+  const known = new Map<string, Served>();
+  for (const { name, configuration } of treatments) {
+    known.set(name, { treatment: name, configuration: configurationText(configuration) });
+  }
+  return (name) => {
+    const served = known.get(name) ?? { treatment: name, configuration: '' };
+    known.set(name, served);
+    return served;
+  };
+}
+
+/** Of bounded length, however large the configuration is. */
+function configurationText(configuration: Json | undefined): string {
+  if (configuration === undefined || configuration === null) return '';
+  return sha256(canonicalJson(configuration));
 }
 
 /** A key that two treatments target gets the first. */
 function targetServings(
   { targets }: Required<Definition>,
   names: readonly string[],
+  servedBy: (name: string) => Served,
 ): Map<string, Serving> {
   const servings = new Map<string, Serving>();
   for (const name of names) {
-    const serving = constantServing(name);
-    for (const key of targets[name] ?? []) {
+    const serving = constantServing(servedBy(name));
+    for (const key of ownMember(targets, name) ?? []) {
       if (!servings.has(key)) servings.set(key, serving);
     }
   }

@@ -1,8 +1,8 @@
-import type { Bucket } from '../../kinds/flag.js';
+import type { Bucket } from '../../model/flag/flag.js';
 
 /** What becomes of the keys that end at one point of a definition: at a rule, a target, the default rule. */
 export interface Serving {
-  /** The treatment of each of the 100 places that hashing can give a key; null: `control`. */
+  /** What a key gets at each of the 100 places that hashing can give it. */
   readonly places: readonly Served[];
   /** Per cent of the keys, by a second and independent hash, that get what `places` say. */
   readonly allocation: number;
@@ -10,8 +10,14 @@ export interface Serving {
   readonly unallocated: Served;
 }
 
-/** A treatment; null: there is none, and whoever asks is answered `control`. */
-export type Served = string | null;
+/** What a key gets; null: there is no definition, and whoever asks is answered `control`. */
+export type Served = ServedTreatment | null;
+
+export interface ServedTreatment {
+  readonly treatment: string;
+  /** Equal texts stand for equal configurations; empty: the treatment has none. */
+  readonly configuration: string;
+}
 
 export interface Pair {
   readonly from: Served;
@@ -26,31 +32,40 @@ export const WHOLE = 10_000;
 const PLACES = 100;
 
 export function pairKey({ from, to }: Pair): string {
-  return JSON.stringify([from, to]);
+  return JSON.stringify([from, to].map((each) => each && [each.treatment, each.configuration]));
 }
 
 export function pairOf(key: string): Pair {
-  const [from, to] = JSON.parse(key) as [Served, Served];
-  return { from, to };
+  const [from, to] = (JSON.parse(key) as ([string, string] | null)[]).map(
+    (each): Served => each && { treatment: each[0], configuration: each[1] },
+  );
+  return { from: from ?? null, to: to ?? null };
 }
 
+/** Whether a key gets another treatment, or the same with another configuration. */
 export function isMove({ from, to }: Pair): boolean {
-  return from !== to;
+  return from?.treatment !== to?.treatment || from?.configuration !== to?.configuration;
 }
 
-export function constantServing(treatment: Served): Serving {
-  const places = Array.from({ length: PLACES }, () => treatment);
-  return { places, allocation: 100, unallocated: treatment };
+export function constantServing(served: Served): Serving {
+  const places = Array.from({ length: PLACES }, () => served);
+  return { places, allocation: 100, unallocated: served };
 }
 
-/** Buckets are laid end to end over the places, in their order: that is how the service splits traffic. */
+/**
+ * Buckets are laid end to end over the places, in their order: that is how the service splits traffic.
+ *
+ * @param servedBy what a key gets by the name of its treatment.
+ */
 export function bucketServing(
   buckets: readonly Bucket[],
+  servedBy: (treatment: string) => Served,
   { allocation, unallocated }: Pick<Serving, 'allocation' | 'unallocated'>,
 ): Serving {
-  const laid = buckets.flatMap(({ treatment, size }) =>
-    Array.from({ length: size }, () => treatment),
-  );
+  const laid = buckets.flatMap(({ treatment, size }) => {
+    const served = servedBy(treatment);
+    return Array.from({ length: size }, () => served);
+  });
   const places = Array.from({ length: PLACES }, (_, place) => laid[place] ?? null);
   return { places, allocation, unallocated };
 }
@@ -60,11 +75,11 @@ export function bucketServing(
  * the shares are exact without knowing who is where.
  */
 export function sharesOf(before: Serving, after: Serving): Shares {
-  const shares = new Map<string, number>();
+  const found = new Map<Served, Map<Served, number>>();
   const add = (from: Served, to: Served, parts: number): void => {
     if (parts === 0) return;
-    const key = pairKey({ from, to });
-    shares.set(key, (shares.get(key) ?? 0) + parts);
+    const goals = found.get(from) ?? new Map<Served, number>();
+    found.set(from, goals.set(to, (goals.get(to) ?? 0) + parts));
   };
   const low = Math.min(before.allocation, after.allocation);
   const high = Math.max(before.allocation, after.allocation);
@@ -77,5 +92,17 @@ export function sharesOf(before: Serving, after: Serving): Shares {
     else add(from, after.unallocated, high - low);
   }
   add(before.unallocated, after.unallocated, (100 - high) * PLACES);
+  return sharesByKey(found);
+}
+
+/** Two values may mean the same, so that what is found for them is added up. */
+function sharesByKey(found: ReadonlyMap<Served, ReadonlyMap<Served, number>>): Shares {
+  const shares = new Map<string, number>();
+  for (const [from, goals] of found) {
+    for (const [to, parts] of goals) {
+      const key = pairKey({ from, to });
+      shares.set(key, (shares.get(key) ?? 0) + parts);
+    }
+  }
   return shares;
 }

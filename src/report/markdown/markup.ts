@@ -1,8 +1,9 @@
-import { clean } from '../clean.js';
+import { clean } from '../sanitize.js';
 
 /**
- * Markdown that this program wrote. Only the functions of this file make any, and they let text of others in escaped: a
- * report built of it cannot be broken, or made to speak to somebody, by what a commit or a spec holds.
+ * Markdown that this program wrote. Only the functions of this file make any, and they escape text
+ * that comes from elsewhere: what a commit or a spec holds can neither break a report nor make it
+ * address anybody.
  */
 export class Markup {
   readonly #text: string;
@@ -25,8 +26,11 @@ export class Markup {
   }
 }
 
-/** A template of our own Markdown (not called `md`, which a formatter would take for a document); strings that are put in are escaped, `Markup` is not. */
-export function ours(
+/**
+ * A template of our own Markdown. Strings that are put in are escaped, `Markup` is not. The
+ * function is not called `md`, because a formatter would take the template for a document.
+ */
+export function trusted(
   words: TemplateStringsArray,
   ...values: readonly (string | number | Markup)[]
 ): Markup {
@@ -41,26 +45,30 @@ export function joined(parts: readonly Markup[], separator: string): Markup {
   return Markup.own(parts.map(String).join(separator));
 }
 
-/** Something to be read letter by letter: a name, a hash. In a table and in HTML it means the same. */
+/** A name or a hash, as code that reads the same in a table and in HTML. */
 export function code(text: string): Markup {
   return Markup.own(`<code>${entities(clean(text))}</code>`);
 }
 
-/** A link, where `url` is one that may be followed; otherwise the label alone. */
+/** A link, where `url` is one that may be followed (http or https); otherwise the label alone. */
 export function link(label: string, url: string): Markup {
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return ours`${label}`;
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return trusted`${label}`;
   // Nothing that ends the target early is left in it.
   const target = new URL(url).href.replace(/[^\w\-.~:/?#@&=+,;%]/g, percent);
   return Markup.own(`[${escaped(label)}](${target})`);
 }
 
-/** Rows of text as they stand, in a fence that no row can close. */
+/**
+ * Rows of text as they are, in a fence longer than any run of backticks in them, so that no row can
+ * close it.
+ */
 export function fenced(rows: readonly string[], language: string): Markup {
   const runs = rows.flatMap((row) => row.match(/`+/g) ?? []);
   const fence = '`'.repeat(runs.reduce((longest, { length }) => Math.max(longest, length + 1), 3));
   return Markup.own([`${fence}${language}`, ...rows, fence].join('\n'));
 }
 
+/** Percent-encoding of one ASCII character; a URL that was parsed holds no others. */
 function percent(character: string): string {
   return `%${(character.codePointAt(0) ?? 0).toString(16).padStart(2, '0')}`;
 }
@@ -69,18 +77,23 @@ function asText(value: string | number | Markup): string {
   return typeof value === 'string' ? escaped(value) : String(value);
 }
 
-/** What could stand for structure: as an entity it cannot, in Markdown as in HTML. */
+/**
+ * Characters that Markdown or HTML could take for structure; as entities they are plain text in
+ * both.
+ */
 const ACTIVE = /[&<>"'`*_{}[\]()#+!|\\~@$^=:]/g;
-/** What makes a list, a heading or a rule of a line that it begins. */
+/** What turns a line that begins with it into a list, a heading or a rule. */
 const OPENING = /^-|(?<=^\d{1,9})\./;
 
 /**
- * Forges look for mentions, references, labels and addresses in the text that is shown, entities or not; within one of
- * them they find a joiner that nobody sees. (Code they leave alone.)
+ * Forges look for mentions, references, labels and addresses in the text that is shown, whether or
+ * not it was written with entities. An invisible joiner inside of one keeps them from finding it.
+ * They leave code alone.
  */
 const REFERENCE = /\$|[@#!~%&^](?=[\p{L}\p{N}_"'-])|:(?=[\p{L}\p{N}_/+-])|www(?=\.)|\bGH(?=-\d)/giu;
 const JOINER = '\u2060';
 
+/** Text of others as it is put into Markdown. */
 function escaped(text: string): string {
   return entities(
     clean(text)
@@ -93,6 +106,7 @@ function entities(text: string): string {
   return text.replace(ACTIVE, entity).replace(OPENING, entity);
 }
 
+/** A character as a numeric entity. */
 function entity(character: string): string {
   return `&#${String(character.codePointAt(0))};`;
 }

@@ -1,25 +1,29 @@
-import { renderLines, type Line } from '../layout.js';
+import { renderLines, type Line } from '../text/layout.js';
 import { fenced, type Markup } from './markup.js';
 
 const WIDTH = 110;
-/** Of one change; more is counted. */
+/** The most rows of one change; the others are counted. */
 const MOST_ROWS = 80;
-/** UTF-16 code units of one piece of text in a row. */
+/** The most UTF-16 code units of one piece of text in a row. */
 const MOST_TEXT = 1_500;
+/** UTF-16 code units of one fence, about: a chunk is kept or cut as a whole. */
 const CHUNK_SIZE = 8_000;
 
-/** The rows of one change as the text report has them, headline at the edge. */
+/** The rows of one change as the text report has them, with the headline at the edge. */
 export function rowsOf(lines: readonly Line[]): string[] {
   const bounded = lines.map(({ indent, spans }) => ({
     indent: Math.max(0, indent - 2),
     spans: spans.map(({ text, tone }) => ({ text: shortened(text), tone })),
   }));
   const rows = renderLines(bounded, { color: false, width: WIDTH }).trimEnd().split('\n');
-  const more = rows.length - MOST_ROWS;
-  return more <= 0 ? rows : [...rows.slice(0, MOST_ROWS), `    … ${String(more)} more lines`];
+  // A forge colours what begins with `!`, and not what begins with `~`.
+  const [first = '', ...others] = rows;
+  const marked = [first.replace(/^~ /, '! '), ...others];
+  const more = marked.length - MOST_ROWS;
+  return more <= 0 ? marked : [...marked.slice(0, MOST_ROWS), `    … ${String(more)} more lines`];
 }
 
-/** Fences of whole changes, each small enough to be kept or cut by itself. */
+/** Fences that hold whole changes, each small enough to be kept or cut by itself. */
 export function fencedChunks(changes: readonly (readonly string[])[]): Markup[] {
   const chunks: { rows: string[]; size: number }[] = [];
   for (const rows of changes) {
@@ -30,10 +34,11 @@ export function fencedChunks(changes: readonly (readonly string[])[]): Markup[] 
       last.size += size;
     } else chunks.push({ rows: [...rows], size });
   }
-  // The language colours what begins with + and −, which a headline does and nothing else.
+  // The language colours what begins with +, - and !, which a headline does and nothing else.
   return chunks.map(({ rows }) => fenced(rows, 'diff'));
 }
 
+/** Cuts a text that is longer than any that is read. */
 function shortened(text: string): string {
   if (text.length <= MOST_TEXT) return text;
   // Not between the halves of a surrogate pair.

@@ -14,6 +14,7 @@ const NULL: Schema = { type: 'null' };
 const orNull = (schema: Schema): Schema => ({ anyOf: [schema, NULL] });
 const listOf = (items: Schema): Schema => ({ type: 'array', items });
 
+/** An object with these members; those in `required` are always there. */
 function record(required: Record<string, Schema>, optional: Record<string, Schema> = {}): Schema {
   return {
     type: 'object',
@@ -22,11 +23,20 @@ function record(required: Record<string, Schema>, optional: Record<string, Schem
   };
 }
 
+/** An object that the contract refers to by `id` and `name` together. */
 const REFERENCE = record({ id: TEXT, name: TEXT });
+/**
+ * The contract shows `tags` as null or a list and leaves the shape of an element open; here an
+ * element is `{ name }`.
+ */
 const TAGS = orNull(listOf(record({ name: TEXT })));
+/** Every page of a list repeats the offset and the limit that were in force for it. */
 const PAGE = { offset: COUNT, limit: COUNT };
 
-/** By the name under which the description of the service has them. */
+/**
+ * Schemas of answers by the name under which the description of the service (`/openapi.json`) has
+ * them. Those of objects that the contract shows repeat its table of fields.
+ */
 export const ANSWER_SCHEMAS = {
   Error: record({
     code: { type: 'integer', description: 'Equal to the HTTP status.' },
@@ -144,6 +154,7 @@ export const ANSWER_SCHEMAS = {
     action: TEXT,
     title: orNull(TEXT),
     comment: orNull(TEXT),
+    keyId: orNull(TEXT),
     keyName: orNull(TEXT),
     difference: { type: 'array' },
   }),
@@ -161,9 +172,15 @@ export const ANSWER_SCHEMAS = {
   ),
 } as const satisfies Readonly<Record<string, Schema>>;
 
+/** The name of one of the schemas above. */
 export type AnswerName = keyof typeof ANSWER_SCHEMAS;
 
+/** Refers to a schema by its name, so that the description holds each schema once. */
 export const answer = (name: AnswerName): Schema => ({ $ref: `#/components/schemas/${name}` });
+/**
+ * A JSON array at the root of the answer, which is how the contract answers lists without pages.
+ */
 export const answerList = (name: AnswerName): Schema => listOf(answer(name));
+/** A page of a list: `objects` with `offset`, `limit` and the `totalCount` of the whole list. */
 export const answerPage = (name: AnswerName): Schema =>
   record({ objects: answerList(name), ...PAGE, totalCount: COUNT });

@@ -2,49 +2,71 @@ import type { Schema } from '../rules/matchers.js';
 
 /** Bodies that more than one endpoint takes. */
 
+/** Any text, the empty one included. */
 export const TEXT: Schema = { type: 'string' };
 
 const OPTIONAL_TEXT: Schema = { type: ['string', 'null'] };
 
+/** Title and comment of a change, where a client sends them in the body and not in the query. */
 export const WORDS_MEMBERS: Readonly<Record<string, Schema>> = {
   title: OPTIONAL_TEXT,
   comment: OPTIONAL_TEXT,
 };
 
-/** A new flag or segment. Whatever else stands in it is passed over. */
-export const NAMED_OBJECT_BODY: Schema = {
+/** The body of a new traffic type. Members that are not named here are passed over. */
+export const NEW_TRAFFIC_TYPE_BODY: Schema = {
   type: 'object',
   required: ['name'],
-  properties: { name: TEXT, description: { type: ['string', 'null'], maxLength: 10_000 } },
+  properties: { name: TEXT },
 };
 
-export const PATCH_BODY: Schema = {
+/** The body of a new segment. Its traffic type stands in the path alone. */
+export const NEW_SEGMENT_BODY: Schema = {
+  type: 'object',
+  required: ['name'],
+  additionalProperties: false,
+  properties: {
+    name: TEXT,
+    description: { type: ['string', 'null'], maxLength: 10_000 },
+    ...WORDS_MEMBERS,
+  },
+};
+
+/** A list of patch operations, of those that are named here alone. */
+const patchOf = (operations: readonly string[]): Schema => ({
   type: 'array',
   maxItems: 10_000,
   items: {
     type: 'object',
     required: ['op', 'path'],
-    properties: {
-      op: { enum: ['replace', 'add', 'remove', 'move', 'copy', 'test'] },
-      path: TEXT,
-      from: TEXT,
-      value: true,
-    },
+    properties: { op: { enum: operations }, path: TEXT, from: TEXT, value: true },
   },
-};
+});
 
+const CONTRACT_OPERATIONS = ['replace', 'add', 'remove'];
+
+/** The contract's patch, which a strict service takes. */
+export const STRICT_PATCH_BODY: Schema = patchOf(CONTRACT_OPERATIONS);
+
+/** The other three operations belong to the same standard (RFC 6902) and are taken too. */
+export const PATCH_BODY: Schema = patchOf([...CONTRACT_OPERATIONS, 'move', 'copy', 'test']);
+
+/** Keys as a bare list, the contract's body of an upload. */
 export const KEYS_ARRAY_BODY: Schema = { type: 'array', items: TEXT };
 
+/** Keys as a member beside title and comment, the contract's body of a removal. */
 export const KEYS_OBJECT_BODY: Schema = {
   type: 'object',
   required: ['keys'],
+  additionalProperties: false,
   properties: { keys: KEYS_ARRAY_BODY, ...WORDS_MEMBERS },
 };
 
-/** Either of them. */
+/** Keys in either of the two forms: clients are known to send an upload both ways. */
 export const KEYS_BODY: Schema = {
   type: ['array', 'object'],
   items: TEXT,
   required: ['keys'],
+  additionalProperties: false,
   properties: { keys: KEYS_ARRAY_BODY, ...WORDS_MEMBERS },
 };

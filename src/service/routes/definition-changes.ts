@@ -1,17 +1,27 @@
+/**
+ * How definitions of flags in environments are created, changed, killed and deleted. Every function
+ * here is the work of one endpoint in `definitions.ts` and runs in one write transaction.
+ *
+ * All of them refuse in the same order: the shape of the body has been checked before (400), then the
+ * workspace and the environment are looked up (404), then title and comment (400), then approvals
+ * (403), then the flag or its definition (404), and at last what the body says.
+ */
+
 import { isDeepStrictEqual } from 'node:util';
-import type { WireDefinition } from '../../api/wire.js';
+import type { WireDefinition } from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
-import { JsonText, type ApiRequest } from '../endpoint.js';
+import { JsonText, type ApiRequest } from '../http/endpoint.js';
 import {
   checkNoApproval,
-  checkWordsFor,
+  checkNoteFor,
   definitionAt,
   environmentAt,
   flagAt,
   workspaceAt,
-} from '../places.js';
-import { badRequest, conflict } from '../problem.js';
+} from '../http/path-lookup.js';
+import { badRequest, conflict } from '../http/problem.js';
 import {
+  checkBelongs,
   definitionFrom,
   definitionPatched,
   usesOf,
@@ -20,7 +30,7 @@ import {
 } from '../rules/definition.js';
 import { definitionDifference } from '../rules/difference.js';
 import type { PatchOperation } from '../rules/json-patch.js';
-import type { WordsNeeded } from '../rules/words.js';
+import type { NoteRequirement } from '../rules/note.js';
 import type { AuditAction } from '../store/audit.js';
 import {
   definitionText,
@@ -37,37 +47,57 @@ import { missingFlags } from '../store/flags.js';
 import { inactiveSegments } from '../store/segments.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
 
+/** The workspace and the environment that the path of a request names. */
 interface Place {
   readonly workspace: WorkspaceRow;
   readonly environment: EnvironmentRow;
 }
 
+/** What a change asks of the caller before it is looked at. */
 interface Demands {
-  readonly words: WordsNeeded;
+  readonly note: NoteRequirement;
   readonly isKill?: boolean;
 }
 
-/** Where a change is to be made, once it is clear that it may be. */
+/**
+ * Looks up where a change is to be made, and makes sure that the caller may make it there.
+ *
+ * @throws Problem (404) the workspace or environment is not there for this key.
+ * @throws Problem (400) the workspace requires title and comment, and one is missing.
+ * @throws Problem (403) the environment requires approvals and this is no allowed kill.
+ */
 async function placeOfChange(
   db: Db,
   request: ApiRequest,
-  { words, isKill = false }: Demands,
+  { note, isKill = false }: Demands,
 ): Promise<Place> {
   const workspace = await workspaceAt(db, request);
   const environment = await environmentAt(db, request, workspace);
-  checkWordsFor(workspace, request, words);
+  checkNoteFor(workspace, request, note);
   checkNoApproval(environment, { isKill });
   return { workspace, environment };
 }
 
+/**
+ * Creates a definition from a full body, as the contract's POST has it, and answers it with the two
+ * times that the service sets.
+ *
+ * @throws Problem (400) the body contradicts itself or names what is not there.
+ * @throws Problem (409) the flag has a definition in this environment already.
+ */
 export async function createDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
-  const place = await placeOfChange(db, request, { words: 'both' });
+  const place = await placeOfChange(db, request, { note: 'both' });
   const flag = await flagAt(db, request, place.workspace);
   if (await findDefinition(db, place.environment.id, flag.name)) {
     throw conflict(
       `Feature flag ${flag.name} already has a definition in ${place.environment.name}`,
     );
   }
+  checkBelongs(request.body, {
+    ...flag,
+    environment: place.environment,
+    trafficType: { id: flag.traffic_type_id, name: flag.traffic_type_name },
+  });
   const content = definitionFrom(request.body);
   const uses = await checkedUses(db, place, flag.name, content);
   const ids = { flagId: flag.id, environmentId: place.environment.id };
@@ -77,7 +107,13 @@ export async function createDefinition(db: Db, request: ApiRequest): Promise<Jso
   return recorded(db, request, place, { action: 'create', before: null, after });
 }
 
-/** Runs one change of a definition that exists; without a difference nothing is written. */
+/**
+ * Changes a definition that exists, and answers it as it is afterwards. A change that makes no
+ * difference writes nothing, neither a time nor an entry in the audit log, so that it may be
+ * repeated.
+ *
+ * @param next the content after the change, made from the definition before it.
+ */
 async function change(
   db: Db,
   request: ApiRequest,
@@ -94,6 +130,8 @@ async function change(
     ...stored,
     killed: Number(content.killed),
     body_json: JSON.stringify(content.body),
+    // Two changes within one millisecond still have different times, so that a client can tell by
+    // the time alone that a definition was changed.
     last_update_time: Math.max(request.caller.now, stored.last_update_time + 1),
   };
   await updateDefinition(db, after, isDeepStrictEqual(uses, usesOf(before)) ? null : uses);
@@ -101,37 +139,65 @@ async function change(
   return recorded(db, request, place, { action, before, after });
 }
 
+/**
+ * Compares with the stored text. Most members are written in a fixed order; matchers and the
+ * further members of treatments keep the order in which they came, so that another order of these
+ * counts as a change.
+ */
 function isSameContent(stored: StoredDefinition, { killed, body }: DefinitionContent): boolean {
   return Number(killed) === stored.killed && JSON.stringify(body) === stored.body_json;
 }
 
+/**
+ * The name under which the audit log has a change: a change that moves `killed` is a kill or a
+ * restore, whatever else it changed.
+ */
 function actionOf(before: boolean, after: boolean): AuditAction {
   if (before === after) return 'update';
   return after ? 'kill' : 'restore';
 }
 
+/**
+ * Applies the contract's patch operations. Without title and comment, where the workspace requires
+ * them, the contract has a 400 with an empty body for this operation alone.
+ */
 export async function patchDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   const operations = request.body as PatchOperation[];
   const next = (before: WireDefinition) => definitionPatched(before, operations);
-  return change(db, request, { words: 'both-or-empty-answer' }, next);
+  return change(db, request, { note: 'both-or-empty-answer' }, next);
 }
 
-/** A body that does not speak of the kill leaves it as it is. */
+/**
+ * Replaces all members that a client may set. A body without `killed` leaves the kill as it is: a
+ * client that does not know of kills must not end one.
+ */
 export async function replaceDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   const given = request.body as { readonly killed?: boolean | null };
-  const next = ({ killed }: WireDefinition) =>
-    definitionFrom({ ...given, killed: given.killed ?? killed });
-  return change(db, request, { words: 'both' }, next);
+  const next = (before: WireDefinition) => {
+    checkBelongs(given, before);
+    return definitionFrom({ ...given, killed: given.killed ?? before.killed });
+  };
+  return change(db, request, { note: 'both' }, next);
 }
 
+/**
+ * Kills a flag in an environment or ends the kill. Repeated, it changes nothing and succeeds.
+ *
+ * Kills may be exempt from approvals (`allowKills` of the environment); the end of a kill never is.
+ */
 export async function setKilled(db: Db, request: ApiRequest, killed: boolean): Promise<true> {
   const next = (before: WireDefinition) => definitionFrom({ ...before, killed });
-  await change(db, request, { words: 'both', isKill: killed }, next);
+  await change(db, request, { note: 'both', isKill: killed }, next);
   return true;
 }
 
+/**
+ * Deletes the definition in one environment and leaves the flag itself in place.
+ *
+ * @throws Problem (409) another flag depends on this one in the same environment.
+ */
 export async function removeDefinition(db: Db, request: ApiRequest): Promise<true> {
-  const place = await placeOfChange(db, request, { words: 'both' });
+  const place = await placeOfChange(db, request, { note: 'both' });
   const stored = await definitionAt(db, request, place.environment);
   const users = await usersOf(db, {
     kind: 'flag',
@@ -157,7 +223,10 @@ export async function removeDefinition(db: Db, request: ApiRequest): Promise<tru
   return true;
 }
 
-/** @throws Problem (400) the definition names what is not there, or depends on itself. */
+/**
+ * Names of the segments and flags that a definition refers to, after making sure that all of them
+ * can be referred to in this environment.
+ */
 async function checkedUses(
   db: Db,
   { workspace, environment }: Place,
@@ -177,7 +246,10 @@ async function checkedUses(
   return uses;
 }
 
-/** Whether one of `flags`, or what they depend on in turn, is `goal`. */
+/**
+ * Whether one of `flags`, or what they depend on in turn, is `goal`. The walk ends even among flags
+ * that depend on each other, because no flag is visited twice.
+ */
 async function leadsTo(
   db: Db,
   environmentId: string,
@@ -195,6 +267,7 @@ async function leadsTo(
   return false;
 }
 
+/** Records a change of a definition, and answers the definition after it. */
 async function recorded(
   db: Db,
   { caller }: ApiRequest,

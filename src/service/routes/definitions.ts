@@ -1,12 +1,23 @@
-import { JsonText, type ApiRequest, type Endpoint } from '../endpoint.js';
-import { definitionAt, environmentAt, isVisible, workspaceAt } from '../places.js';
-import { DEFINITION_SCHEMA } from '../rules/definition-schema.js';
+/**
+ * Endpoints of the definitions of flags in environments.
+ *
+ * The contract shows get, create (POST with a full definition), edit (PATCH with patch operations)
+ * and delete, all under one path. It says that a separate kill endpoint exists but not its method,
+ * path or payload; `kill` and `restore` here follow public documentation of such services.
+ * Replacing a definition and listing those of an environment are not in the contract either.
+ *
+ * Rules of the contract that apply: a get without a definition is a 404 with its own message, a
+ * PATCH without required title and comment is a 400 without a body, and a deletion answers `true`.
+ */
+
+import { JsonText, type ApiRequest, type Endpoint } from '../http/endpoint.js';
+import { definitionAt, environmentAt, isVisible, workspaceAt } from '../http/path-lookup.js';
+import { DEFINITION_BODY } from '../rules/definition-schema.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
-import { lookUpDefinition } from '../store/definition-lookup.js';
-import { definitionText, listDefinitions } from '../store/definitions.js';
-import type { LookUp } from '../store/lookup.js';
+import { definitionText, listDefinitions, lookUpDefinition } from '../store/definitions.js';
+import type { PreparedRead } from '../store/lookup.js';
 import type { Db } from '../store/tables.js';
-import { PATCH_BODY } from './body-schemas.js';
+import { PATCH_BODY, STRICT_PATCH_BODY } from './body-schemas.js';
 import {
   createDefinition,
   patchDefinition,
@@ -17,8 +28,12 @@ import {
 import { answer, answerPage } from './answer-schemas.js';
 import { PAGE_QUERY } from './query-schemas.js';
 
+/**
+ * The contract names the flag by its id to read and by its name to write. Either is taken for both.
+ */
 const PATH = '/splits/ws/:ws/:flag/environments/:env';
 
+/** Kill and restore take PUT and POST, because clients are known to use either. */
 export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
@@ -35,7 +50,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     inContract: true,
     summary: 'Create the definition of a flag in an environment',
     answer: answer('Definition'),
-    body: DEFINITION_SCHEMA,
+    body: DEFINITION_BODY,
     write: createDefinition,
   },
   {
@@ -45,6 +60,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Change the definition of a flag in an environment',
     answer: answer('Definition'),
     body: PATCH_BODY,
+    strictBody: STRICT_PATCH_BODY,
     write: patchDefinition,
   },
   {
@@ -61,7 +77,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     inContract: false,
     summary: 'Replace the definition of a flag in an environment',
     answer: answer('Definition'),
-    body: DEFINITION_SCHEMA,
+    body: DEFINITION_BODY,
     write: replaceDefinition,
   },
   {
@@ -91,14 +107,20 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
+/** The definition as JSON text, made without parsing the stored members. */
 async function readDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   const workspace = await workspaceAt(db, request);
   const environment = await environmentAt(db, request, workspace);
   return new JsonText(definitionText(await definitionAt(db, request, environment)));
 }
 
+/**
+ * Answers the same as `readDefinition` with one statement and no transaction, because clients ask
+ * for single definitions all the time. Where the caller's key does not see what was found it
+ * answers undefined, so that `readDefinition` makes the refusal.
+ */
 async function lookUpOne(
-  lookUp: LookUp,
+  lookUp: PreparedRead,
   { params, caller }: ApiRequest,
 ): Promise<JsonText | undefined> {
   const { ws = '', env = '', flag = '' } = params;
@@ -109,6 +131,10 @@ async function lookUpOne(
   return new JsonText(found.text, `flag/${flag}`);
 }
 
+/**
+ * One page of the definitions of an environment, in the order of the flags' names. The answer is
+ * put together from the stored texts, without parsing them.
+ */
 async function readDefinitions(db: Db, request: ApiRequest): Promise<JsonText> {
   const workspace = await workspaceAt(db, request);
   const environment = await environmentAt(db, request, workspace);

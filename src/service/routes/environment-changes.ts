@@ -1,9 +1,18 @@
+/**
+ * Endpoints that create, change and delete environments. The contract shows only how environments
+ * are listed (see `workspaces.ts`), so a strict service has none of these.
+ *
+ * All three need a key that is not restricted to environments. Beside the contract's fields of an
+ * environment the answers hold its time of creation and who may change it, as public documentation
+ * of such services has it.
+ */
+
 import { randomUUID } from 'node:crypto';
-import type { WireEnvironment } from '../../api/wire.js';
+import type { WireEnvironment } from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../endpoint.js';
-import { checkMayChangeWorkspace, environmentAt, workspaceAt } from '../places.js';
-import { conflict } from '../problem.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
+import { checkMayChangeWorkspace, environmentAt, workspaceAt } from '../http/path-lookup.js';
+import { conflict } from '../http/problem.js';
 import { differenceOf } from '../rules/difference.js';
 import {
   ENVIRONMENT_SCHEMA,
@@ -54,7 +63,10 @@ export const ENVIRONMENT_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** An environment with what only its own endpoints answer. */
+/**
+ * An environment with the members that only its own endpoints answer; the contract's list of
+ * environments has `id`, `name` and `production` alone.
+ */
 type WholeEnvironment = WireEnvironment & {
   readonly creationTime: number;
   readonly type: 'environment';
@@ -65,6 +77,7 @@ type WholeEnvironment = WireEnvironment & {
   };
 };
 
+/** @throws Problem (409) the workspace has an environment of this name. */
 async function addEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvironment> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
@@ -80,6 +93,7 @@ async function addEnvironment(db: Db, request: ApiRequest): Promise<WholeEnviron
   return recorded(db, request, workspace, { id, before: null });
 }
 
+/** Truth values as the columns of the store hold them, 0 or 1. */
 function rowMembers({ name, production, approvalsRequired, allowKills }: EnvironmentContent) {
   return {
     name,
@@ -89,12 +103,20 @@ function rowMembers({ name, production, approvalsRequired, allowKills }: Environ
   };
 }
 
+/**
+ * Ids are looked at too: an environment whose name is the id of another could not be found by that
+ * name.
+ */
 async function checkNameIsFree(db: Db, workspace: WorkspaceRow, name: string): Promise<void> {
   if (await findEnvironment(db, workspace.id, name)) {
     throw conflict(`Environment ${name} already exists`);
   }
 }
 
+/**
+ * Applies patch operations to the environment as its own endpoints answer it. An environment may
+ * keep its name, which is therefore looked up only where it changes.
+ */
 async function patchEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvironment> {
   const workspace = await workspaceAt(db, request);
   const environment = await environmentAt(db, request, workspace);
@@ -115,6 +137,11 @@ async function patchEnvironment(db: Db, request: ApiRequest): Promise<WholeEnvir
   return recorded(db, request, workspace, { id: environment.id, before });
 }
 
+/**
+ * Records a creation or a change, and answers the environment as the store has it afterwards.
+ *
+ * @param before null: the environment is new.
+ */
 async function recorded(
   db: Db,
   request: ApiRequest,
@@ -129,6 +156,12 @@ async function recorded(
   return after;
 }
 
+/**
+ * Deletes an environment with its identities. Definitions and active segments have to be removed
+ * before, so that nobody deletes by one request what a whole environment serves.
+ *
+ * @throws Problem (409) a flag has a definition there, or a segment is active there.
+ */
 async function removeEnvironment(db: Db, request: ApiRequest): Promise<true> {
   const workspace = await workspaceAt(db, request);
   const environment = await environmentAt(db, request, workspace);
@@ -163,6 +196,7 @@ async function record(
   });
 }
 
+/** `type` and `status` are the same for every environment of this service. */
 function wholeEnvironment(row: EnvironmentRow): WholeEnvironment {
   return {
     ...wireEnvironment(row),

@@ -1,16 +1,31 @@
+/**
+ * Endpoints of flags at the level of the workspace: everything but their definitions.
+ *
+ * The contract shows create, edit (PATCH with patch operations) and delete. It has no operation
+ * that lists flags or gets one; those here, the plain-text change of a description and the
+ * replacement of tags follow public documentation of such services.
+ *
+ * Rules of the contract that apply: the traffic type of a new flag stands in the path alone, a new
+ * flag has the rollout status Pre-Production and no definitions, description, tags and rollout
+ * status are edited here and not in an environment, and a deletion removes the definitions in all
+ * environments and answers `true`. Title and comment, where a workspace requires them, are asked of
+ * every write that can change what environments hold: of these endpoints, the deletion alone.
+ */
+
 import { randomUUID } from 'node:crypto';
-import type { WireFlag, WirePage } from '../../api/wire.js';
+import type { WireFlag, WirePage } from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../endpoint.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
 import {
   checkMayChangeWorkspace,
   checkNoApproval,
+  checkNoteFor,
   flagAt,
   trafficTypeAt,
   workspaceAt,
-} from '../places.js';
-import { badRequest, conflict } from '../problem.js';
-import { differenceOf } from '../rules/difference.js';
+} from '../http/path-lookup.js';
+import { badRequest, conflict } from '../http/problem.js';
+import { definitionDifference, differenceOf } from '../rules/difference.js';
 import {
   descriptionFrom,
   flagMembersFrom,
@@ -22,7 +37,12 @@ import {
 import type { PatchOperation } from '../rules/json-patch.js';
 import { checkFlagName } from '../rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
-import { environmentsOfFlag, usersOf } from '../store/definitions.js';
+import {
+  environmentsOfFlag,
+  findDefinition,
+  usersOf,
+  wireDefinition,
+} from '../store/definitions.js';
 import {
   deleteFlag,
   findFlag,
@@ -35,7 +55,7 @@ import {
 } from '../store/flags.js';
 import type { Db, RolloutStatusRow, WorkspaceRow } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
-import { KEYS_ARRAY_BODY, PATCH_BODY } from './body-schemas.js';
+import { KEYS_ARRAY_BODY, PATCH_BODY, STRICT_PATCH_BODY } from './body-schemas.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { FLAG_QUERY } from './query-schemas.js';
 
@@ -56,6 +76,7 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Change description, tags, owners or rollout status of a flag',
     answer: answer('Flag'),
     body: PATCH_BODY,
+    strictBody: STRICT_PATCH_BODY,
     write: patchFlag,
   },
   {
@@ -105,6 +126,12 @@ export const FLAG_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
+/**
+ * @throws Problem (400) the name is not allowed.
+ * @throws Problem (403) the key is restricted to environments, and a flag is shared by all of them.
+ * @throws Problem (404) the workspace or the traffic type does not exist.
+ * @throws Problem (409) the workspace has a flag of this name.
+ */
 async function createFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
@@ -131,17 +158,26 @@ async function createFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
   return recorded(db, request, workspace, { action: 'create', before: null, name: body.name });
 }
 
+/**
+ * The contract gives every new flag the status Pre-Production, which is the first of every
+ * workspace that this service creates.
+ */
 async function firstRolloutStatus(db: Db, workspace: WorkspaceRow): Promise<RolloutStatusRow> {
   const [first] = await listRolloutStatuses(db, workspace.id);
   if (first === undefined) throw new Error('bug: a workspace without rollout statuses');
   return first;
 }
 
+/** Applies patch operations to the flag as it is sent. */
 async function patchFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
   const operations = request.body as PatchOperation[];
   return changeFlag(db, request, (flag) => flagPatched(flag, operations));
 }
 
+/**
+ * Changes a flag, and answers it as it is afterwards. Members that `next` leaves out stay as they
+ * are; a change without a difference leaves no entry in the audit log.
+ */
 async function changeFlag(
   db: Db,
   request: ApiRequest,
@@ -161,13 +197,14 @@ async function changeFlag(
   return recorded(db, request, workspace, { action: 'update', before, name: flag.name });
 }
 
+/** A tag with the object that bears it, the shape that public documentation shows for tags. */
 interface TagAnswer {
   readonly name: string;
   readonly objectType: 'Split';
   readonly objectName: string;
 }
 
-/** The tags that are sent are the tags that it has. */
+/** Replaces all tags of a flag by those that are sent, each once. */
 async function replaceTags(db: Db, request: ApiRequest): Promise<WirePage<TagAnswer>> {
   const tags = [...new Set(request.body as string[])];
   const flag = await changeFlag(db, request, () => ({ tags }));
@@ -179,6 +216,13 @@ async function replaceTags(db: Db, request: ApiRequest): Promise<WirePage<TagAns
   return { objects, offset: 0, limit: PAGE_SIZES.objects.usual, totalCount: objects.length };
 }
 
+/**
+ * The columns that a move to another rollout status changes; none where the flag has that status
+ * already. The contract updates `rolloutStatusTimestamp` with a move and shows no restriction of
+ * moves, so every one is allowed.
+ *
+ * @throws Problem (400) the workspace has no such rollout status.
+ */
 async function movedTo(
   db: Db,
   { caller }: ApiRequest,
@@ -195,6 +239,7 @@ async function movedTo(
   return { rollout_status_id: rolloutStatusId, rollout_status_timestamp: later };
 }
 
+/** Records a creation or a change, and answers the flag as the store has it afterwards. */
 async function recorded(
   db: Db,
   { caller }: ApiRequest,
@@ -214,11 +259,20 @@ async function recorded(
   return after;
 }
 
+/**
+ * Deletes a flag with its definitions in all environments.
+ *
+ * @throws Problem (400) the workspace requires title and comment, and one is missing.
+ * @throws Problem (403) one of the environments with a definition requires approvals.
+ * @throws Problem (409) another flag depends on this one in some environment.
+ */
 async function removeFlag(db: Db, request: ApiRequest): Promise<true> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
+  checkNoteFor(workspace, request, 'both');
   const flag = await flagAt(db, request, workspace);
-  for (const environment of await environmentsOfFlag(db, flag.id)) checkNoApproval(environment);
+  const environments = await environmentsOfFlag(db, flag.id);
+  for (const environment of environments) checkNoApproval(environment);
   const users = await usersOf(db, { kind: 'flag', name: flag.name, workspaceId: workspace.id });
   const [user] = users.filter((each) => each.flag !== flag.name);
   if (user !== undefined) {
@@ -226,17 +280,29 @@ async function removeFlag(db: Db, request: ApiRequest): Promise<true> {
       `Feature flag ${flag.name} is used by ${user.flag} in the environment ${user.environment}`,
     );
   }
-  await deleteFlag(db, flag.id);
-  await recordChange(db, request.caller, {
+  const change = {
     kind: 'flag',
     name: flag.name,
     action: 'delete',
     workspaceId: workspace.id,
-    difference: differenceOf(wireFlag(flag), null),
-  });
+  } as const;
+  // What stood in each environment is recorded there, as if it had been deleted by itself.
+  for (const environment of environments) {
+    const definition = await findDefinition(db, environment.id, flag.name);
+    if (definition === undefined)
+      throw new Error('bug: a definition vanished within a transaction');
+    const difference = definitionDifference(wireDefinition(definition), null);
+    await recordChange(db, request.caller, { ...change, environment, difference });
+  }
+  await deleteFlag(db, flag.id);
+  const difference = differenceOf(wireFlag(flag), null);
+  await recordChange(db, request.caller, { ...change, difference });
   return true;
 }
 
+/**
+ * One page of flags, in the order of their names; `totalCount` counts those that the filter leaves.
+ */
 async function readFlags(db: Db, request: ApiRequest): Promise<WirePage<WireFlag>> {
   const workspace = await workspaceAt(db, request);
   const page = pageFrom(request.query, PAGE_SIZES.objects);
@@ -244,6 +310,7 @@ async function readFlags(db: Db, request: ApiRequest): Promise<WirePage<WireFlag
   return { objects: flags.map(wireFlag), ...page, totalCount };
 }
 
+/** Empty parameters count as not given. `tag` may be repeated, and is then a list. */
 function flagFilter({ name, rolloutStatus, tag }: ApiRequest['query']): FlagFilter {
   const tags = (Array.isArray(tag) ? tag : [tag]).filter(
     (each): each is string => typeof each === 'string' && each !== '',

@@ -1,26 +1,47 @@
+/**
+ * Endpoints of identities: keys with attributes, for one traffic type in one environment.
+ *
+ * The contract shows one of them, a POST that creates or updates a list of identities. Single
+ * identities that are created, changed or deleted by their key follow public documentation of such
+ * services; the contract knows no operation that reads identities, and neither does this service.
+ *
+ * Rules of the contract that apply: a POST for a key that exists updates its attributes, attribute
+ * values that are sent as numbers are answered as strings, and what could not be taken is listed
+ * under `failed` beside what was saved. The path names the environment without a workspace.
+ */
+
 import {
   MAX_KEYS_PER_REQUEST,
   type WireIdentitiesResult,
   type WireIdentity,
-} from '../../api/wire.js';
-import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../endpoint.js';
-import { environmentByItself, trafficTypeAt } from '../places.js';
-import { badRequest, notFound } from '../problem.js';
+} from '../../admin-api/wire.js';
+import { recordChange, recordChanges, type Change } from '../change-log.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
+import { environmentByItself, trafficTypeAt } from '../http/path-lookup.js';
+import { badRequest, notFound } from '../http/problem.js';
+import { partsOf } from '../parts.js';
 import { differenceOf } from '../rules/difference.js';
 import {
   IDENTITY_SCHEMA,
   IDENTITY_VALUES_SCHEMA,
   readIdentity,
   type GivenIdentity,
-} from '../rules/identity.js';
-import { deleteIdentity, findIdentity, saveIdentity } from '../store/identities.js';
+} from '../rules/keys.js';
+import {
+  deleteIdentity,
+  findIdentities,
+  saveIdentities,
+  type IdentityPlace,
+  type IdentityValues,
+} from '../store/identities.js';
+import type { Store } from '../store/store.js';
 import type { Db, EnvironmentRow, TrafficTypeRow } from '../store/tables.js';
 import { findTrafficType } from '../store/workspaces.js';
 import { answer } from './answer-schemas.js';
 
 const PATH = '/trafficTypes/:trafficType/environments/:env/identities';
 
+/** PATCH keeps attributes that are not sent; PUT removes them. */
 export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
@@ -29,7 +50,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create or update identities',
     answer: answer('SavedIdentities'),
     body: { type: 'array', items: IDENTITY_SCHEMA },
-    write: saveIdentities,
+    write: saveMany,
   },
   {
     methods: ['PUT'],
@@ -38,7 +59,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create an identity or replace its attributes',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
-    write: async (db, request) => saveOne(db, request, { keepOthers: false }),
+    write: async (db, request, store) => saveOne(db, request, store, { keepOthers: false }),
   },
   {
     methods: ['PATCH'],
@@ -47,7 +68,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'Create an identity or change some of its attributes',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
-    write: async (db, request) => saveOne(db, request, { keepOthers: true }),
+    write: async (db, request, store) => saveOne(db, request, store, { keepOthers: true }),
   },
   {
     methods: ['POST'],
@@ -56,7 +77,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     summary: 'The same, as older clients ask for it',
     answer: answer('Identity'),
     body: IDENTITY_VALUES_SCHEMA,
-    write: async (db, request) => saveOne(db, request, { keepOthers: true }),
+    write: async (db, request, store) => saveOne(db, request, store, { keepOthers: true }),
   },
   {
     methods: ['DELETE'],
@@ -68,11 +89,16 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
+/** What the path of a request names. */
 interface Place {
   readonly environment: EnvironmentRow;
   readonly trafficType: TrafficTypeRow;
 }
 
+/**
+ * The environment may be named by a name that several workspaces have; the one that also has the
+ * traffic type is meant.
+ */
 async function placeOf(db: Db, request: ApiRequest): Promise<Place> {
   const { workspace, environment } = await environmentByItself(
     db,
@@ -83,8 +109,16 @@ async function placeOf(db: Db, request: ApiRequest): Promise<Place> {
   return { environment, trafficType: await trafficTypeAt(db, request, workspace.id) };
 }
 
-/** Each by itself: one that cannot be taken stands in `failed`, and the others are saved. */
-async function saveIdentities(db: Db, request: ApiRequest): Promise<WireIdentitiesResult> {
+/** So many identities are written by one statement. */
+const IDENTITIES_AT_ONCE = 250;
+
+/**
+ * Takes each identity by itself: one that cannot be taken stands in `failed` with the reason, and
+ * the others are saved. Attributes that are not sent stay as they are.
+ *
+ * @throws Problem (400) more identities than the contract's limit of one upload of keys.
+ */
+async function saveMany(db: Db, request: ApiRequest, store: Store): Promise<WireIdentitiesResult> {
   const place = await placeOf(db, request);
   const given = request.body as GivenIdentity[];
   if (given.length > MAX_KEYS_PER_REQUEST) {
@@ -94,33 +128,51 @@ async function saveIdentities(db: Db, request: ApiRequest): Promise<WireIdentiti
   }
   const objects: WireIdentity[] = [];
   const failed: WireIdentitiesResult['failed'] = [];
-  for (const identity of given) {
-    const read = readIdentity(identity);
-    if ('failure' in read) failed.push({ object: identity, status: 400, message: read.failure });
-    else objects.push(await save(db, request, place, { key: identity.key, ...read }));
+  for await (const part of partsOf(given, IDENTITIES_AT_ONCE)) {
+    const taken: SentIdentity[] = [];
+    for (const identity of part) {
+      const read = readIdentity(identity);
+      if ('failure' in read) failed.push({ object: identity, status: 400, message: read.failure });
+      else taken.push({ key: identity.key, ...read });
+    }
+    objects.push(...(await save(db, request, store, place, taken)));
   }
   return { objects, failed, metadata: null, offset: null, limit: null, count: null, total: null };
 }
 
+/**
+ * Creates or changes the identity that the path names; a key in the body is passed over.
+ *
+ * @param keepOthers whether attributes that are not sent stay as they are.
+ */
 async function saveOne(
   db: Db,
   request: ApiRequest,
+  store: Store,
   { keepOthers }: { readonly keepOthers: boolean },
 ): Promise<WireIdentity> {
   const place = await placeOf(db, request);
   const key = request.params['key'] ?? '';
   const read = readIdentity({ ...(request.body as GivenIdentity), key });
   if ('failure' in read) throw badRequest(read.failure);
-  return save(db, request, place, { key, values: read.values, keepOthers });
+  const [saved] = await save(db, request, store, place, [{ key, values: read.values, keepOthers }]);
+  if (saved === undefined) throw new Error('bug: an identity was saved and not answered');
+  return saved;
 }
 
-async function removeIdentity(db: Db, request: ApiRequest): Promise<true> {
-  const { environment, trafficType } = await placeOf(db, request);
+/**
+ * Deletes the attributes of a key. Segments that hold the key keep it, because keys need no
+ * identity.
+ *
+ * @throws Problem (404) the key has no identity here, so that a repetition fails.
+ */
+async function removeIdentity(db: Db, request: ApiRequest, store: Store): Promise<true> {
+  const place = await placeOf(db, request);
+  const { environment } = place;
   const key = request.params['key'] ?? '';
-  const place = { trafficTypeId: trafficType.id, environmentId: environment.id, key };
-  const before = await findIdentity(db, place);
+  const before = (await findIdentities(db, store.dialect, idsOf(place), [key])).get(key);
   if (before === undefined) throw notFound('identity', key);
-  await deleteIdentity(db, place);
+  await deleteIdentity(db, idsOf(place), key);
   await recordChange(db, request.caller, {
     kind: 'identity',
     name: key,
@@ -132,42 +184,63 @@ async function removeIdentity(db: Db, request: ApiRequest): Promise<true> {
   return true;
 }
 
+/** An identity as it was read, with its values as text. */
 interface SentIdentity {
   readonly key: string;
-  readonly values: Readonly<Record<string, string>>;
+  readonly values: IdentityValues;
   /** Default: attributes that are not sent stay as they are. */
   readonly keepOthers?: boolean;
 }
 
+/**
+ * Writes identities and records the changes, in their order; a key may be there more than once. Without a difference no
+ * entry is recorded.
+ *
+ * @returns each identity as it was after its own turn.
+ */
 async function save(
   db: Db,
   { caller }: ApiRequest,
-  { environment, trafficType }: Place,
-  { key, values: sent, keepOthers = true }: SentIdentity,
-): Promise<WireIdentity> {
-  const place = { trafficTypeId: trafficType.id, environmentId: environment.id, key };
-  const before = await findIdentity(db, place);
-  const values = keepOthers ? { ...before, ...sent } : { ...sent };
-  await saveIdentity(db, place, values);
-  await recordChange(db, caller, {
-    kind: 'identity',
-    name: key,
-    action: before === undefined ? 'create' : 'update',
-    workspaceId: environment.workspace_id,
-    environment,
-    difference: differenceOf(before === undefined ? null : { values: before }, { values }),
-  });
-  return wireIdentity(place, values);
+  { dialect }: Store,
+  place: Place,
+  sent: readonly SentIdentity[],
+): Promise<WireIdentity[]> {
+  const { environment } = place;
+  const keys = sent.map(({ key }) => key);
+  const current = await findIdentities(db, dialect, idsOf(place), keys);
+  const changes: Change[] = [];
+  const answers: WireIdentity[] = [];
+  for (const { key, values: given, keepOthers = true } of sent) {
+    const before = current.get(key);
+    const values = keepOthers ? { ...before, ...given } : { ...given };
+    current.set(key, values);
+    answers.push(wireIdentity(place, key, values));
+    changes.push({
+      kind: 'identity',
+      name: key,
+      action: before === undefined ? 'create' : 'update',
+      workspaceId: environment.workspace_id,
+      environment,
+      difference: differenceOf(before === undefined ? null : { values: before }, { values }),
+    });
+  }
+  await saveIdentities(db, dialect, idsOf(place), current);
+  await recordChanges(db, dialect, caller, changes);
+  return answers;
 }
 
-/** With the members that public samples show beside those of the contract. */
+function idsOf({ environment, trafficType }: Place): IdentityPlace {
+  return { environmentId: environment.id, trafficTypeId: trafficType.id };
+}
+
+/**
+ * An identity as it is sent, with the members that public samples show beside those of the
+ * contract.
+ */
 function wireIdentity(
-  {
-    key,
-    trafficTypeId,
-    environmentId,
-  }: { key: string; trafficTypeId: string; environmentId: string },
-  values: Record<string, string>,
-): WireIdentity & { trafficTypeId: string; environmentId: string } {
-  return { key, trafficTypeId, environmentId, values };
+  place: Place,
+  key: string,
+  values: IdentityValues,
+): WireIdentity & IdentityPlace {
+  return { key, ...idsOf(place), values: { ...values } };
 }

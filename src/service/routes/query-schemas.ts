@@ -4,6 +4,7 @@ import type { Schema } from '../rules/matchers.js';
 
 const text = (description: string): Schema => ({ type: 'string', description });
 
+/** For lists with pages. The limits themselves are in `rules/paging.ts`. */
 export const PAGE_QUERY: Readonly<Record<string, Schema>> = {
   offset: { type: 'integer', minimum: 0, default: 0, description: 'Skips so many objects.' },
   limit: {
@@ -13,17 +14,20 @@ export const PAGE_QUERY: Readonly<Record<string, Schema>> = {
   },
 };
 
+/** For every change. The contract names them for the PATCH of a definition. */
 export const WORDS_QUERY: Readonly<Record<string, Schema>> = {
   title: text('Title of the change, for the audit log.'),
   comment: text('Comment on the change, for the audit log.'),
 };
 
+/** `nameOp` says how `name` is compared. */
 export const WORKSPACE_QUERY: Readonly<Record<string, Schema>> = {
   ...PAGE_QUERY,
   name: text('Of the workspaces.'),
   nameOp: { enum: ['IS', 'STARTS_WITH', 'CONTAINS'], default: 'IS' },
 };
 
+/** All filters that are given have to match. */
 export const FLAG_QUERY: Readonly<Record<string, Schema>> = {
   ...PAGE_QUERY,
   name: text('Part of the name, in any case.'),
@@ -31,16 +35,22 @@ export const FLAG_QUERY: Readonly<Record<string, Schema>> = {
   rolloutStatus: text('Id of a rollout status.'),
 };
 
+/** Both filters that are given have to match. */
 export const AUDIT_QUERY: Readonly<Record<string, Schema>> = {
   ...PAGE_QUERY,
   object: text('`KIND/NAME`, or a name.'),
   environment: text('Id or name.'),
 };
 
+/** The contract names the workspace of this list in the query and not in the path. */
 export const ROLLOUT_STATUS_QUERY: Readonly<Record<string, Schema>> = {
-  wsId: text('Id or name of a workspace. Required.'),
+  wsId: text('Id or name of a workspace. Default: all workspaces that the key sees.'),
 };
 
+/**
+ * Without `replace` an upload adds keys. That an upload may replace them follows public
+ * documentation.
+ */
 export const UPLOAD_QUERY: Readonly<Record<string, Schema>> = {
   replace: text('`true` or empty: keys that are not sent are removed.'),
 };

@@ -1,23 +1,37 @@
+/**
+ * Endpoints of the keys of a segment in one environment.
+ *
+ * The contract shows list, upload and removal, under a path that names the environment without a
+ * workspace. `uploadKeys` and `deleteKeys` are the same operations under other names, which clients
+ * of such services are known to use; a strict service does not have them.
+ *
+ * Rules of the contract that apply: a segment must be activated in the environment first, one upload
+ * has at most 10,000 keys and a segment at most 100,000, keys need no identity, and a removal answers
+ * `code` 200 with a message that reports the number of deleted keys. The contract mentions an upload
+ * of CSV files but not its endpoint; here `upload` takes a form with such a file.
+ */
+
 import type {
   WireRemoveKeysResult,
   WireSegmentDefinition,
   WireSegmentKeys,
-} from '../../api/wire.js';
+} from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../endpoint.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
 import {
   activationAt,
   checkNoApproval,
-  checkWordsFor,
+  checkNoteFor,
   environmentOfSegment,
-  type EnvironmentPlace,
-} from '../places.js';
+  type EnvironmentPath,
+} from '../http/path-lookup.js';
 import { keysDifference } from '../rules/difference.js';
 import { checkSegmentSize, keysToAdd, keysToRemove, wantsReplacement } from '../rules/keys.js';
+import { partsOf } from '../parts.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
-import type { WordsNeeded } from '../rules/words.js';
+import type { NoteRequirement } from '../rules/note.js';
 import type { AuditAction } from '../store/audit.js';
-import { addKeys, allKeys, presentKeys, removeKeys } from '../store/key-sets.js';
+import { addKeys, allKeys, presentKeys, removeKeys } from '../store/keys.js';
 import {
   findActivation,
   listKeys,
@@ -31,8 +45,10 @@ import { KEYS_ARRAY_BODY, KEYS_BODY, KEYS_OBJECT_BODY } from './body-schemas.js'
 import { answer } from './answer-schemas.js';
 import { PAGE_QUERY, UPLOAD_QUERY } from './query-schemas.js';
 
+/** The segment is named by its name; segments have no id in the contract. */
 const PATH = '/segments/:env/:segment';
 
+/** The contract's three first, then the other names of two of them. */
 export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
@@ -51,6 +67,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     answer: answer('SegmentDefinition'),
     query: UPLOAD_QUERY,
     body: KEYS_BODY,
+    strictBody: KEYS_ARRAY_BODY,
     takesFile: true,
     write: async (db, request, store) => upload(db, request, store, keysOf(request)),
   },
@@ -84,10 +101,12 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
+/** Keys of either form of body, a list or an object with `keys`. */
 function keysOf({ body }: ApiRequest): string[] {
   return Array.isArray(body) ? (body as string[]) : (body as { keys: string[] }).keys;
 }
 
+/** One page of keys, in the order of their bytes; `count` is that of the whole segment. */
 async function readKeys(db: Db, request: ApiRequest): Promise<WireSegmentKeys> {
   const { environment } = await environmentOfSegment(db, request);
   const activation = await activationAt(db, request, environment);
@@ -101,18 +120,30 @@ async function readKeys(db: Db, request: ApiRequest): Promise<WireSegmentKeys> {
   };
 }
 
+/**
+ * Looks up a segment whose keys are to be changed, and makes sure that the caller may change them.
+ *
+ * @throws Problem (404) the segment is not active in the environment.
+ * @throws Problem (400) the workspace requires title or comment, and it is missing.
+ * @throws Problem (403) the environment requires approvals.
+ */
 async function segmentToChange(
   db: Db,
   request: ApiRequest,
-  needed: WordsNeeded,
-): Promise<EnvironmentPlace & { activation: StoredActivation }> {
+  needed: NoteRequirement,
+): Promise<EnvironmentPath & { activation: StoredActivation }> {
   const place = await environmentOfSegment(db, request);
-  checkWordsFor(place.workspace, request, needed);
+  checkNoteFor(place.workspace, request, needed);
   checkNoApproval(place.environment);
   return { ...place, activation: await activationAt(db, request, place.environment) };
 }
 
-/** Appends; with `?replace` the keys that were not sent go. */
+/**
+ * Adds keys, and with `?replace` removes those that were not sent. Keys that are there already are
+ * no mistake, so that an upload may be repeated.
+ *
+ * @throws Problem (400) too many keys, or a key that cannot be stored.
+ */
 async function upload(
   db: Db,
   request: ApiRequest,
@@ -122,21 +153,47 @@ async function upload(
   const place = await segmentToChange(db, request, 'both');
   const { activation } = place;
   const keys = keysToAdd(given);
-  const present = await presentKeys(db, store.dialect, activation.activation_id, keys);
+  const present = await presentOf(db, store, activation, keys);
   const added = keys.filter((key) => !present.has(key));
   const removed = wantsReplacement(request.query)
     ? without(await allKeys(db, activation.activation_id), new Set(keys))
     : [];
-  await removeKeys(db, store.dialect, activation.activation_id, removed);
-  await addKeys(db, store.dialect, activation.activation_id, added);
+  for await (const part of partsOf(removed, KEYS_AT_ONCE)) {
+    await removeKeys(db, store.dialect, activation.activation_id, part);
+  }
+  for await (const part of partsOf(added, KEYS_AT_ONCE)) {
+    await addKeys(db, store.dialect, activation.activation_id, part);
+  }
   const action = removed.length > 0 ? 'replace-keys' : 'add-keys';
   return wireSegmentDefinition(await changed(db, request, place, { action, added, removed }));
 }
 
+/** So many keys are looked for or written by one statement. */
+const KEYS_AT_ONCE = 2_000;
+
+/** The keys among those given that the segment has. */
+async function presentOf(
+  db: Db,
+  { dialect }: Store,
+  { activation_id }: StoredActivation,
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const present = new Set<string>();
+  for await (const part of partsOf(keys, KEYS_AT_ONCE)) {
+    for (const key of await presentKeys(db, dialect, activation_id, part)) present.add(key);
+  }
+  return present;
+}
+
+/** The keys that `others` does not have. */
 function without(keys: readonly string[], others: ReadonlySet<string>): string[] {
   return keys.filter((key) => !others.has(key));
 }
 
+/**
+ * Removes keys; those that are not there are passed over, so that a removal may be repeated. The
+ * answer counts the keys that were really removed.
+ */
 async function remove(
   db: Db,
   request: ApiRequest,
@@ -144,11 +201,13 @@ async function remove(
   given: readonly string[],
 ): Promise<WireRemoveKeysResult> {
   const place = await segmentToChange(db, request, 'comment');
-  const { activation_id } = place.activation;
+  const { activation } = place;
   const keys = keysToRemove(given);
-  const present = await presentKeys(db, store.dialect, activation_id, keys);
+  const present = await presentOf(db, store, activation, keys);
   const removed = keys.filter((key) => present.has(key));
-  await removeKeys(db, store.dialect, activation_id, removed);
+  for await (const part of partsOf(removed, KEYS_AT_ONCE)) {
+    await removeKeys(db, store.dialect, activation.activation_id, part);
+  }
   await changed(db, request, place, { action: 'remove-keys', added: [], removed });
   return {
     code: 200,
@@ -158,11 +217,16 @@ async function remove(
   };
 }
 
-/** Notes the new count and the change; without a change, nothing. */
+/**
+ * Stores the new count and records the change; where no key was added or removed it does nothing.
+ *
+ * @throws Problem (400) the segment would hold more keys than the contract allows; the transaction
+ * then undoes what was added.
+ */
 async function changed(
   db: Db,
   request: ApiRequest,
-  { workspace, environment, activation }: EnvironmentPlace & { activation: StoredActivation },
+  { workspace, environment, activation }: EnvironmentPath & { activation: StoredActivation },
   { action, added, removed }: { action: AuditAction; added: string[]; removed: string[] },
 ): Promise<StoredActivation> {
   const keyCount = activation.key_count + added.length - removed.length;

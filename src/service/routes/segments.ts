@@ -1,20 +1,33 @@
+/**
+ * Endpoints of segments: at the level of the workspace, and their activation in environments.
+ *
+ * The contract shows create, list and delete under the workspace, and activate under the
+ * environment alone. It says that a deactivate endpoint exists but not its path; the one here is
+ * the DELETE of what activation creates. Getting one segment and listing the active ones follow
+ * public documentation. A strict service answers the contract's four.
+ *
+ * Rules of the contract that apply: the traffic type of a new segment stands in the path, a segment
+ * has keys in an environment only after it was activated there, deactivation requires that no keys
+ * are left in that environment, and a deletion answers `true`.
+ */
+
 import { randomUUID } from 'node:crypto';
-import type { WirePage, WireSegment, WireSegmentInEnvironment } from '../../api/wire.js';
+import type { WirePage, WireSegment, WireSegmentInEnvironment } from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../endpoint.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
 import {
   activationAt,
   checkMayChangeWorkspace,
   checkNoApproval,
-  checkWordsFor,
+  checkNoteFor,
   environmentAt,
   environmentOfSegment,
   segmentAt,
   trafficTypeAt,
   workspaceAt,
-} from '../places.js';
-import { conflict } from '../problem.js';
-import { differenceOf } from '../rules/difference.js';
+} from '../http/path-lookup.js';
+import { conflict } from '../http/problem.js';
+import { differenceOf, keysGone, SAMPLE_SIZE } from '../rules/difference.js';
 import { checkSegmentName } from '../rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import { usersOf } from '../store/definitions.js';
@@ -27,15 +40,21 @@ import {
   insertActivation,
   insertSegment,
   listActivations,
+  listKeys,
   listSegments,
   wireActivation,
   wireSegment,
 } from '../store/segments.js';
 import type { Db } from '../store/tables.js';
-import { NAMED_OBJECT_BODY } from './body-schemas.js';
+import { listEnvironments } from '../store/workspaces.js';
+import { NEW_SEGMENT_BODY } from './body-schemas.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { PAGE_QUERY } from './query-schemas.js';
 
+/**
+ * The contract's four first. Activation needs no body; one that is sent may hold title and comment
+ * as JSON, and text that is no JSON is passed over.
+ */
 export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['POST'],
@@ -43,7 +62,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     inContract: true,
     summary: 'Create a segment',
     answer: answer('Segment'),
-    body: NAMED_OBJECT_BODY,
+    body: NEW_SEGMENT_BODY,
     write: createSegment,
   },
   {
@@ -102,6 +121,11 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
+/**
+ * @throws Problem (400) the name is not allowed.
+ * @throws Problem (404) the workspace or the traffic type does not exist.
+ * @throws Problem (409) the workspace has a segment of this name.
+ */
 async function createSegment(db: Db, request: ApiRequest): Promise<WireSegment> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
@@ -130,6 +154,7 @@ async function createSegment(db: Db, request: ApiRequest): Promise<WireSegment> 
   return wireSegment(created);
 }
 
+/** One page of the segments of a workspace, in the order of their names. */
 async function readSegments(db: Db, request: ApiRequest): Promise<WirePage<WireSegment>> {
   const workspace = await workspaceAt(db, request);
   const page = pageFrom(request.query, PAGE_SIZES.objects);
@@ -137,6 +162,7 @@ async function readSegments(db: Db, request: ApiRequest): Promise<WirePage<WireS
   return { objects: segments.map(wireSegment), ...page, totalCount };
 }
 
+/** One page of the segments that are active in an environment, in the order of their names. */
 async function readActivations(
   db: Db,
   request: ApiRequest,
@@ -148,25 +174,56 @@ async function readActivations(
   return { objects: activations.map(wireActivation), ...page, totalCount };
 }
 
+/**
+ * Deletes a segment with its keys in all environments.
+ *
+ * @throws Problem (400) the workspace requires title and comment, and one is missing.
+ * @throws Problem (403) the segment has keys in an environment that requires approvals.
+ * @throws Problem (409) a definition names the segment.
+ */
 async function removeSegment(db: Db, request: ApiRequest): Promise<true> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
+  checkNoteFor(workspace, request, 'both');
   const segment = await segmentAt(db, request, workspace.id);
   for (const environment of await environmentsWithKeys(db, segment.id))
     checkNoApproval(environment);
   await checkUnused(db, { name: segment.name, workspaceId: workspace.id });
-  await deleteSegment(db, segment.id);
-  await recordChange(db, request.caller, {
+  const change = {
     kind: 'segment',
     name: segment.name,
     action: 'delete',
     workspaceId: workspace.id,
-    difference: differenceOf(wireSegment(segment), null),
-  });
+  } as const;
+  for (const environment of await listEnvironments(db, workspace.id)) {
+    const difference = await activationGone(db, environment.id, segment.name);
+    await recordChange(db, request.caller, { ...change, environment, difference });
+  }
+  await deleteSegment(db, segment.id);
+  const difference = differenceOf(wireSegment(segment), null);
+  await recordChange(db, request.caller, { ...change, difference });
   return true;
 }
 
-/** @throws Problem (409) a definition names the segment. */
+/**
+ * What a segment leaves behind in one environment when it is deleted: the activation, and the number
+ * of keys with a sample of them. Empty where it is not active.
+ */
+async function activationGone(db: Db, environmentId: string, name: string): Promise<unknown[]> {
+  const activation = await findActivation(db, environmentId, name);
+  if (activation === undefined) return [];
+  const first = { offset: 0, limit: SAMPLE_SIZE };
+  const keys = await listKeys(db, activation.activation_id, first);
+  return [
+    ...differenceOf(wireActivation(activation), null),
+    ...keysGone(activation.key_count, keys),
+  ];
+}
+
+/**
+ * @param segment without `environmentId` definitions of all environments are looked at.
+ * @throws Problem (409) a definition names the segment.
+ */
 async function checkUnused(
   db: Db,
   segment: { name: string; workspaceId: string; environmentId?: string },
@@ -178,10 +235,15 @@ async function checkUnused(
   );
 }
 
-/** Once more is no change. */
+/**
+ * Activates a segment in an environment. One that is active already is answered as it is and
+ * nothing is written, so that an activation may be repeated.
+ *
+ * Approvals are not asked for: an active segment without keys changes nothing for anybody.
+ */
 async function activate(db: Db, request: ApiRequest): Promise<WireSegmentInEnvironment> {
   const { workspace, environment } = await environmentOfSegment(db, request);
-  checkWordsFor(workspace, request, 'both');
+  checkNoteFor(workspace, request, 'both');
   const segment = await segmentAt(db, request, workspace.id);
   const before = await findActivation(db, environment.id, segment.name);
   if (before !== undefined) return wireActivation(before);
@@ -200,9 +262,13 @@ async function activate(db: Db, request: ApiRequest): Promise<WireSegmentInEnvir
   return wireActivation(activation);
 }
 
+/**
+ * @throws Problem (409) the segment still has keys in this environment, or a definition there names
+ * it.
+ */
 async function deactivate(db: Db, request: ApiRequest): Promise<true> {
   const { workspace, environment } = await environmentOfSegment(db, request);
-  checkWordsFor(workspace, request, 'both');
+  checkNoteFor(workspace, request, 'both');
   const activation = await activationAt(db, request, environment);
   if (activation.key_count > 0) {
     throw conflict(

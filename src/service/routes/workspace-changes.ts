@@ -1,9 +1,18 @@
+/**
+ * Endpoints that create, change and delete workspaces and traffic types. The contract shows only
+ * how workspaces are listed and takes traffic types as given, so a strict service has none of
+ * these.
+ *
+ * What restricts the caller: only a key without any restriction creates or deletes workspaces, and
+ * a key that is restricted to environments changes nothing that all environments share.
+ */
+
 import { randomUUID } from 'node:crypto';
-import type { WireTrafficType, WireWorkspace } from '../../api/wire.js';
+import type { WireTrafficType, WireWorkspace } from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
-import type { ApiRequest, Endpoint } from '../endpoint.js';
-import { checkMayChangeWorkspace, checkUnrestricted, workspaceAt } from '../places.js';
-import { conflict, notFound } from '../problem.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
+import { checkMayChangeWorkspace, checkUnrestricted, workspaceAt } from '../http/path-lookup.js';
+import { conflict, notFound } from '../http/problem.js';
 import { differenceOf } from '../rules/difference.js';
 import { WORKSPACE_SCHEMA, workspaceFrom, workspacePatched } from '../rules/environment.js';
 import type { PatchOperation } from '../rules/json-patch.js';
@@ -20,7 +29,7 @@ import {
   insertTrafficType,
   updateWorkspace,
 } from '../store/workspaces.js';
-import { NAMED_OBJECT_BODY, PATCH_BODY } from './body-schemas.js';
+import { NEW_TRAFFIC_TYPE_BODY, PATCH_BODY } from './body-schemas.js';
 import { wireTrafficType, wireWorkspace } from './workspaces.js';
 import { answer } from './answer-schemas.js';
 
@@ -57,7 +66,7 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
     inContract: false,
     summary: 'Create a traffic type',
     answer: answer('TrafficType'),
-    body: NAMED_OBJECT_BODY,
+    body: NEW_TRAFFIC_TYPE_BODY,
     write: addTrafficType,
   },
   {
@@ -70,6 +79,11 @@ export const WORKSPACE_CHANGE_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
+/**
+ * Creates a workspace with the usual rollout statuses and without environments and traffic types.
+ *
+ * @throws Problem (409) there is a workspace of this name.
+ */
 async function addWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspace> {
   checkUnrestricted(request);
   const content = workspaceFrom(request.body);
@@ -78,10 +92,15 @@ async function addWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspace>
   return recordedWorkspace(db, request, id, null);
 }
 
+/**
+ * Ids are looked at too: a workspace whose name is the id of another could not be found by that
+ * name.
+ */
 async function checkNameIsFree(db: Db, name: string): Promise<void> {
   if (await findWorkspace(db, name)) throw conflict(`Workspace ${name} already exists`);
 }
 
+/** Applies patch operations to the workspace as it is sent. */
 async function patchWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspace> {
   checkMayChangeWorkspace(request);
   const workspace = await workspaceAt(db, request);
@@ -92,6 +111,11 @@ async function patchWorkspace(db: Db, request: ApiRequest): Promise<WireWorkspac
   return recordedWorkspace(db, request, workspace.id, before);
 }
 
+/**
+ * Records a creation or a change, and answers the workspace as the store has it afterwards.
+ *
+ * @param before null: the workspace is new.
+ */
 async function recordedWorkspace(
   db: Db,
   { caller }: ApiRequest,
@@ -111,6 +135,11 @@ async function recordedWorkspace(
   return after;
 }
 
+/**
+ * Deletes an empty workspace with its traffic types and rollout statuses.
+ *
+ * @throws Problem (409) it still has environments, flags or segments.
+ */
 async function removeWorkspace(db: Db, request: ApiRequest): Promise<true> {
   checkUnrestricted(request);
   const workspace = await workspaceAt(db, request);
@@ -129,6 +158,7 @@ async function removeWorkspace(db: Db, request: ApiRequest): Promise<true> {
   return true;
 }
 
+/** @throws Problem (409) the workspace has a traffic type of this name. */
 async function addTrafficType(db: Db, request: ApiRequest): Promise<WireTrafficType> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
@@ -143,6 +173,13 @@ async function addTrafficType(db: Db, request: ApiRequest): Promise<WireTrafficT
   return wireTrafficType(row);
 }
 
+/**
+ * Deletes a traffic type by its id. The path names no workspace, so a name would be ambiguous and
+ * is not taken.
+ *
+ * @throws Problem (404) there is none, or the caller's key does not see its workspace.
+ * @throws Problem (409) flags, segments or identities use it.
+ */
 async function removeTrafficType(db: Db, request: ApiRequest): Promise<true> {
   checkMayChangeWorkspace(request);
   const id = request.params['trafficType'] ?? '';
@@ -158,6 +195,7 @@ async function removeTrafficType(db: Db, request: ApiRequest): Promise<true> {
   return true;
 }
 
+/** Undefined where the caller's key may not touch the workspace of the traffic type. */
 async function visibleWorkspace(
   db: Db,
   { caller }: ApiRequest,
@@ -168,6 +206,7 @@ async function visibleWorkspace(
   return findWorkspace(db, workspace_id);
 }
 
+/** Records the creation or deletion of a traffic type. */
 async function recordTrafficType(
   db: Db,
   { caller }: ApiRequest,

@@ -1,13 +1,25 @@
+/**
+ * Endpoints that list workspaces, environments, rollout statuses and traffic types, and the shapes
+ * in which these are sent.
+ *
+ * The contract shows the first three. It lists workspaces in pages of up to 200, and environments
+ * and rollout statuses as a bare array without pages; the workspace of the rollout statuses stands
+ * in the query. The list under a path and the list of traffic types follow public documentation of
+ * such services.
+ *
+ * A key that is restricted sees only what it may touch; the rest is left out, and is not counted.
+ */
+
 import type {
   WireEnvironment,
   WirePage,
   WireRolloutStatus,
   WireTrafficType,
   WireWorkspace,
-} from '../../api/wire.js';
-import type { ApiRequest, Endpoint } from '../endpoint.js';
-import { isVisible, workspaceAt, workspaceCalled } from '../places.js';
-import { badRequest } from '../problem.js';
+} from '../../admin-api/wire.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
+import { isVisible, workspaceAt, workspaceCalled } from '../http/path-lookup.js';
+import { badRequest } from '../http/problem.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import type { Db, EnvironmentRow, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
 import {
@@ -21,6 +33,7 @@ import {
 import { answerList, answerPage } from './answer-schemas.js';
 import { ROLLOUT_STATUS_QUERY, WORKSPACE_QUERY } from './query-schemas.js';
 
+/** The contract's three first. */
 export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   {
     methods: ['GET'],
@@ -46,11 +59,7 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
     summary: 'List rollout statuses',
     answer: answerList('RolloutStatus'),
     query: ROLLOUT_STATUS_QUERY,
-    read: async (db, request) => {
-      const { wsId } = request.query;
-      if (typeof wsId !== 'string' || wsId === '') throw badRequest('wsId must name a workspace');
-      return readRolloutStatuses(db, await workspaceCalled(db, request.caller, wsId));
-    },
+    read: readStatusesByQuery,
   },
   {
     methods: ['GET'],
@@ -70,6 +79,10 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
+/**
+ * One page of workspaces, in the order of their names. All of them are read for it: a store has
+ * few.
+ */
 async function readWorkspaces(
   db: Db,
   { query, caller }: ApiRequest,
@@ -87,6 +100,11 @@ async function readWorkspaces(
   };
 }
 
+/**
+ * How `name` is compared; without `nameOp` the whole name has to be equal.
+ *
+ * @throws Problem (400) `nameOp` is none of the three words.
+ */
 function nameFilter({ name, nameOp }: ApiRequest['query']): WorkspaceFilter['name'] {
   if (typeof name !== 'string' || name === '') return undefined;
   switch (nameOp) {
@@ -103,6 +121,7 @@ function nameFilter({ name, nameOp }: ApiRequest['query']): WorkspaceFilter['nam
   }
 }
 
+/** The environments that the caller's key sees, in the order of their creation. */
 async function readEnvironments(db: Db, request: ApiRequest): Promise<WireEnvironment[]> {
   const workspace = await workspaceAt(db, request);
   const rows = await listEnvironments(db, workspace.id);
@@ -111,16 +130,40 @@ async function readEnvironments(db: Db, request: ApiRequest): Promise<WireEnviro
     .map(wireEnvironment);
 }
 
+/**
+ * The rollout statuses of the workspace that the query names; those of all workspaces that the
+ * caller's key sees, in the order of the workspaces' names, where it names none.
+ *
+ * @throws Problem (400) `wsId` stands in the query more than once.
+ */
+async function readStatusesByQuery(
+  db: Db,
+  { query: { wsId }, caller }: ApiRequest,
+): Promise<WireRolloutStatus[]> {
+  if (wsId !== undefined && typeof wsId !== 'string') throw badRequest('wsId must stand once');
+  if (wsId !== undefined && wsId !== '') {
+    return readRolloutStatuses(db, await workspaceCalled(db, caller, wsId));
+  }
+  const statuses: WireRolloutStatus[] = [];
+  for (const workspace of await listWorkspaces(db, { ids: caller.scope.workspaces })) {
+    statuses.push(...(await readRolloutStatuses(db, workspace)));
+  }
+  return statuses;
+}
+
+/** The rollout statuses of a workspace, in the order in which a flag usually goes through them. */
 async function readRolloutStatuses(db: Db, workspace: WorkspaceRow): Promise<WireRolloutStatus[]> {
   const rows = await listRolloutStatuses(db, workspace.id);
   return rows.map(({ id, name, description }) => ({ id, name, description }));
 }
 
+/** The traffic types of a workspace, in the order of their names. */
 async function readTrafficTypes(db: Db, request: ApiRequest): Promise<WireTrafficType[]> {
   const workspace = await workspaceAt(db, request);
   return (await listTrafficTypes(db, workspace.id)).map(wireTrafficType);
 }
 
+/** A workspace as the contract shows it. */
 export function wireWorkspace(row: WorkspaceRow): WireWorkspace {
   return {
     name: row.name,
@@ -130,10 +173,12 @@ export function wireWorkspace(row: WorkspaceRow): WireWorkspace {
   };
 }
 
+/** An environment as the contract shows it. */
 export function wireEnvironment(row: EnvironmentRow): WireEnvironment {
   return { name: row.name, id: row.id, production: row.production === 1 };
 }
 
+/** The contract's `id` and `name`, and the members that public samples show beside them. */
 export function wireTrafficType(row: TrafficTypeRow): WireTrafficType {
   return {
     id: row.id,

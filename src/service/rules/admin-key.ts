@@ -1,6 +1,8 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
+/** The start of every key, by which people and scanners of secrets know one. */
 const PREFIX = 'fha_';
+/** Base 62: digits and letters, which no URL and no shell has to escape. */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 12;
 const SECRET_LENGTH = 30;
@@ -18,7 +20,11 @@ export interface NewAdminKey {
   readonly hash: string;
 }
 
-/** @param randomBytes source of unguessable bytes. */
+/**
+ * Makes a key from random bytes. Keeping its hash is up to the caller.
+ *
+ * @param randomBytes source of unguessable bytes.
+ */
 export function createAdminKey(randomBytes: (count: number) => Uint8Array): NewAdminKey {
   const id = randomText(ID_LENGTH, randomBytes);
   const payload = id + randomText(SECRET_LENGTH, randomBytes);
@@ -26,6 +32,7 @@ export function createAdminKey(randomBytes: (count: number) => Uint8Array): NewA
   return { id, key, hash: hashKey(key) };
 }
 
+/** Text in which every character of the alphabet is equally likely. */
 function randomText(length: number, randomBytes: (count: number) => Uint8Array): string {
   // 248 is the largest multiple of 62 in a byte: what lies above would make some characters likelier than others.
   const fair = 248;
@@ -38,6 +45,10 @@ function randomText(length: number, randomBytes: (count: number) => Uint8Array):
   return text;
 }
 
+/**
+ * Six characters from the SHA-256 of the rest. It keeps no secret: it only tells a key from text
+ * that happens to look like one.
+ */
 function checksum(payload: string): string {
   const digest = hash('sha256', payload, 'buffer');
   return [...digest.subarray(0, CHECKSUM_LENGTH)]
@@ -58,20 +69,31 @@ export function adminKeyId(text: string): string | undefined {
   return payload.slice(0, ID_LENGTH);
 }
 
-/** Takes the same time wherever the two differ. */
+/**
+ * Whether the text is the key whose hash is kept. The comparison takes the same time wherever the
+ * two differ, so that its length tells nothing of the hash.
+ */
 export function isSameKey(text: string, keptHash: string): boolean {
   const given = Buffer.from(hashKey(text), 'hex');
   const kept = Buffer.from(keptHash, 'hex');
   return given.length === kept.length && timingSafeEqual(given, kept);
 }
 
-/** The key of a request: `Authorization: Bearer …`, or `x-api-key` as some clients send it. */
-export function keyFromHeaders(headers: {
-  readonly authorization?: string | undefined;
-  readonly 'x-api-key'?: string | string[] | undefined;
-}): string | undefined {
+/**
+ * The key of a request: `Authorization: Bearer …` as the contract has it, or `x-api-key` as some
+ * clients send it. The contract's header comes first where both are there.
+ *
+ * @param strict whether the contract's header is the only one that counts.
+ */
+export function keyFromHeaders(
+  headers: {
+    readonly authorization?: string | undefined;
+    readonly 'x-api-key'?: string | string[] | undefined;
+  },
+  strict = false,
+): string | undefined {
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-  if (bearer !== undefined) return bearer;
+  if (bearer !== undefined || strict) return bearer;
   const other = headers['x-api-key'];
   return typeof other === 'string' ? other : undefined;
 }

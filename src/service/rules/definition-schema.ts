@@ -1,5 +1,9 @@
 import { MATCHER_SCHEMA, type Schema } from './matchers.js';
 
+/**
+ * A treatment: the contract's `name`, `description` and `keys`, and two members of public
+ * documentation. The names themselves are checked in `names.ts`.
+ */
 const TREATMENT_SCHEMA: Schema = {
   type: 'object',
   required: ['name'],
@@ -16,11 +20,15 @@ const TREATMENT_SCHEMA: Schema = {
   },
 };
 
+/**
+ * Percentages by treatment. That they sum to 100 no JSON Schema can say; `definition.ts` checks it.
+ */
 const BUCKETS_SCHEMA: Schema = {
   type: 'array',
   description: 'The sizes sum to 100.',
   items: {
     type: 'object',
+    additionalProperties: false,
     required: ['treatment', 'size'],
     properties: {
       treatment: { type: 'string' },
@@ -29,13 +37,16 @@ const BUCKETS_SCHEMA: Schema = {
   },
 };
 
+/** A targeting rule. The contract shows `AND` as the only combiner. */
 const RULE_SCHEMA: Schema = {
   type: 'object',
+  additionalProperties: false,
   required: ['buckets', 'condition'],
   properties: {
     buckets: BUCKETS_SCHEMA,
     condition: {
       type: 'object',
+      additionalProperties: false,
       required: ['matchers'],
       properties: {
         combiner: { enum: ['AND', null] },
@@ -45,7 +56,11 @@ const RULE_SCHEMA: Schema = {
   },
 };
 
-/** The members of a definition that a client may set. Others may stand beside them and are not looked at. */
+/**
+ * The members of a definition that a client may set.
+ *
+ * Number and form of treatments are those of public documentation: 2 to 20.
+ */
 export const DEFINITION_SCHEMA = {
   type: 'object',
   required: ['treatments', 'defaultTreatment', 'defaultRule'],
@@ -59,5 +74,48 @@ export const DEFINITION_SCHEMA = {
     defaultRule: BUCKETS_SCHEMA,
     flagSets: { type: ['array', 'null'], items: { type: 'object' } },
     impressionsDisabled: { type: ['boolean', 'null'] },
+  },
+} as const satisfies Schema;
+
+/** An object by its id or name, or by both, as answers show it. */
+const OWNER_SCHEMA: Schema = {
+  type: ['object', 'string', 'null'],
+  properties: { id: { type: ['string', 'null'] }, name: { type: ['string', 'null'] } },
+};
+
+/**
+ * The body of a new definition, or of one that replaces another. Clients send back what they read:
+ * what the definition belongs to, which `checkBelongs` holds against the path, and times, which
+ * are passed over. Any other member is refused, for it may be one that was misspelt.
+ */
+export const DEFINITION_BODY: Schema = {
+  ...DEFINITION_SCHEMA,
+  additionalProperties: false,
+  properties: {
+    id: { type: ['string', 'null'] },
+    name: { type: ['string', 'null'] },
+    environment: OWNER_SCHEMA,
+    trafficType: OWNER_SCHEMA,
+    ...DEFINITION_SCHEMA.properties,
+    creationTime: { type: ['integer', 'null'] },
+    lastUpdateTime: { type: ['integer', 'null'] },
+    openChangeRequestId: { type: ['string', 'null'] },
+    title: { type: ['string', 'null'] },
+    comment: { type: ['string', 'null'] },
+  },
+};
+
+/**
+ * A definition after a patch. What it has of its own, and would otherwise get by default, must
+ * still be there: a patch that takes `trafficAllocation` away must not mean 100 percent, nor one
+ * that takes `killed` away the end of a kill.
+ */
+export const PATCHED_DEFINITION_SCHEMA = {
+  ...DEFINITION_SCHEMA,
+  required: [...DEFINITION_SCHEMA.required, 'killed', 'trafficAllocation'],
+  properties: {
+    ...DEFINITION_SCHEMA.properties,
+    killed: { type: 'boolean' },
+    trafficAllocation: { type: 'integer', minimum: 0, maximum: 100 },
   },
 } as const satisfies Schema;

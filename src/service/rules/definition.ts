@@ -4,9 +4,9 @@ import type {
   WireMatcher,
   WireRule,
   WireTreatment,
-} from '../../api/wire.js';
-import { badRequest } from '../problem.js';
-import { DEFINITION_SCHEMA } from './definition-schema.js';
+} from '../../admin-api/wire.js';
+import { badRequest } from '../http/problem.js';
+import { DEFINITION_SCHEMA, PATCHED_DEFINITION_SCHEMA } from './definition-schema.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
 import { checkTreatmentName } from './names.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
@@ -17,6 +17,10 @@ export interface DefinitionContent {
   readonly body: DefinitionBody;
 }
 
+/**
+ * The members that the store keeps as one JSON text. `flagSets` and `impressionsDisabled` are
+ * members of public documentation that the contract does not show; they are kept and sent back.
+ */
 export interface DefinitionBody {
   readonly treatments: readonly WireTreatment[];
   readonly defaultTreatment: string;
@@ -34,6 +38,7 @@ export interface Uses {
   readonly flags: readonly string[];
 }
 
+/** A definition that fits `DEFINITION_SCHEMA`, before it is tidied. */
 interface GivenDefinition {
   readonly killed?: boolean | null;
   readonly treatments: readonly GivenTreatment[];
@@ -46,6 +51,7 @@ interface GivenDefinition {
   readonly impressionsDisabled?: boolean | null;
 }
 
+/** A treatment may hold further members, which are kept. */
 type GivenTreatment = Readonly<Record<string, unknown>> & {
   readonly name: string;
   readonly keys?: readonly string[] | null;
@@ -53,6 +59,7 @@ type GivenTreatment = Readonly<Record<string, unknown>> & {
 };
 
 const hasShape = compileSchema(DEFINITION_SCHEMA);
+const hasPatchedShape = compileSchema(PATCHED_DEFINITION_SCHEMA);
 
 /**
  * Reads a definition that a client sent, or that a patch made. Members that the service sets itself may stand in it
@@ -79,10 +86,42 @@ export function definitionFrom(given: unknown): DefinitionContent {
   return { killed: definition.killed ?? false, body };
 }
 
+/** What a definition belongs to, by ids and names. */
+export type Belonging = Pick<WireDefinition, 'id' | 'name' | 'environment' | 'trafficType'>;
+
+/**
+ * Holds what a body says of the flag and the environment that it belongs to against those that the
+ * path named. Members that are absent or null say nothing.
+ *
+ * @param given fits `DEFINITION_BODY`.
+ * @throws Problem (400) it is the definition of another flag, or of another environment.
+ */
+export function checkBelongs(given: unknown, to: Belonging): void {
+  const { id, name, environment, trafficType } = given as Readonly<Record<string, unknown>>;
+  checkNames('Definition', { id, name }, to);
+  checkNames('environment', environment, to.environment);
+  checkNames('trafficType', trafficType, to.trafficType);
+}
+
+/** @param said an id or a name alone, or an object that may have either. */
+function checkNames(what: string, said: unknown, of: { id: string; name: string }): void {
+  if (typeof said === 'string') {
+    if (said === of.id || said === of.name) return;
+    throw badRequest(`${what} ${said} is another than that of the path, ${of.name}`);
+  }
+  const { id, name } = (said ?? {}) as { readonly id?: unknown; readonly name?: unknown };
+  for (const [given, own] of [[id ?? of.id, of.id] as const, [name ?? of.name, of.name] as const]) {
+    if (given !== own)
+      throw badRequest(`${what} ${JSON.stringify(given)} is another than that of the path, ${own}`);
+  }
+}
+
+/** What a patch of a definition cannot change: what it belongs to, and its times. */
 const FIXED = ['id', 'name', 'environment', 'trafficType', 'creationTime', 'lastUpdateTime'];
 
 /**
- * The definition as a patch makes it.
+ * The definition as a patch makes it. A patch may take away what is optional, such as `rules` or
+ * the description of a treatment.
  *
  * @throws Problem (400) the patch cannot be run, touches what cannot be changed, or its result is no definition.
  */
@@ -90,16 +129,48 @@ export function definitionPatched(
   before: WireDefinition,
   operations: readonly PatchOperation[],
 ): DefinitionContent {
-  const after = applyPatch(before, operations);
-  checkShape(hasShape, after, 'Definition');
+  const after = patchedWithKeys(before, operations);
+  checkShape(hasPatchedShape, after, 'Definition');
   checkUntouched(before, after as object, FIXED);
+  // A misspelt member in a patch would otherwise be dropped and the patch look like a success.
   const known = new Set([...FIXED, ...Object.keys(DEFINITION_SCHEMA.properties)]);
   const unknown = Object.keys(after as object).find((name) => !known.has(name));
   if (unknown !== undefined) throw badRequest(`Definition has no member ${unknown}`);
   return definitionFrom(after);
 }
 
-/** Empty and null members are left out: clients walk these lists and stumble over null. */
+/** The contract's path to a key of a treatment: where it is added, and where a list begins. */
+const NEW_KEY_PATH = /^\/treatments\/\d+\/keys\/[-0]$/;
+
+/**
+ * Runs a patch. The contract adds a key to a treatment under `/treatments/N/keys/-`; where a patch
+ * does so, treatments without a list of keys have an empty one for it, and those that got no key
+ * lose it again.
+ *
+ * @throws Problem (400) the patch cannot be run.
+ */
+function patchedWithKeys(before: WireDefinition, operations: readonly PatchOperation[]): unknown {
+  if (!operations.some(({ path }) => NEW_KEY_PATH.test(path)))
+    return applyPatch(before, operations);
+  const without = before.treatments.filter(({ keys }) => keys === undefined);
+  const names = new Set<unknown>(without.map(({ name }) => name));
+  const treatments = before.treatments.map((treatment) => ({ keys: [], ...treatment }));
+  const after = applyPatch({ ...before, treatments }, operations);
+  checkShape(hasPatchedShape, after, 'Definition');
+  const patched = after as GivenDefinition;
+  return {
+    ...patched,
+    treatments: patched.treatments.map(({ keys, ...treatment }) => ({
+      ...treatment,
+      ...(keys?.length === 0 && names.has(treatment.name) ? {} : { keys }),
+    })),
+  };
+}
+
+/**
+ * A treatment as it is stored. Null members are left out: clients walk these lists and stumble
+ * over null. An empty list of keys stays, as it was sent.
+ */
 function tidyTreatment({
   name,
   description,
@@ -111,11 +182,12 @@ function tidyTreatment({
     name,
     description: typeof description === 'string' ? description : '',
     ...withoutNulls(rest),
-    ...(keys && keys.length > 0 ? { keys: [...new Set(keys)] } : {}),
+    ...(keys ? { keys: [...new Set(keys)] } : {}),
     ...(segments && segments.length > 0 ? { segments: [...new Set(segments)] } : {}),
   };
 }
 
+/** A rule as it is stored; members that are not the contract's are dropped. */
 function tidyRule(rule: WireRule): WireRule {
   return {
     buckets: rule.buckets.map(tidyBucket),
@@ -123,15 +195,20 @@ function tidyRule(rule: WireRule): WireRule {
   };
 }
 
+/** A bucket as it is stored. */
 function tidyBucket({ treatment, size }: WireBucket): WireBucket {
   return { treatment, size };
 }
 
+/** A matcher as it is stored. Fields are kept as they came, also those of unknown types. */
 function tidyMatcher({ type, negate, ...fields }: WireMatcher): WireMatcher {
   return { type, ...(negate ? { negate } : {}), ...withoutNulls(tidyDepends(type, fields)) };
 }
 
-/** Written with one `treatment` by some clients; read with `treatments` by all. */
+/**
+ * Dependencies on a flag are sent with one `treatment` by some clients, and read with `treatments`
+ * by all.
+ */
 function tidyDepends(type: string, fields: Record<string, unknown>): Record<string, unknown> {
   if (type !== 'IN_SPLIT') return fields;
   const { treatment, ...depends } = fields['depends'] as Record<string, unknown>;
@@ -139,10 +216,16 @@ function tidyDepends(type: string, fields: Record<string, unknown>): Record<stri
   return { ...fields, depends: { ...depends, treatments: [treatment] } };
 }
 
+/** The members that are not null. */
 function withoutNulls(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
 
+/**
+ * Checks what no JSON Schema can say: that names agree with each other and sizes sum to 100.
+ *
+ * @throws Problem (400) with the first contradiction.
+ */
 function checkDefinition(body: DefinitionBody): void {
   const names = new Set<string>();
   for (const { name, configurations } of body.treatments) {
@@ -160,6 +243,7 @@ function checkDefinition(body: DefinitionBody): void {
   }
 }
 
+/** The configuration of a treatment is JSON inside of a text, which clients parse. */
 function checkConfiguration(treatment: string, configurations: string | undefined): void {
   if (configurations === undefined) return;
   try {
@@ -169,6 +253,9 @@ function checkConfiguration(treatment: string, configurations: string | undefine
   }
 }
 
+/**
+ * A key has one treatment: two lists of individual targets with the same key contradict each other.
+ */
 function checkTargets(treatments: readonly WireTreatment[]): void {
   const holders = new Map<string, string>();
   for (const { name, keys } of treatments) {
@@ -182,10 +269,12 @@ function checkTargets(treatments: readonly WireTreatment[]): void {
   }
 }
 
+/** @param where the member that names the treatment, for the message. */
 function checkTreatmentExists(names: ReadonlySet<string>, name: string, where: string): void {
   if (!names.has(name)) throw badRequest(`There is no treatment ${name}, which ${where} names`);
 }
 
+/** Every treatment at most once, all of them known, and sizes that sum to 100. */
 function checkBuckets(
   names: ReadonlySet<string>,
   buckets: readonly WireBucket[],
@@ -202,7 +291,10 @@ function checkBuckets(
   if (sum !== 100) throw badRequest(`The bucket sizes of ${where} sum to ${sum}, not to 100`);
 }
 
-/** Names of what the definition refers to. Types that are not known refer to nothing. */
+/**
+ * Names of the segments and flags that the definition refers to, sorted. Among matchers only the
+ * types `IN_SEGMENT` and `IN_SPLIT` are known to refer to what this service keeps.
+ */
 export function usesOf(body: DefinitionBody): Uses {
   const segments = new Set<string>();
   const flags = new Set<string>();

@@ -1,13 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** One member that a change touched. An absent side did not have it. */
+/**
+ * One member that a change touched. `before` is absent where the member did not exist, `after`
+ * where it no longer does.
+ */
 export interface MemberChange {
   readonly path: string;
   readonly before?: unknown;
   readonly after?: unknown;
 }
 
-/** What an audit row tells of a change to a list of keys: numbers, and the first of them. */
+/**
+ * A change to a list of keys: how many were added and removed, and the first of them. A row of the
+ * audit log would otherwise hold ten thousand keys.
+ */
 export interface KeysChange {
   readonly path: string;
   readonly added: number;
@@ -15,9 +21,16 @@ export interface KeysChange {
   readonly sample: readonly string[];
 }
 
-const SAMPLE_SIZE = 20;
+/** The keys that one entry names at most. */
+export const SAMPLE_SIZE = 20;
 
-/** Members at the top of two objects that differ, in code-unit order; null stands for an object that is not there. */
+/**
+ * Compares the members at the top of two objects, and gives those that differ, in code-unit order
+ * of their names.
+ *
+ * @param before null: the object did not exist.
+ * @param after null: the object no longer exists.
+ */
 export function differenceOf(before: object | null, after: object | null): MemberChange[] {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   return [...names].sort().flatMap((name) => {
@@ -30,6 +43,7 @@ export function differenceOf(before: object | null, after: object | null): Membe
   });
 }
 
+/** One side of a change; empty where the object has no such member. */
 function member<S extends 'before' | 'after'>(
   side: S,
   holder: object | null,
@@ -41,6 +55,7 @@ function member<S extends 'before' | 'after'>(
   return result;
 }
 
+/** @param path the place of the list in the object that was changed. */
 export function keysDifference(
   added: readonly string[],
   removed: readonly string[],
@@ -54,12 +69,25 @@ export function keysDifference(
   };
 }
 
-/** A definition, as far as its difference goes into its parts. */
+/**
+ * A list of keys that is gone as a whole; nothing where it was empty.
+ *
+ * @param first `SAMPLE_SIZE` of the keys, or all where there were fewer.
+ */
+export function keysGone(count: number, first: readonly string[]): KeysChange[] {
+  return count === 0 ? [] : [{ path: '/keys', added: 0, removed: count, sample: first }];
+}
+
+/** The part of a definition that its difference looks into. */
 interface WithTreatments {
   readonly treatments: readonly { readonly name: string; readonly keys?: readonly string[] }[];
 }
 
-/** The same, but for individual targets: by treatment, and told as keys are. */
+/**
+ * Compares two definitions as `differenceOf` does, but for individual targets: these are compared
+ * treatment by treatment and summed up as lists of keys are, because a treatment may have
+ * thousands.
+ */
 export function definitionDifference(
   before: WithTreatments | null,
   after: WithTreatments | null,
@@ -70,6 +98,7 @@ export function definitionDifference(
   ];
 }
 
+/** The definition without the keys of its treatments. */
 function withoutTargets(definition: WithTreatments): object {
   const treatments = definition.treatments.map((treatment) =>
     Object.fromEntries(Object.entries(treatment).filter(([name]) => name !== 'keys')),
@@ -77,12 +106,14 @@ function withoutTargets(definition: WithTreatments): object {
   return { ...definition, treatments };
 }
 
+/** Treatment → keys. */
 type Targets = ReadonlyMap<string, ReadonlySet<string>>;
 
 function targetsOf(definition: WithTreatments | null): Targets {
   return new Map(definition?.treatments.map(({ name, keys = [] }) => [name, new Set(keys)]));
 }
 
+/** One entry for each treatment whose keys differ, in the order of names. */
 function targetsDifference(before: Targets, after: Targets): KeysChange[] {
   const none: ReadonlySet<string> = new Set();
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((name) => {

@@ -11,9 +11,10 @@ export interface EnvironmentContent {
   readonly allowKills: boolean;
 }
 
-/** Some clients send truth values as text. */
+/** Some clients send truth values as text, so that `'true'` counts as `true`. */
 const TRUTH: Schema = { enum: [true, false, 'true', 'false'] };
 
+/** The body of a new environment. Members that are not named here are passed over. */
 export const ENVIRONMENT_SCHEMA: Schema = {
   type: 'object',
   required: ['name'],
@@ -27,6 +28,7 @@ export const ENVIRONMENT_SCHEMA: Schema = {
   },
 };
 
+/** A body that fits `ENVIRONMENT_SCHEMA`. */
 interface GivenEnvironment {
   readonly name: string;
   readonly production?: unknown;
@@ -36,8 +38,13 @@ interface GivenEnvironment {
   } | null;
 }
 
+/** Everything else, an absent member included, is false. */
 const isTrue = (value: unknown): boolean => value === true || value === 'true';
 
+/**
+ * @param given fits `ENVIRONMENT_SCHEMA`.
+ * @throws Problem (400) the name is not allowed.
+ */
 export function environmentFrom(given: unknown): EnvironmentContent {
   const { name, production, changePermissions } = given as GivenEnvironment;
   checkTitleName('Environment', name);
@@ -51,6 +58,12 @@ export function environmentFrom(given: unknown): EnvironmentContent {
 
 const hasEnvironmentShape = compileSchema(ENVIRONMENT_SCHEMA);
 
+/**
+ * The environment as a patch makes it. The patch sees the members in the shape in which the
+ * endpoint answers them, with permissions under `changePermissions`.
+ *
+ * @throws Problem (400) the patch cannot be run, changes the id, or its result is no environment.
+ */
 export function environmentPatched(
   before: EnvironmentContent & { readonly id: string },
   operations: readonly PatchOperation[],
@@ -76,6 +89,7 @@ export interface WorkspaceContent {
   readonly requiresTitleAndComments: boolean;
 }
 
+/** The body of a new workspace. Members that are not named here are passed over. */
 export const WORKSPACE_SCHEMA: Schema = {
   type: 'object',
   required: ['name'],
@@ -84,6 +98,10 @@ export const WORKSPACE_SCHEMA: Schema = {
 
 const hasWorkspaceShape = compileSchema(WORKSPACE_SCHEMA);
 
+/**
+ * @param given fits `WORKSPACE_SCHEMA`.
+ * @throws Problem (400) the name is not allowed.
+ */
 export function workspaceFrom(given: unknown): WorkspaceContent {
   const { name, requiresTitleAndComments } = given as {
     readonly name: string;
@@ -93,6 +111,11 @@ export function workspaceFrom(given: unknown): WorkspaceContent {
   return { name, requiresTitleAndComments: isTrue(requiresTitleAndComments) };
 }
 
+/**
+ * The workspace as a patch makes it.
+ *
+ * @throws Problem (400) the patch cannot be run, changes the id, or its result is no workspace.
+ */
 export function workspacePatched(
   before: WorkspaceContent & { readonly id: string },
   operations: readonly PatchOperation[],

@@ -1,5 +1,5 @@
-import type { WireFlag } from '../../api/wire.js';
-import { badRequest } from '../problem.js';
+import type { WireFlag } from '../../admin-api/wire.js';
+import { badRequest } from '../http/problem.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
 import type { Schema } from './matchers.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
@@ -13,6 +13,10 @@ export interface FlagContent {
   readonly rolloutStatusId: string;
 }
 
+/**
+ * The members of a flag that clients may set, as they are sent. The contract leaves the shape of an
+ * owner and of a tag open; the ones here are those of public documentation.
+ */
 const MEMBERS = {
   description: { type: ['string', 'null'], maxLength: 10_000 },
   tags: {
@@ -35,13 +39,20 @@ const MEMBERS = {
   },
 } satisfies Readonly<Record<string, Schema>>;
 
-/** Of a new flag. Whatever else stands in it is passed over. */
+/** The body of a new flag. Its traffic type stands in the path alone. */
 export const NEW_FLAG_SCHEMA: Schema = {
   type: 'object',
   required: ['name'],
-  properties: { name: { type: 'string' }, ...MEMBERS },
+  additionalProperties: false,
+  properties: {
+    name: { type: 'string' },
+    ...MEMBERS,
+    title: { type: ['string', 'null'] },
+    comment: { type: ['string', 'null'] },
+  },
 };
 
+/** The shape of a flag after a patch; a patch cannot remove the rollout status. */
 const hasShape = compileSchema({
   type: 'object',
   required: ['rolloutStatus'],
@@ -55,13 +66,18 @@ const hasShape = compileSchema({
   },
 });
 
+/** Members of a flag as a client sends them. */
 export interface GivenFlagMembers {
   readonly description?: string | null;
   readonly tags?: readonly { readonly name: string }[] | null;
   readonly owners?: readonly unknown[] | null;
 }
 
-/** @param given held against a schema with `MEMBERS`. */
+/**
+ * Members that are null or absent come out empty.
+ *
+ * @param given fits a schema with `MEMBERS`.
+ */
 export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rolloutStatusId'> {
   return {
     description: given.description ?? '',
@@ -70,6 +86,7 @@ export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rol
   };
 }
 
+/** What a patch cannot change. Name and traffic type are settled with the creation of a flag. */
 const FIXED = ['id', 'name', 'trafficType', 'creationTime', 'rolloutStatusTimestamp'] as const;
 
 /**
@@ -90,7 +107,11 @@ export function flagPatched(
   return { ...flagMembersFrom(patched), rolloutStatusId: patched.rolloutStatus.id };
 }
 
-/** @throws Problem (400) the text is no description. */
+/**
+ * The description from a body that is JSON text or plain text; no body is an empty description.
+ *
+ * @throws Problem (400) the body is JSON but no text, or longer than 10,000 characters.
+ */
 export function descriptionFrom(body: unknown): string {
   const text = body ?? '';
   if (typeof text !== 'string') throw badRequest('Body must be the description as text');

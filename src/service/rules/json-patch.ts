@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { badRequest } from '../problem.js';
+import { badRequest } from '../http/problem.js';
 
-/** One operation of RFC 6902. Clients of the contract send the first three; difference tools also the others. */
+/**
+ * One operation of RFC 6902. The contract names the first three and the members `op`, `path` and
+ * `value`; tools that compute differences also send the other operations, and `from` with two of
+ * them.
+ */
 export interface PatchOperation {
   readonly op: 'replace' | 'add' | 'remove' | 'move' | 'copy' | 'test';
   readonly path: string;
@@ -9,27 +13,47 @@ export interface PatchOperation {
   readonly value?: unknown;
 }
 
+/** What has members or elements that a path can lead into. */
 type Container = Record<string, unknown> | unknown[];
+
+/** Where a patch runs, and how much it may still copy. */
+interface Run {
+  document: unknown;
+  /** In values and characters of text. */
+  copiesLeft: number;
+}
+
+/**
+ * How much the copies of one patch may hold together, in values and characters of text. Copies of copies double: without
+ * a bound, two dozen short operations would fill the memory. A definition that a person writes is far below it.
+ */
+const MAX_COPIED = 1_000_000;
 
 /**
  * Runs all operations on a copy, in order; the document itself is never changed.
  *
- * @throws Problem (400) one of them cannot be run; then none was.
+ * @throws Problem (400) one of them cannot be run, or they copy too much; then none was.
  */
 export function applyPatch(document: object, operations: readonly PatchOperation[]): unknown {
   // The holder makes the whole document a member like any other, so that the path "" needs no case of its own.
-  const holder = { document: structuredClone(document) as unknown };
+  const holder = { document: structuredClone(document) as unknown, copiesLeft: MAX_COPIED };
   for (const operation of operations) run(holder, operation);
   return holder.document;
 }
 
-function run(holder: { document: unknown }, operation: PatchOperation): void {
+/**
+ * Runs one operation.
+ *
+ * @throws Problem (400) the path leads nowhere, a member that the operation needs is missing, or it copies too much.
+ */
+function run(holder: Run, operation: PatchOperation): void {
   const path = pointer(operation.path);
   switch (operation.op) {
     case 'add':
       add(holder, path, valueOf(operation));
       return;
     case 'replace':
+      // Assignment would create a member that is not there; a replacement of nothing is a mistake.
       read(holder, path);
       replace(holder, path, valueOf(operation));
       return;
@@ -42,7 +66,7 @@ function run(holder: { document: unknown }, operation: PatchOperation): void {
       }
       return;
     case 'copy':
-      add(holder, path, structuredClone(read(holder, fromOf(operation))));
+      add(holder, path, copied(holder, read(holder, fromOf(operation))));
       return;
     case 'move': {
       const from = fromOf(operation);
@@ -56,6 +80,32 @@ function run(holder: { document: unknown }, operation: PatchOperation): void {
   }
 }
 
+/** A copy of what the document holds; it is measured before it is made. */
+function copied(holder: Run, value: unknown): unknown {
+  const size = sizeOf(value, holder.copiesLeft);
+  if (size > holder.copiesLeft) throw badRequest('Patch copies more than a document can hold');
+  holder.copiesLeft -= size;
+  return structuredClone(value);
+}
+
+/** Values and characters of text in a value; counting ends as soon as there are more than `most`. */
+function sizeOf(value: unknown, most: number): number {
+  let size = 0;
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0 && size <= most) {
+    const next = waiting.pop();
+    size += 1;
+    if (typeof next === 'string') size += next.length;
+    if (!isContainer(next)) continue;
+    for (const [name, member] of Object.entries(next)) {
+      if (!Array.isArray(next)) size += name.length;
+      waiting.push(member);
+    }
+  }
+  return size;
+}
+
+/** A copy, so that a later operation does not change the request's own body. */
 function valueOf(operation: PatchOperation): unknown {
   if (!Object.hasOwn(operation, 'value')) {
     throw badRequest(`Patch operation ${operation.op} of ${operation.path} has no value`);
@@ -63,12 +113,16 @@ function valueOf(operation: PatchOperation): unknown {
   return structuredClone(operation.value);
 }
 
+/** The path from which `move` and `copy` take their value. */
 function fromOf(operation: PatchOperation): string[] {
   if (operation.from !== undefined) return pointer(operation.from);
   throw badRequest(`Patch operation ${operation.op} of ${operation.path} has no from`);
 }
 
-/** RFC 6901. The first part is always the holder's only member. */
+/**
+ * Splits a JSON Pointer (RFC 6901) into its parts. The first part is always the holder's only
+ * member.
+ */
 function pointer(text: string): string[] {
   if (text !== '' && !text.startsWith('/'))
     throw badRequest(`Patch path ${text} must start with /`);
@@ -77,6 +131,10 @@ function pointer(text: string): string[] {
   return ['document', ...parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))];
 }
 
+/**
+ * Sets a member, or inserts an element before the one at that index; `-` means the end of a list,
+ * as in the contract's `/treatments/0/keys/-`.
+ */
 function add(holder: object, path: readonly string[], value: unknown): void {
   const { parent, last } = parentOf(holder, path);
   if (!Array.isArray(parent)) {
@@ -88,12 +146,14 @@ function add(holder: object, path: readonly string[], value: unknown): void {
   parent.splice(index, 0, value);
 }
 
+/** Sets a member or element that is known to be there. */
 function replace(holder: object, path: readonly string[], value: unknown): void {
   const { parent, last } = parentOf(holder, path);
   if (Array.isArray(parent)) parent[indexOf(last, path)] = value;
   else setMember(parent, last, value);
 }
 
+/** Takes a member out of an object or an element out of a list, whose later elements move up. */
 function remove(holder: object, path: readonly string[]): void {
   if (path.length === 1) throw badRequest('Patch cannot remove the whole document');
   read(holder, path);
@@ -102,7 +162,10 @@ function remove(holder: object, path: readonly string[]): void {
   else Reflect.deleteProperty(parent, last);
 }
 
-/** Also where the name is `__proto__`: an own member, never the prototype. */
+/**
+ * Defines an own member, also where the name is `__proto__`: an assignment would change the
+ * prototype instead.
+ */
 function setMember(parent: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(parent, name, {
     value,
@@ -112,6 +175,11 @@ function setMember(parent: Record<string, unknown>, name: string, value: unknown
   });
 }
 
+/**
+ * The value at a path; inherited members are not seen.
+ *
+ * @throws Problem (400) there is none.
+ */
 function read(holder: object, path: readonly string[]): unknown {
   let value: unknown = holder;
   for (const part of path) {
@@ -123,6 +191,7 @@ function read(holder: object, path: readonly string[]): unknown {
   return value;
 }
 
+/** The container of the last part of a path, and that part. */
 function parentOf(holder: object, path: readonly string[]): { parent: Container; last: string } {
   const parent = read(holder, path.slice(0, -1));
   const last = path.at(-1);
@@ -130,6 +199,7 @@ function parentOf(holder: object, path: readonly string[]): { parent: Container;
   return { parent, last };
 }
 
+/** The index that a part of a path names. RFC 6901 allows no sign and no leading zero. */
 function indexOf(part: string, path: readonly string[]): number {
   if (!/^(0|[1-9]\d{0,8})$/.test(part)) throw missing(path);
   return Number(part);
@@ -139,6 +209,7 @@ function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null;
 }
 
+/** @param path with the holder's member, which the message leaves out. */
 function missing(path: readonly string[]): Error {
   return badRequest(`Patch path /${path.slice(1).join('/')} does not exist`);
 }

@@ -1,9 +1,15 @@
-import { MAX_KEYS_PER_REQUEST, MAX_KEYS_PER_SEGMENT } from '../../api/wire.js';
-import { badRequest } from '../problem.js';
+import { MAX_KEYS_PER_REQUEST, MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
+import { badRequest } from '../http/problem.js';
+import type { Schema } from './matchers.js';
 
+/** The longest key in UTF-16 code units. The contract shows no limit. */
 const MAX_KEY_LENGTH = 1_000;
 
-/** Keys of one request as a set, in the order in which they were given. */
+/**
+ * The keys of one upload as a set, in the order in which they were given.
+ *
+ * @throws Problem (400) more than the contract's 10,000, or a key that cannot be kept.
+ */
 export function keysToAdd(given: readonly string[]): string[] {
   checkRequestSize(given.length);
   for (const key of given) {
@@ -16,17 +22,26 @@ export function keysToAdd(given: readonly string[]): string[] {
   return [...new Set(given)];
 }
 
-/** Clients are known to send empty keys beside the real ones: they are in no segment and remove nothing. */
+/**
+ * The keys of one removal as a set. Clients are known to send empty keys beside the real ones: no
+ * segment holds such keys, so they are passed over and are no mistake.
+ *
+ * @throws Problem (400) more than 10,000.
+ */
 export function keysToRemove(given: readonly string[]): string[] {
   checkRequestSize(given.length);
   return [...new Set(given)].filter((key) => key !== '' && isStorable(key));
 }
 
-/** Halves of surrogate pairs have no bytes of their own: what is kept would be another key. */
+/**
+ * Whether a key comes back as it was sent. Half of a surrogate pair has no bytes of its own, and
+ * PostgreSQL cannot hold the null character.
+ */
 export function isStorable(key: string): boolean {
   return !/[\0\p{Surrogate}]/u.test(key);
 }
 
+/** The contract's limit of keys that are added at one time; removals are held to the same. */
 function checkRequestSize(count: number): void {
   if (count <= MAX_KEYS_PER_REQUEST) return;
   throw badRequest(
@@ -34,6 +49,11 @@ function checkRequestSize(count: number): void {
   );
 }
 
+/**
+ * The contract's limit of keys that are stored for one segment.
+ *
+ * @throws Problem (400) the segment would hold more.
+ */
 export function checkSegmentSize(count: number): void {
   if (count <= MAX_KEYS_PER_SEGMENT) return;
   throw badRequest(
@@ -41,11 +61,61 @@ export function checkSegmentSize(count: number): void {
   );
 }
 
-/** `replace` in any spelling that clients use: `true`, `True`, or the bare word. */
+/**
+ * Reads `replace` of the query in any spelling that clients use: `true`, `True`, or the bare word.
+ *
+ * @throws Problem (400) it is another word.
+ */
 export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>): boolean {
   if (replace === undefined) return false;
   if (replace === '') return true;
   const word = typeof replace === 'string' ? replace.toLowerCase() : undefined;
   if (word !== 'true' && word !== 'false') throw badRequest('replace must be true or false');
   return word === 'true';
+}
+
+const MAX_VALUE_LENGTH = 10_000;
+
+export const IDENTITY_SCHEMA: Schema = {
+  type: 'object',
+  required: ['key'],
+  properties: { key: { type: 'string' }, values: { type: ['object', 'null'] } },
+};
+
+/** Where the key stands in the path. */
+export const IDENTITY_VALUES_SCHEMA: Schema = {
+  type: 'object',
+  properties: { values: { type: ['object', 'null'] } },
+};
+
+export interface GivenIdentity {
+  readonly key: string;
+  readonly values?: Readonly<Record<string, unknown>> | null;
+}
+
+/** Attribute → value as text, or why the identity cannot be taken. */
+export type ReadIdentity =
+  { readonly values: Readonly<Record<string, string>> } | { readonly failure: string };
+
+/** Values are sent as text, numbers or truth values, and kept as text. */
+export function readIdentity({ key, values }: GivenIdentity): ReadIdentity {
+  if (key === '') return { failure: 'The key is empty' };
+  if (key.length > 1_000 || !isStorable(key)) return { failure: 'The key cannot be stored' };
+  const texts: [string, string][] = [];
+  for (const [attribute, value] of Object.entries(values ?? {})) {
+    const text = textOf(value);
+    if (!/^[A-Za-z][-_A-Za-z0-9]{0,199}$/.test(attribute)) {
+      return { failure: `The attribute ${attribute} is no name of an attribute` };
+    }
+    if (text === undefined || text.length > MAX_VALUE_LENGTH) {
+      return { failure: `The value of ${attribute} is no text or number` };
+    }
+    texts.push([attribute, text]);
+  }
+  return { values: Object.fromEntries(texts) };
+}
+
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }

@@ -5,12 +5,17 @@ const TEXT: Schema = { type: 'string', minLength: 1 };
 const TEXTS: Schema = { type: 'array', items: { type: 'string' }, minItems: 1 };
 const NUMBER: Schema = { type: 'number' };
 const TIME: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
+/** A range, as the types `BETWEEN_…` hold it. */
 const between = (bound: Schema): Schema => ({
   type: 'object',
   required: ['from', 'to'],
   properties: { from: bound, to: bound },
 });
 
+/**
+ * The attribute whose value is compared. Where a type below does not demand it, it may still be
+ * given.
+ */
 const ATTRIBUTE = { attribute: TEXT };
 const SET = { ...ATTRIBUTE, strings: TEXTS };
 const ON_DATE = { ...ATTRIBUTE, date: TIME };
@@ -58,8 +63,10 @@ const MATCHER_FIELDS: Readonly<Record<string, Readonly<Record<string, Schema>>>>
   IN_LIST_SEMVER: { ...ATTRIBUTE, strings: TEXTS },
 };
 
+/** The types whose fields are checked, in the order above. */
 export const KNOWN_MATCHER_TYPES: readonly string[] = Object.keys(MATCHER_FIELDS);
 
+/** A matcher. The contract shows `type` and `string`, with the type `IN_SEGMENT` alone. */
 export const MATCHER_SCHEMA: Schema = {
   type: 'object',
   description:

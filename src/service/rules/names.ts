@@ -1,53 +1,80 @@
-import { badRequest } from '../problem.js';
+import { badRequest } from '../http/problem.js';
 
-/** Public documentation of such services: a letter first, then letters, digits, `-` and `_`. */
+/**
+ * The contract shows no rule for names. Public documentation of such services has one: a letter
+ * first, then letters, digits, `-` and `_`.
+ */
 const NAME = /^[A-Za-z][-_A-Za-z0-9]*$/;
 const MAX_NAME_LENGTH = 256;
 
+/** Names that public documentation of such services keeps from being names of flags. */
 const RESERVED_FLAG_NAMES: ReadonlySet<string> = new Set(['datetime', 'string', 'set', 'integer']);
 
-const RESERVED_TREATMENT_NAMES: ReadonlySet<string> = new Set(
-  (
-    'all and between contain contains control datetime does end ends false has have if in is match matches not ' +
-    'number set split start starts string then treatment true with'
-  ).split(' '),
-);
+/** What clients are served where a flag cannot be evaluated: a treatment of this name would hide it. */
+const RESERVED_TREATMENT_NAME = 'control';
 
+/** Names of treatments may start with `_` too. */
+const TREATMENT_NAME = /^[_A-Za-z][-_A-Za-z0-9]*$/;
+
+/** @throws Problem (400) the name has a wrong form or is a reserved word. */
 export function checkFlagName(name: string): void {
   checkName('Feature flag', name);
   if (RESERVED_FLAG_NAMES.has(name)) throw badRequest(`Feature flag name ${name} is reserved`);
 }
 
+/** @throws Problem (400) the name has a wrong form. */
 export function checkSegmentName(name: string): void {
   checkName('Segment', name);
 }
 
+/** @throws Problem (400) the name has a wrong form. */
 export function checkTrafficTypeName(name: string): void {
   checkName('Traffic type', name);
 }
 
+/**
+ * A treatment may be called `true` or `constructor`: names are values here, never names of members.
+ *
+ * @throws Problem (400) the name has a wrong form or is `control`.
+ */
 export function checkTreatmentName(name: string): void {
-  checkName('Treatment', name);
-  if (RESERVED_TREATMENT_NAMES.has(name)) throw badRequest(`Treatment name ${name} is reserved`);
+  if (name === RESERVED_TREATMENT_NAME) throw badRequest(`Treatment name ${name} is reserved`);
+  checkLength('Treatment', name);
+  if (!TREATMENT_NAME.test(name)) {
+    throw badRequest(
+      'Treatment names must start with a letter or _ and can contain "-_ a-z A-Z 0-9"',
+    );
+  }
 }
 
 function checkName(what: string, name: string): void {
-  if (name.length > MAX_NAME_LENGTH) {
-    throw badRequest(`${what} names have at most ${MAX_NAME_LENGTH} characters`);
-  }
+  checkLength(what, name);
   if (!NAME.test(name)) {
     throw badRequest(`${what} names must start with a letter and can contain "-_ a-z A-Z 0-9"`);
   }
 }
 
-/** Names of workspaces and environments are for people: any text on one line. */
+function checkLength(what: string, name: string): void {
+  if (name.length <= MAX_NAME_LENGTH) return;
+  throw badRequest(`${what} names have at most ${MAX_NAME_LENGTH} characters`);
+}
+
+/**
+ * Names of workspaces and environments are for people: any text on one line.
+ *
+ * @param what the kind of object, for the message.
+ * @throws Problem (400) the name is blank, too long, or holds a control character.
+ */
 export function checkTitleName(what: string, name: string): void {
   if (name.trim() === '' || name.length > MAX_NAME_LENGTH || /[\u0000-\u001f\u007f]/.test(name)) {
     throw badRequest(`${what} names have 1 to ${MAX_NAME_LENGTH} printable characters`);
   }
 }
 
-/** Lists are in the order of this form, by bytes. */
+/**
+ * The form of a name by whose bytes lists are ordered: upper and lower case do not part names that
+ * are otherwise alike.
+ */
 export function sortName(name: string): string {
   return name.toLowerCase();
 }

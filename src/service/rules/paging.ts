@@ -1,10 +1,12 @@
-import { badRequest } from '../problem.js';
+import { badRequest } from '../http/problem.js';
 
+/** A part of a list. */
 export interface Page {
   readonly offset: number;
   readonly limit: number;
 }
 
+/** How many objects a page of one kind of list has. */
 export interface PageSizes {
   /** Where the query names no limit. */
   readonly usual: number;
@@ -12,14 +14,22 @@ export interface PageSizes {
   readonly largest: number;
 }
 
-/** The contract's sizes, and where it is silent those of public documentation. */
+/**
+ * The contract shows pages of 10 workspaces and at most 200, 20 segments and 100 keys. Where it is
+ * silent the sizes are those of public documentation.
+ */
 export const PAGE_SIZES = {
   workspaces: { usual: 10, largest: 200 },
   objects: { usual: 20, largest: 50 },
   keys: { usual: 100, largest: 100 },
 } as const satisfies Record<string, PageSizes>;
 
-/** @param query what the client sent: text, a list of texts, or nothing. */
+/**
+ * Reads `offset` and `limit` of a query. A limit that is too large is cut and never refused.
+ *
+ * @param query what the client sent: text, a list of texts, or nothing.
+ * @throws Problem (400) one of them is no whole number, or the limit is 0.
+ */
 export function pageFrom(query: unknown, sizes: PageSizes): Page {
   const given = (query ?? {}) as { readonly offset?: unknown; readonly limit?: unknown };
   const offset = wholeNumber('offset', given.offset, 0);
@@ -28,6 +38,7 @@ export function pageFrom(query: unknown, sizes: PageSizes): Page {
   return { offset, limit: Math.min(limit, sizes.largest) };
 }
 
+/** @param absent the number where the query has none, or an empty one. */
 function wholeNumber(name: string, value: unknown, absent: number): number {
   if (value === undefined || value === '') return absent;
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;

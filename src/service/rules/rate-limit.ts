@@ -1,9 +1,10 @@
-/** So many requests in each window of so many seconds. */
+/** A number of requests in each window of a number of seconds. */
 export interface RateLimit {
   readonly requests: number;
   readonly perSeconds: number;
 }
 
+/** What became of one request. */
 export interface Allowance {
   readonly allowed: boolean;
   readonly remaining: number;
@@ -11,7 +12,10 @@ export interface Allowance {
   readonly resetSeconds: number;
 }
 
-/** Counts requests per caller in windows that start with a caller's first request. */
+/**
+ * Counts requests per caller in windows that start with a caller's first request. It counts in
+ * memory, so that each process of the service grants the whole limit.
+ */
 export class RequestCounter {
   readonly #limit: RateLimit;
   readonly #windows = new Map<string, { endsAt: number; used: number }>();
@@ -20,7 +24,11 @@ export class RequestCounter {
     this.#limit = limit;
   }
 
-  /** @param now milliseconds since the epoch. */
+  /**
+   * Counts one request, whether or not it is allowed.
+   *
+   * @param now milliseconds since the epoch.
+   */
   take(caller: string, now: number): Allowance {
     const window = this.#windowOf(caller, now);
     window.used += 1;
@@ -31,6 +39,7 @@ export class RequestCounter {
     };
   }
 
+  /** The caller's current window; a new one where it has none or the last has ended. */
   #windowOf(caller: string, now: number): { endsAt: number; used: number } {
     const current = this.#windows.get(caller);
     if (current !== undefined && current.endsAt > now) return current;

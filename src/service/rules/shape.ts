@@ -1,9 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { badRequest } from '../problem.js';
+import { badRequest } from '../http/problem.js';
 import type { Schema } from './matchers.js';
 
-/** A test holds the schemas against the meta-schema: to compile that one too took as long as all of ours. */
+/**
+ * A test checks the schemas against their meta-schema; to compile that one at every start took as
+ * long as to compile all of ours.
+ */
 const ajv = new Ajv2020({
   allowUnionTypes: true,
   strict: true,
@@ -12,7 +15,10 @@ const ajv = new Ajv2020({
   validateSchema: false,
 });
 
-/** The one compiler of JSON Schemas: of routes, and of rules that look at documents which no route saw. */
+/**
+ * Compiles a JSON Schema. This is the one compiler: of bodies of requests, of what a patch makes,
+ * and of seeds.
+ */
 export function compileSchema(schema: Schema): ValidateFunction {
   return ajv.compile(schema);
 }
@@ -23,11 +29,17 @@ export function checkShape(validate: ValidateFunction, value: unknown, what = 'B
   throw badRequest(describeShapeErrors(validate.errors ?? [], what));
 }
 
-/** `if` fails only because its `then` did, which says what is wrong. */
+/**
+ * The first error as a sentence with its place as a JSON Pointer. An error of the keyword `if` is
+ * passed over: it only says that its `then` failed, and the error of that says why.
+ */
 export function describeShapeErrors(errors: readonly ErrorObject[], what: string): string {
   const error = errors.find(({ keyword }) => keyword !== 'if') ?? errors[0];
   if (error === undefined) return `${what} is invalid`;
   const place = error.instancePath === '' ? what : `${what} at ${error.instancePath}`;
+  if (error.keyword === 'additionalProperties') {
+    return `${place} has no member ${(error.params as { additionalProperty: string }).additionalProperty}`;
+  }
   const allowed: unknown = (error.params as { allowedValues?: unknown }).allowedValues;
   const choices = Array.isArray(allowed) ? `: ${JSON.stringify(allowed)}` : '';
   return `${place} ${error.message ?? 'is invalid'}${choices}`;

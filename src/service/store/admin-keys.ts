@@ -1,25 +1,50 @@
-import type { LookUp, Lookup } from './lookup.js';
+import type { PreparedRead, Lookup } from './lookup.js';
 import type { AdminKeyRow, Db } from './tables.js';
 
 const ADMIN_KEY: Lookup = { name: 'admin-key', text: 'select * from admin_keys where id = $1' };
 
-export async function lookUpAdminKey(lookUp: LookUp, id: string): Promise<AdminKeyRow | null> {
+/**
+ * Runs outside of any transaction. Null where there is no key of this id; a revoked one is found
+ * too.
+ */
+export async function lookUpAdminKey(
+  lookUp: PreparedRead,
+  id: string,
+): Promise<AdminKeyRow | null> {
   return (await lookUp<AdminKeyRow>(ADMIN_KEY, [id]))[0] ?? null;
 }
 
-/** In the order of their creation, those that were revoked too. */
+/** All keys in the order of their creation, also those that were revoked. */
 export async function listAdminKeys(db: Db): Promise<AdminKeyRow[]> {
   return db.selectFrom('admin_keys').selectAll().orderBy('creation_time').orderBy('id').execute();
 }
 
+/** A revoked key is found too. */
 export async function findAdminKey(db: Db, id: string): Promise<AdminKeyRow | undefined> {
   return db.selectFrom('admin_keys').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
+/** Whether a key that was not revoked has this name. */
+export async function isNameInUse(db: Db, name: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('admin_keys')
+    .select('id')
+    .where('name', '=', name)
+    .where('revocation_time', 'is', null)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+/** @param key holds the hash alone; the text of a key is never stored. */
 export async function insertAdminKey(db: Db, key: AdminKeyRow): Promise<void> {
   await db.insertInto('admin_keys').values(key).execute();
 }
 
+/**
+ * Keeps the row, so that lists show revoked keys too.
+ *
+ * @param now milliseconds since the epoch.
+ */
 export async function revokeAdminKey(db: Db, id: string, now: number): Promise<void> {
   await db.updateTable('admin_keys').set({ revocation_time: now }).where('id', '=', id).execute();
 }

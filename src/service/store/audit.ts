@@ -1,4 +1,7 @@
+import { sql } from 'kysely';
 import type { Page } from '../rules/paging.js';
+import { jsonRows } from './json-rows.js';
+import type { Dialect } from './migrations.js';
 import type { Db } from './tables.js';
 
 /** One change, as the audit log keeps it. */
@@ -9,7 +12,10 @@ export interface AuditEntry {
   readonly time: number;
   readonly transactionId: string;
   readonly workspaceId: string | null;
-  /** Name, as it was; null: the change was made at the level of the workspace. */
+  /**
+   * Name of the environment as it was then; null: the change was made at the level of the
+   * workspace.
+   */
   readonly environment: string | null;
   readonly environmentId: string | null;
   readonly kind: AuditKind;
@@ -17,14 +23,23 @@ export interface AuditEntry {
   readonly action: AuditAction;
   readonly title: string | null;
   readonly comment: string | null;
-  /** Name of the Admin API key. */
+  /**
+   * Id of the Admin API key. Null where the change came without one (seed, operator), and in entries of versions that
+   * recorded names alone. The id of a key that was lent is in no list of keys.
+   */
+  readonly keyId: string | null;
+  /** Name of the Admin API key; a later key may have the name of one that was revoked. */
   readonly keyName: string | null;
   readonly difference: readonly unknown[];
 }
 
+/** The kind of object that was changed. */
 export type AuditKind =
   'flag' | 'segment' | 'identity' | 'workspace' | 'environment' | 'traffic-type' | 'admin-key';
 
+/**
+ * What was done to the object. `kill` and `restore` are changes of a definition that move `killed`.
+ */
 export type AuditAction =
   | 'create'
   | 'update'
@@ -37,14 +52,18 @@ export type AuditAction =
   | 'remove-keys'
   | 'replace-keys';
 
+/** Which entries are listed; all that is given has to match. */
 export interface AuditFilter {
   readonly workspaceId?: string;
   /** Id or name. */
   readonly environment?: string;
   readonly kind?: string;
   readonly name?: string;
+  /** Only entries that are older than the one with this id. */
+  readonly before?: number;
 }
 
+/** Adds one entry; the store gives it the next id. */
 export async function insertAudit(db: Db, entry: Omit<AuditEntry, 'id'>): Promise<void> {
   await db
     .insertInto('audit')
@@ -59,13 +78,43 @@ export async function insertAudit(db: Db, entry: Omit<AuditEntry, 'id'>): Promis
       action: entry.action,
       title: entry.title,
       comment: entry.comment,
+      key_id: entry.keyId,
       key_name: entry.keyName,
       difference_json: JSON.stringify(entry.difference),
     })
     .execute();
 }
 
-/** The newest first. */
+/** Adds entries in their order, in one statement; the store gives each the next id. */
+export async function insertAuditEntries(
+  db: Db,
+  dialect: Dialect,
+  entries: readonly Omit<AuditEntry, 'id'>[],
+): Promise<void> {
+  const rows = entries.map((entry) => [
+    entry.time,
+    entry.transactionId,
+    entry.workspaceId,
+    entry.environmentId,
+    entry.environment,
+    entry.kind,
+    entry.name,
+    entry.action,
+    entry.title,
+    entry.comment,
+    entry.keyId,
+    entry.keyName,
+    JSON.stringify(entry.difference),
+  ]);
+  await sql`
+    insert into audit (time, transaction_id, workspace_id, environment_id, environment_name, kind, name, action,
+      title, comment, key_id, key_name, difference_json)
+    select cast(value ->> 0 as bigint), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+      value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12
+    from ${jsonRows(dialect, rows)}`.execute(db);
+}
+
+/** One page of the entries that match, the newest first; `totalCount` counts all that match. */
 export async function listAudit(
   db: Db,
   filter: AuditFilter,
@@ -82,6 +131,7 @@ export async function listAudit(
   }
   if (filter.kind !== undefined) query = query.where('kind', '=', filter.kind);
   if (filter.name !== undefined) query = query.where('name', '=', filter.name);
+  if (filter.before !== undefined) query = query.where('id', '<', filter.before);
   const { count } = await query
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
@@ -103,6 +153,7 @@ export async function listAudit(
     action: row.action as AuditAction,
     title: row.title,
     comment: row.comment,
+    keyId: row.key_id,
     keyName: row.key_name,
     difference: JSON.parse(row.difference_json) as unknown[],
   }));

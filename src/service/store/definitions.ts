@@ -1,6 +1,7 @@
-import type { WireDefinition } from '../../api/wire.js';
+import type { WireDefinition } from '../../admin-api/wire.js';
 import type { DefinitionContent, Uses } from '../rules/definition.js';
 import type { Page } from '../rules/paging.js';
+import type { Lookup, PreparedRead } from './lookup.js';
 import type { Db, DefinitionRow, EnvironmentRow } from './tables.js';
 
 /** A definition with the names that it is sent with. */
@@ -11,6 +12,7 @@ export interface StoredDefinition extends DefinitionRow {
   readonly traffic_type_name: string;
 }
 
+/** All definitions of an environment, with the names that they are sent with. */
 function selectDefinitions(db: Db, environmentId: string) {
   return (
     db
@@ -31,6 +33,7 @@ function selectDefinitions(db: Db, environmentId: string) {
   );
 }
 
+/** A name comes before an id, should one flag's name be the id of another. */
 export async function findDefinition(
   db: Db,
   environmentId: string,
@@ -43,7 +46,10 @@ export async function findDefinition(
   );
 }
 
-/** In the order of the flags' names. */
+/**
+ * One page of the definitions of an environment, in the order of the flags' names; `totalCount`
+ * counts all of them.
+ */
 export async function listDefinitions(
   db: Db,
   environment: Pick<EnvironmentRow, 'id' | 'workspace_id'>,
@@ -64,7 +70,10 @@ export async function listDefinitions(
   return { definitions, totalCount: count };
 }
 
-/** Ids alone: whole definitions would be sorted, and most of them thrown away. */
+/**
+ * Finds only the ids of a page: otherwise whole definitions would be sorted, and most of them
+ * thrown away.
+ */
 async function pageOfFlags(
   db: Db,
   { id, workspace_id }: Pick<EnvironmentRow, 'id' | 'workspace_id'>,
@@ -91,6 +100,7 @@ async function pageOfFlags(
   return rows.map((row) => row.id);
 }
 
+/** @param place must have no definition yet. */
 export async function insertDefinition(
   db: Db,
   place: { flagId: string; environmentId: string },
@@ -112,7 +122,7 @@ export async function insertDefinition(
   await insertUses(db, place, uses);
 }
 
-/** @param uses what it refers to; null: as before. */
+/** @param uses what the definition refers to; null where that did not change. */
 export async function updateDefinition(
   db: Db,
   { flag_id, environment_id, killed, body_json, last_update_time }: DefinitionRow,
@@ -130,6 +140,7 @@ export async function updateDefinition(
   await insertUses(db, place, uses);
 }
 
+/** Deletes the definition and what is known of its references; nothing where there is none. */
 export async function deleteDefinition(
   db: Db,
   place: { flagId: string; environmentId: string },
@@ -142,6 +153,10 @@ export async function deleteDefinition(
     .execute();
 }
 
+/**
+ * References are kept in a table of their own, so that who uses a segment is known without reading
+ * every definition.
+ */
 async function insertUses(
   db: Db,
   { flagId, environmentId }: { flagId: string; environmentId: string },
@@ -166,6 +181,7 @@ async function deleteUses(
     .execute();
 }
 
+/** A definition that refers to something, by the names of its flag and its environment. */
 export interface Use {
   readonly flag: string;
   readonly environment: string;
@@ -240,6 +256,62 @@ export function definitionText(definition: StoredDefinition): string {
   return `${head.slice(0, -1)},${definition.body_json.slice(1, -1)},${tail.slice(1)}`;
 }
 
+/** The definition as an object, for comparisons and for patches. */
 export function wireDefinition(definition: StoredDefinition): WireDefinition {
   return JSON.parse(definitionText(definition)) as WireDefinition;
+}
+
+/** By the id or the name of each; flags by name alone. */
+const DEFINITION: Lookup = {
+  name: 'definition',
+  text: `
+    select workspaces.id as workspace_id, definitions.*, flags.name as flag_name,
+      environments.name as environment_name, traffic_types.id as traffic_type_id,
+      traffic_types.name as traffic_type_name
+    from workspaces
+    join environments on environments.workspace_id = workspaces.id
+    join flags on flags.workspace_id = workspaces.id
+    join definitions on definitions.flag_id = flags.id
+      and definitions.environment_id = environments.id
+    join traffic_types on traffic_types.id = flags.traffic_type_id
+    where (workspaces.id = $1 or workspaces.name = $1)
+      and (environments.id = $2 or environments.name = $2) and flags.name = $3`,
+};
+
+export interface FoundDefinition {
+  readonly workspaceId: string;
+  readonly environmentId: string;
+  /** JSON as it is sent. */
+  readonly text: string;
+}
+
+/**
+ * A definition by one statement. Undefined: there is none, or what was asked for could mean several things, and only
+ * the ordinary way tells which.
+ */
+export async function lookUpDefinition(
+  lookUp: PreparedRead,
+  [workspace, environment, flag]: readonly [workspace: string, environment: string, flag: string],
+): Promise<FoundDefinition | undefined> {
+  const rows = await lookUp<StoredDefinition & { readonly workspace_id: string }>(DEFINITION, [
+    workspace,
+    environment,
+    flag,
+  ]);
+  const [row] = rows;
+  if (row === undefined || rows.length > 1) return undefined;
+  const { workspace_id, environment_id } = row;
+  if (!isMeant(workspace, workspace_id) || !isMeant(environment, environment_id)) return undefined;
+  return {
+    workspaceId: workspace_id,
+    environmentId: environment_id,
+    text: definitionText(row),
+  };
+}
+
+const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** What looks like an id and was found by name may be the id of another, which comes first. */
+function isMeant(asked: string, id: string): boolean {
+  return asked === id || !ID.test(asked);
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { WireFlag } from '../../api/wire.js';
+import type { WireFlag } from '../../admin-api/wire.js';
 import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
 import type { Db, FlagRow } from './tables.js';
@@ -10,13 +10,16 @@ export interface StoredFlag extends FlagRow {
   readonly rollout_status_name: string;
 }
 
+/** Which flags are listed; all that is given has to match. */
 export interface FlagFilter {
+  /** A part of the name, in upper or lower case. */
   readonly nameContains?: string;
   readonly rolloutStatusId?: string;
   /** Flags that have all of these. */
   readonly tags: readonly string[];
 }
 
+/** All flags of a workspace, with the names that they are sent with. */
 function selectFlags(db: Db, workspaceId: string) {
   return db
     .selectFrom('flags')
@@ -30,7 +33,10 @@ const COLUMNS = [
   'rollout_statuses.name as rollout_status_name',
 ] as const;
 
-/** In the order of names. */
+/**
+ * One page of the flags that match, in the order of their names; `totalCount` counts all that
+ * match.
+ */
 export async function listFlags(
   db: Db,
   workspaceId: string,
@@ -46,6 +52,7 @@ export async function listFlags(
     query = query.where(sql<boolean>`flags.sort_name like ${wanted} escape '\\'`);
   }
   for (const tag of filter.tags) {
+    // Tags are stored as JSON text, in which a whole tag stands between quotation marks.
     const wanted = `%${JSON.stringify(tag).replaceAll(/[\\%_]/g, '\\$&')}%`;
     query = query.where(sql<boolean>`flags.tags_json like ${wanted} escape '\\'`);
   }
@@ -63,6 +70,7 @@ export async function listFlags(
   return { flags, totalCount: count };
 }
 
+/** A name comes before an id, should one flag's name be the id of another. */
 export async function findFlag(
   db: Db,
   workspaceId: string,
@@ -75,7 +83,7 @@ export async function findFlag(
   );
 }
 
-/** Those of `names` that are no flags of the workspace. */
+/** The names that no flag of the workspace has, in the order given. */
 export async function missingFlags(
   db: Db,
   workspaceId: string,
@@ -92,6 +100,7 @@ export async function missingFlags(
   return names.filter((name) => !found.has(name));
 }
 
+/** The workspace must have no flag of this name. */
 export async function insertFlag(db: Db, flag: Omit<FlagRow, 'sort_name'>): Promise<void> {
   await db
     .insertInto('flags')
@@ -99,6 +108,7 @@ export async function insertFlag(db: Db, flag: Omit<FlagRow, 'sort_name'>): Prom
     .execute();
 }
 
+/** @param changed columns that are not named stay as they are. */
 export async function updateFlag(
   db: Db,
   flagId: string,
@@ -112,14 +122,17 @@ export async function updateFlag(
   await db.updateTable('flags').set(changed).where('id', '=', flagId).execute();
 }
 
-/** With its definitions. */
+/** Deletes a flag with its definitions in all environments. */
 export async function deleteFlag(db: Db, flagId: string): Promise<void> {
   await db.deleteFrom('definition_uses').where('flag_id', '=', flagId).execute();
   await db.deleteFrom('definitions').where('flag_id', '=', flagId).execute();
   await db.deleteFrom('flags').where('id', '=', flagId).execute();
 }
 
-/** As it is sent, with the owners where there are any. */
+/**
+ * A flag as the contract shows it: no tags are null and not an empty list. Owners are a member of
+ * public documentation and stand there only where there are any.
+ */
 export function wireFlag(flag: StoredFlag): WireFlag & { owners?: unknown[] } {
   const tags = JSON.parse(flag.tags_json) as string[];
   const owners = JSON.parse(flag.owners_json) as unknown[];

@@ -1,51 +1,68 @@
+import { sql } from 'kysely';
+import { jsonRows } from './json-rows.js';
+import type { Dialect } from './migrations.js';
 import type { Db } from './tables.js';
 
-interface IdentityPlace {
+/** Where identities are: those of one traffic type in one environment. */
+export interface IdentityPlace {
   readonly trafficTypeId: string;
   readonly environmentId: string;
-  readonly key: string;
 }
 
-/** Attribute → value; undefined where the key has no identity. */
-export async function findIdentity(
+/** Attribute → value. */
+export type IdentityValues = Readonly<Record<string, string>>;
+
+/** Key → values; keys without an identity are left out. */
+export async function findIdentities(
   db: Db,
+  dialect: Dialect,
   place: IdentityPlace,
-): Promise<Record<string, string> | undefined> {
-  const row = await db
-    .selectFrom('identities')
-    .select('values_json')
-    .where('environment_id', '=', place.environmentId)
-    .where('traffic_type_id', '=', place.trafficTypeId)
-    .where('key', '=', place.key)
-    .executeTakeFirst();
-  return row && (JSON.parse(row.values_json) as Record<string, string>);
+  keys: readonly string[],
+): Promise<Map<string, IdentityValues>> {
+  const given = jsonRows(
+    dialect,
+    keys.map((key) => [key]),
+  );
+  // The `offset` keeps PostgreSQL from holding every key that is given against every key that is there.
+  const { rows } = await (
+    dialect === 'sqlite'
+      ? sql<{ key: string; values_json: string }>`
+          select key, values_json from identities
+          where environment_id = ${place.environmentId} and traffic_type_id = ${place.trafficTypeId}
+            and key in (select value ->> 0 from ${given})`
+      : sql<{ key: string; values_json: string }>`
+          select found.key, found.values_json from ${given} cross join lateral (
+            select key, values_json from identities
+            where environment_id = ${place.environmentId} and traffic_type_id = ${place.trafficTypeId}
+              and key = given.value ->> 0 offset 0) as found`
+  ).execute(db);
+  return new Map(
+    rows.map(({ key, values_json }) => [key, JSON.parse(values_json) as IdentityValues]),
+  );
 }
 
-export async function saveIdentity(
+/** Writes all values of each key, whether the key has an identity or not. */
+export async function saveIdentities(
   db: Db,
+  dialect: Dialect,
   place: IdentityPlace,
-  values: Readonly<Record<string, string>>,
+  identities: ReadonlyMap<string, IdentityValues>,
 ): Promise<void> {
-  const values_json = JSON.stringify(values);
-  await db
-    .insertInto('identities')
-    .values({
-      environment_id: place.environmentId,
-      traffic_type_id: place.trafficTypeId,
-      key: place.key,
-      values_json,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['environment_id', 'traffic_type_id', 'key']).doUpdateSet({ values_json }),
-    )
-    .execute();
+  const rows = [...identities].map(([key, values]) => [key, JSON.stringify(values)]);
+  await sql`
+    insert into identities (environment_id, traffic_type_id, key, values_json)
+    select cast(${place.environmentId} as text), cast(${place.trafficTypeId} as text), value ->> 0, value ->> 1
+    from ${jsonRows(dialect, rows)} where true
+    on conflict (environment_id, traffic_type_id, key) do update set values_json = excluded.values_json`.execute(
+    db,
+  );
 }
 
-export async function deleteIdentity(db: Db, place: IdentityPlace): Promise<void> {
+export async function deleteIdentity(db: Db, place: IdentityPlace, key: string): Promise<void> {
   await db
     .deleteFrom('identities')
     .where('environment_id', '=', place.environmentId)
     .where('traffic_type_id', '=', place.trafficTypeId)
-    .where('key', '=', place.key)
+    .where('key', '=', key)
     .execute();
 }

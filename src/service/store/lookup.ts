@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
 import type { Pool } from 'pg';
-import type { SqliteDatabase, SqliteStatement } from '../../sqlite.js';
+import type { SqliteDatabase, SqliteStatement } from '../../platform/sqlite.js';
 import type { Db } from './tables.js';
 
 /**
@@ -8,19 +8,23 @@ import type { Db } from './tables.js';
  * `$1`, `$2`, … in both databases.
  */
 export interface Lookup {
-  /** Under which a database keeps it; of no other. */
+  /** The name under which a database keeps the prepared statement; no other lookup has it. */
   readonly name: string;
   readonly text: string;
 }
 
 /** Runs a lookup on what was written last. Rows are what its text selects. */
-export type LookUp = <Row>(lookup: Lookup, values: readonly unknown[]) => Promise<Row[]>;
+export type PreparedRead = <Row>(lookup: Lookup, values: readonly unknown[]) => Promise<Row[]>;
 
 /**
- * On the one connection that SQLite has. While a writer holds it, what it has not committed could be seen: then the
- * lookup waits for its turn like any other work.
+ * Runs lookups on the one connection that SQLite has. While a writer holds that connection, changes
+ * that it has not committed could be seen: then the lookup waits for its turn like any other work.
  */
-export function sqliteLookUp(database: SqliteDatabase, db: Db, isWriting: () => boolean): LookUp {
+export function sqliteLookUp(
+  database: SqliteDatabase,
+  db: Db,
+  isWriting: () => boolean,
+): PreparedRead {
   const prepared = new Map<string, SqliteStatement>();
   return async <Row>({ name, text }: Lookup, values: readonly unknown[]) => {
     const numbered = text.replaceAll('$', '?');
@@ -34,7 +38,8 @@ export function sqliteLookUp(database: SqliteDatabase, db: Db, isWriting: () => 
   };
 }
 
-export function postgresLookUp(pool: Pool): LookUp {
+/** Runs lookups on any free connection; PostgreSQL shows what is committed. */
+export function postgresLookUp(pool: Pool): PreparedRead {
   return async <Row>({ name, text }: Lookup, values: readonly unknown[]) => {
     const { rows } = await pool.query({ name, text, values: [...values] });
     return rows as Row[];

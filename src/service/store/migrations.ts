@@ -7,27 +7,40 @@ export type Dialect = 'sqlite' | 'postgres';
  * changes; what a store needs next is a step of its own.
  */
 export function migrations(dialect: Dialect): Record<string, Migration> {
-  return { '0001-first': { up: async (db: Kysely<unknown>) => createFirst(db, dialect) } };
+  return {
+    '0001-first': { up: async (db: Kysely<unknown>) => createFirst(db, dialect) },
+    '0002-key-ids-in-the-audit-log': {
+      up: async (db: Kysely<unknown>) => {
+        const { text } = dialectTypesOf(dialect);
+        await sql.raw(`alter table audit add column key_id ${text}`).execute(db);
+      },
+    },
+  };
 }
 
+/** The tables of the first version, see `tables.ts` for what the columns hold. */
 async function createFirst(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
-  const words = wordsOf(dialect);
-  const statements = [...workspaceTables(words), ...flagTables(words), ...segmentTables(words)]
-    .concat(accessTables(words))
+  const types = dialectTypesOf(dialect);
+  const statements = [...workspaceTables(types), ...flagTables(types), ...segmentTables(types)]
+    .concat(accessTables(types))
     .map((statement) => sql.raw(statement));
   // One after the other: tables refer to those before them.
   for (const statement of statements) await statement.execute(db);
 }
 
-interface Words {
+/** The few words in which the two databases differ. */
+interface DialectTypes {
   /** Text compared byte by byte, so that both databases sort alike. */
   readonly text: string;
+  /** An id that grows with every row and is never given twice. */
   readonly counter: string;
+  /** Whole numbers of 64 bits. */
   readonly time: string;
+  /** What makes SQLite keep the rows of a table in the order of their key and nowhere else. */
   readonly clustered: string;
 }
 
-function wordsOf(dialect: Dialect): Words {
+function dialectTypesOf(dialect: Dialect): DialectTypes {
   if (dialect === 'sqlite') {
     return {
       text: 'text',
@@ -44,7 +57,7 @@ function wordsOf(dialect: Dialect): Words {
   };
 }
 
-function workspaceTables({ text, time }: Words): string[] {
+function workspaceTables({ text, time }: DialectTypes): string[] {
   return [
     `create table workspaces (
       id ${text} primary key,
@@ -77,7 +90,7 @@ function workspaceTables({ text, time }: Words): string[] {
   ];
 }
 
-function flagTables({ text, time, clustered }: Words): string[] {
+function flagTables({ text, time, clustered }: DialectTypes): string[] {
   return [
     `create table flags (
       id ${text} primary key,
@@ -113,7 +126,7 @@ function flagTables({ text, time, clustered }: Words): string[] {
   ];
 }
 
-function segmentTables({ text, time, counter, clustered }: Words): string[] {
+function segmentTables({ text, time, counter, clustered }: DialectTypes): string[] {
   return [
     `create table segments (
       id ${text} primary key,
@@ -148,7 +161,7 @@ function segmentTables({ text, time, counter, clustered }: Words): string[] {
   ];
 }
 
-function accessTables({ text, time, counter }: Words): string[] {
+function accessTables({ text, time, counter }: DialectTypes): string[] {
   return [
     `create table admin_keys (
       id ${text} primary key,

@@ -3,11 +3,12 @@ import type {
   WireSegment,
   WireSegmentDefinition,
   WireSegmentInEnvironment,
-} from '../../api/wire.js';
+} from '../../admin-api/wire.js';
 import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
 import type { Db, EnvironmentRow, SegmentRow } from './tables.js';
 
+/** A segment with the name of its traffic type. */
 export interface StoredSegment extends SegmentRow {
   readonly traffic_type_name: string;
 }
@@ -30,6 +31,7 @@ function selectSegments(db: Db) {
     .select('traffic_types.name as traffic_type_name');
 }
 
+/** All active segments of an environment, with the names that they are sent with. */
 function selectActivations(db: Db, environmentId: string) {
   return (
     selectSegments(db)
@@ -49,7 +51,7 @@ function selectActivations(db: Db, environmentId: string) {
   );
 }
 
-/** In the order of names. */
+/** One page of the segments of a workspace, in the order of their names. */
 export async function listSegments(
   db: Db,
   workspaceId: string,
@@ -70,6 +72,7 @@ export async function listSegments(
   return { segments, totalCount: count };
 }
 
+/** Finds a segment by name alone: the contract gives segments no id. */
 export async function findSegment(
   db: Db,
   workspaceId: string,
@@ -81,6 +84,7 @@ export async function findSegment(
     .executeTakeFirst();
 }
 
+/** The workspace must have no segment of this name. */
 export async function insertSegment(db: Db, segment: Omit<SegmentRow, 'sort_name'>): Promise<void> {
   await db
     .insertInto('segments')
@@ -88,7 +92,7 @@ export async function insertSegment(db: Db, segment: Omit<SegmentRow, 'sort_name
     .execute();
 }
 
-/** With its activations and keys in all environments. */
+/** Deletes a segment with its activations and keys in all environments. */
 export async function deleteSegment(db: Db, segmentId: string): Promise<void> {
   const activations = await db
     .selectFrom('activations')
@@ -112,7 +116,7 @@ export async function environmentsWithKeys(db: Db, segmentId: string): Promise<E
     .execute();
 }
 
-/** In the order of names. */
+/** One page of the segments that are active in an environment, in the order of their names. */
 export async function listActivations(
   db: Db,
   environmentId: string,
@@ -132,6 +136,7 @@ export async function listActivations(
   return { activations, totalCount: count };
 }
 
+/** Undefined where the segment is not active in the environment, or does not exist. */
 export async function findActivation(
   db: Db,
   environmentId: string,
@@ -142,7 +147,7 @@ export async function findActivation(
     .executeTakeFirst();
 }
 
-/** Those of `names` that are not active in the environment. */
+/** The names that are not those of active segments of the environment, in the order given. */
 export async function inactiveSegments(
   db: Db,
   environmentId: string,
@@ -162,6 +167,7 @@ export async function inactiveSegments(
   return names.filter((name) => !active.has(name));
 }
 
+/** Activates a segment without keys; it must not be active yet. */
 export async function insertActivation(
   db: Db,
   place: { segmentId: string; environmentId: string },
@@ -179,11 +185,16 @@ export async function insertActivation(
     .execute();
 }
 
+/** Deletes an activation with its keys. */
 export async function deleteActivation(db: Db, activationId: number): Promise<void> {
   await db.deleteFrom('segment_keys').where('activation_id', '=', activationId).execute();
   await db.deleteFrom('activations').where('id', '=', activationId).execute();
 }
 
+/**
+ * Stores the number of keys after a change, and the time of the change. The number is kept beside
+ * the keys so that nobody has to count them.
+ */
 export async function touchActivation(
   db: Db,
   activationId: number,
@@ -204,6 +215,7 @@ export async function listKeys(db: Db, activationId: number, page: Page): Promis
   return rows.map(({ key }) => key);
 }
 
+/** A segment as the contract shows it: no tags are null and not an empty list. */
 export function wireSegment(segment: StoredSegment): WireSegment {
   const tags = JSON.parse(segment.tags_json) as string[];
   return {
@@ -215,6 +227,7 @@ export function wireSegment(segment: StoredSegment): WireSegment {
   };
 }
 
+/** A segment in an environment as the contract shows it. */
 export function wireActivation(activation: StoredActivation): WireSegmentInEnvironment {
   return {
     name: activation.name,

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   Kysely,
   Migrator,
@@ -9,8 +10,13 @@ import {
   type Dialect as KyselyDialect,
 } from 'kysely';
 import { FlaghoistError, messageOf } from '../../errors.js';
-import { isBusy, openSqlite, type SqliteDatabase, type SqliteStatement } from '../../sqlite.js';
-import { postgresLookUp, sqliteLookUp, type LookUp } from './lookup.js';
+import {
+  isBusy,
+  openSqlite,
+  type SqliteDatabase,
+  type SqliteStatement,
+} from '../../platform/sqlite.js';
+import { postgresLookUp, sqliteLookUp, type PreparedRead } from './lookup.js';
 import { migrations, type Dialect } from './migrations.js';
 import type { Db, Tables } from './tables.js';
 
@@ -30,10 +36,15 @@ export interface Store {
    * returned, its changes outlive the process.
    */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
-  /** For what is asked for all the time: one statement, without a transaction around it. */
-  readonly lookUp: LookUp;
-  /** Another number after every write, before it returns. Null: other processes write too. */
+  /** Runs what is asked for all the time: one statement, without a transaction around it. */
+  readonly lookUp: PreparedRead;
+  /**
+   * A number that is another one after every write, before the write returns. Null where other
+   * processes write too, whose writes it could not count.
+   */
   version(): number | null;
+  /** Asks the store for nothing but an answer. It does not wait for writers. Rejects where no answer comes. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -48,12 +59,14 @@ export async function openStore(location: StoreLocation): Promise<Store> {
   return location.kind === 'memory' ? openMemory() : openDirectory(location.path);
 }
 
+/** A store that ends with the process. */
 async function openMemory(): Promise<Store> {
   const database = openSqlite(':memory:');
   database.exec('pragma foreign_keys = on');
   return storeOver(sqliteParts(database));
 }
 
+/** A store of one SQLite file in a directory that one process holds at a time. */
 async function openDirectory(path: string): Promise<Store> {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -77,6 +90,7 @@ async function openDirectory(path: string): Promise<Store> {
   }
 }
 
+/** Opens the SQLite file with durable commits and with references between tables checked. */
 function openDurable(file: string): SqliteDatabase {
   const database = openSqlite(file);
   try {
@@ -112,9 +126,11 @@ function takeLock(path: string): SqliteDatabase {
 interface Parts {
   readonly dialect: Dialect;
   readonly kysely: KyselyDialect;
-  readonly lookUp: (db: Db, isWriting: () => boolean) => LookUp;
+  readonly lookUp: (db: Db, isWriting: () => boolean) => PreparedRead;
+  readonly ping: () => Promise<void>;
 }
 
+/** What a store over SQLite is made of. */
 function sqliteParts(database: SqliteDatabase): Parts {
   const kysely = new SqliteDialect({
     database: {
@@ -128,9 +144,14 @@ function sqliteParts(database: SqliteDatabase): Parts {
     dialect: 'sqlite',
     kysely,
     lookUp: (db, isWriting) => sqliteLookUp(database, db, isWriting),
+    ping: async () => Promise.resolve(database.exec('select 1')).then(() => undefined),
   };
 }
 
+/**
+ * The statements of this service are far fewer, but those with lists of parameters are one for each
+ * length.
+ */
 const MAX_PREPARED_STATEMENTS = 500;
 
 /** Statements are few and asked for all the time; preparing one costs more than running it. */
@@ -149,6 +170,10 @@ function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStateme
 /** Work in a transaction takes milliseconds. A process that froze gives up its turn as writer after this. */
 const MAX_IDLE_IN_TRANSACTION_MS = 10_000;
 
+/** Whoever asks whether the service is well gives up after a few seconds. */
+const PING_WITHIN_MS = 3_000;
+
+/** A store in PostgreSQL that any number of processes share. */
 async function openPostgres(url: string): Promise<Store> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
@@ -171,11 +196,28 @@ async function openPostgres(url: string): Promise<Store> {
     dialect: 'postgres',
     kysely: new PostgresDialect({ pool }),
     lookUp: () => postgresLookUp(pool),
+    ping: async () => {
+      const answered = pool.query('select 1');
+      const late = new AbortController();
+      const tooLate = wait(PING_WITHIN_MS, undefined, { signal: late.signal }).then(() => {
+        throw new Error(`PostgreSQL did not answer within ${PING_WITHIN_MS} ms`);
+      });
+      try {
+        await Promise.race([answered, tooLate]);
+      } finally {
+        late.abort();
+      }
+    },
   });
 }
 
+/**
+ * Brings the tables up to date and puts transactions around the work.
+ *
+ * @param closed called after the database was closed.
+ */
 async function storeOver(
-  { dialect, kysely, lookUp }: Parts,
+  { dialect, kysely, lookUp, ping }: Parts,
   closed: () => void = () => undefined,
 ): Promise<Store> {
   const db = new Kysely<Tables>({ dialect: kysely });
@@ -191,6 +233,7 @@ async function storeOver(
   return {
     dialect,
     lookUp: lookUp(db, () => writers > 0),
+    ping,
     version: () => (dialect === 'postgres' ? null : version),
     read: async (work) => {
       const transaction = db.transaction();
@@ -239,6 +282,10 @@ async function waitForOtherWriters(transaction: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(72616771)`.execute(transaction);
 }
 
+/**
+ * Runs the steps that the store has not taken yet. A store with a step that this version does not
+ * know is refused.
+ */
 async function migrate(db: Db, dialect: Dialect): Promise<void> {
   const migrator = new Migrator({
     db,

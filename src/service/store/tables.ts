@@ -131,7 +131,7 @@ export interface AdminKeyRow {
   hash: string;
   creation_time: number;
   revocation_time: number | null;
-  /** Ids; null: not restricted. */
+  /** Ids of what the key may touch; null: everything. */
   workspaces_json: string | null;
   environments_json: string | null;
 }
@@ -148,6 +148,7 @@ export interface AuditTable {
   action: string;
   title: string | null;
   comment: string | null;
+  key_id: string | null;
   key_name: string | null;
   difference_json: string;
 }

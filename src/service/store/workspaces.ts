@@ -9,14 +9,15 @@ import type {
   WorkspaceRow,
 } from './tables.js';
 
+/** Which workspaces are listed; all that is given has to match. */
 export interface WorkspaceFilter {
-  /** Ids; null: all. */
+  /** Ids to which a key is restricted; null: all. */
   readonly ids: readonly string[] | null;
   readonly name?:
     { readonly is: string } | { readonly startsWith: string } | { readonly contains: string };
 }
 
-/** In the order of names. */
+/** All workspaces that match, in the order of their names. */
 export async function listWorkspaces(db: Db, filter: WorkspaceFilter): Promise<WorkspaceRow[]> {
   const rows = await db
     .selectFrom('workspaces')
@@ -36,10 +37,15 @@ function matches(row: WorkspaceRow, { ids, name }: WorkspaceFilter): boolean {
     : row.name.includes(name.contains);
 }
 
+/** For lists that are so short that all of them are read. */
 export function pageOf<T>(rows: readonly T[], page: Page): T[] {
   return rows.slice(page.offset, page.offset + page.limit);
 }
 
+/**
+ * Finds a workspace by id or name. An id comes before a name, should one workspace's name be the id
+ * of another.
+ */
 export async function findWorkspace(db: Db, idOrName: string): Promise<WorkspaceRow | undefined> {
   const rows = await db
     .selectFrom('workspaces')
@@ -53,6 +59,7 @@ function byIdFirst<T extends { id: string }>(rows: readonly T[], id: string): T 
   return rows.find((row) => row.id === id) ?? rows[0];
 }
 
+/** There must be no workspace of this id or name. */
 export async function insertWorkspace(
   db: Db,
   workspace: { id: string; name: string; requiresTitleAndComments: boolean },
@@ -68,7 +75,10 @@ export async function insertWorkspace(
     .execute();
 }
 
-/** In the order of their creation. */
+/**
+ * The environments of a workspace in the order of their creation, of which the contract says
+ * nothing.
+ */
 export async function listEnvironments(db: Db, workspaceId: string): Promise<EnvironmentRow[]> {
   return db
     .selectFrom('environments')
@@ -79,6 +89,10 @@ export async function listEnvironments(db: Db, workspaceId: string): Promise<Env
     .execute();
 }
 
+/**
+ * Finds an environment by id or name. An id comes before a name, should one environment's name be
+ * the id of another.
+ */
 export async function findEnvironment(
   db: Db,
   workspaceId: string,
@@ -91,7 +105,10 @@ export async function findEnvironment(
   );
 }
 
-/** Of all workspaces; an id is of one, a name may be of many. */
+/**
+ * Environments of all workspaces with this id or name: an id is that of one, a name may be that of
+ * many.
+ */
 export async function environmentsCalled(db: Db, idOrName: string): Promise<EnvironmentRow[]> {
   return db
     .selectFrom('environments')
@@ -100,6 +117,7 @@ export async function environmentsCalled(db: Db, idOrName: string): Promise<Envi
     .execute();
 }
 
+/** The workspace must have no environment of this name. */
 export async function insertEnvironment(
   db: Db,
   environment: Omit<EnvironmentRow, 'sort_name'>,
@@ -110,6 +128,7 @@ export async function insertEnvironment(
     .execute();
 }
 
+/** The traffic types of a workspace in the order of their names, by bytes. */
 export async function listTrafficTypes(db: Db, workspaceId: string): Promise<TrafficTypeRow[]> {
   return db
     .selectFrom('traffic_types')
@@ -119,6 +138,7 @@ export async function listTrafficTypes(db: Db, workspaceId: string): Promise<Tra
     .execute();
 }
 
+/** An id comes before a name. */
 export async function findTrafficType(
   db: Db,
   workspaceId: string,
@@ -132,6 +152,9 @@ export async function insertTrafficType(db: Db, trafficType: TrafficTypeRow): Pr
   await db.insertInto('traffic_types').values(trafficType).execute();
 }
 
+/**
+ * The rollout statuses of a workspace in the order of their positions; a new flag has the first.
+ */
 export async function listRolloutStatuses(
   db: Db,
   workspaceId: string,
@@ -154,6 +177,7 @@ export async function insertRolloutStatuses(
     .execute();
 }
 
+/** Changes all that a client may set of a workspace. */
 export async function updateWorkspace(
   db: Db,
   id: string,
@@ -170,13 +194,16 @@ export async function updateWorkspace(
     .execute();
 }
 
-/** With its traffic types and rollout statuses; nothing else may be left in it. */
+/**
+ * Deletes a workspace with its traffic types and rollout statuses; nothing else may be left in it.
+ */
 export async function deleteWorkspace(db: Db, id: string): Promise<void> {
   await db.deleteFrom('traffic_types').where('workspace_id', '=', id).execute();
   await db.deleteFrom('rollout_statuses').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
 }
 
+/** Changes all that a client may set of an environment. */
 export async function updateEnvironment(
   db: Db,
   id: string,
@@ -189,12 +216,19 @@ export async function updateEnvironment(
     .execute();
 }
 
-/** With its identities; neither definitions nor activations may be left in it. */
+/**
+ * Deletes an environment with its identities; neither definitions nor activations may be left in
+ * it.
+ */
 export async function deleteEnvironment(db: Db, id: string): Promise<void> {
   await db.deleteFrom('identities').where('environment_id', '=', id).execute();
   await db.deleteFrom('environments').where('id', '=', id).execute();
 }
 
+/**
+ * Finds a traffic type by id alone, because traffic types of several workspaces may have the same
+ * name.
+ */
 export async function findTrafficTypeAnywhere(
   db: Db,
   id: string,
@@ -202,10 +236,12 @@ export async function findTrafficTypeAnywhere(
   return db.selectFrom('traffic_types').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
+/** Nothing may refer to it any more. */
 export async function deleteTrafficType(db: Db, id: string): Promise<void> {
   await db.deleteFrom('traffic_types').where('id', '=', id).execute();
 }
 
+/** The columns by which rows refer to a workspace, a traffic type or an environment. */
 type Used =
   | [table: 'environments' | 'flags' | 'segments', column: 'workspace_id']
   | [table: 'flags' | 'segments' | 'identities', column: 'traffic_type_id']

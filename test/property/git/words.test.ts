@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanText, cut, encodedBytes, fitWords } from '../../../src/git/words.js';
+import { cleanText, cut, encodedBytes, truncateNote } from '../../../src/model/audit-note.js';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 3_000, size: 'max' }),
@@ -18,7 +18,7 @@ describe('words', () => {
   it('fit and are clean, whatever a commit says', () => {
     fc.assert(
       fc.property(anyText, anyText, (title, comment) => {
-        const words = fitWords({ title, comment }, 'flaghoist: update flag/x');
+        const words = truncateNote({ title, comment }, 'flaghoist: update flag/x');
 
         expect(words.title).not.toBe('');
         expect(words.comment).not.toBe('');
@@ -29,7 +29,7 @@ describe('words', () => {
         expect(words.title).not.toMatch(/\n/);
         expect(words.title).not.toMatch(FORBIDDEN);
         expect(words.comment).not.toMatch(FORBIDDEN);
-        expect(fitWords(words, 'x')).toEqual(words);
+        expect(truncateNote(words, 'x')).toEqual(words);
       }),
     );
   });

@@ -6,10 +6,10 @@ import {
   openOperations,
   parseListen,
   readOperations,
-  type OperationsFlags,
+  type OperationsRequest,
 } from '../../../src/compose/operations.js';
 import { Metrics } from '../../../src/daemon/metrics/metrics.js';
-import { createLog } from '../../../src/log.js';
+import { createLog } from '../../../src/platform/log.js';
 import { aRun, aSource, appliedReport, DaemonInMemory } from '../../support/daemon-view.js';
 import { startScripted } from '../../support/http.js';
 import { aStory } from '../../support/plan-builder-story.js';
@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function open(flags: Partial<OperationsFlags>, daemon = new DaemonInMemory(aSource())) {
+async function open(flags: Partial<OperationsRequest>, daemon = new DaemonInMemory(aSource())) {
   const log = createLog({ level: 'silent', format: 'json', stream: { write: () => undefined } });
   const around = { metrics: new Metrics(), log };
   const plan = await readOperations({ notify: [], ...flags });
@@ -75,7 +75,7 @@ describe('the surface of the daemon', () => {
     expect(server.lines().sort()).toEqual(['POST /first', 'POST /second']);
   });
 
-  it.each<[string, Partial<OperationsFlags>]>([
+  it.each<[string, Partial<OperationsRequest>]>([
     ['tokens without a port', { tokenFile: '/some/file' }],
     ['secrets of webhooks without a port', { webhookSecretFile: '/some/file' }],
     ['an address that is none', { notify: ['here'] }],

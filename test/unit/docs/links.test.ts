@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { brokenLinks } from './page.js';
 
 describe.each([
+  'docs/getting-started.md',
   'docs/specs.md',
+  'docs/lint.md',
   'docs/plan.md',
   'docs/operations.md',
   'docs/testing.md',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { combinedExitCode } from '../../../src/commands/exit-code.js';
+import { combinedExitCode } from '../../../src/cli/exit-code.js';
 import { EXIT, FlaghoistError, type ErrorCode, type ExitCode } from '../../../src/errors.js';
 import { bare, projectText, rowsOf, sectionOf } from './page.js';
 
@@ -38,7 +38,7 @@ describe('docs/operations.md', () => {
   });
 
   it('lists every environment variable that is read', () => {
-    const read = projectText('src/config.ts').matchAll(/environment\['([A-Z_]+)'\]/g);
+    const read = projectText('src/compose/settings.ts').matchAll(/environment\['([A-Z_]+)'\]/g);
     const listed = rowsOf(sectionOf(PAGE, '## Environment variables')).map(([name]) => bare(name));
 
     const names = [...read].map(([, name]) => name);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PROJECT = join(import.meta.dirname, '../../..');
@@ -6,6 +6,18 @@ const PROJECT = join(import.meta.dirname, '../../..');
 /** Text of a file of the project, for example `docs/specs.md`. */
 export function projectText(path: string): string {
   return readFileSync(join(PROJECT, path), 'utf8');
+}
+
+/** Text of the files that declare options of these commands: their own, and the one that commands share. */
+export function declarationsOf(...commands: readonly string[]): string {
+  const own = commands.map((name) => projectText(`src/cli/commands/${name}.ts`));
+  const shared = ['options', 'reconcile-options'].map((name) => projectText(`src/cli/${name}.ts`));
+  return [...own, ...shared].join('');
+}
+
+/** Names of the files that declare commands. */
+export function commandFiles(): string[] {
+  return readdirSync(join(PROJECT, 'src/cli/commands')).map((name) => name.replace(/\.ts$/, ''));
 }
 
 /** The part of a page below one heading, up to the next of the same rank or a higher one. */

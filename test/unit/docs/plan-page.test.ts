@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { REASONS } from '../../../src/model/plan.js';
-import { DEFAULT_GUARDS } from '../../../src/plan/guards.js';
+import { DEFAULT_GUARDS } from '../../../src/plan/guards/guards.js';
 import { bare, projectText, rowsOf, sectionOf } from './page.js';
 
 const PAGE = projectText('docs/plan.md');

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { RETRY_TABLE, type RequestKind, type Verdict } from '../../../src/api/retry.js';
+import {
+  RETRY_TABLE,
+  type RequestKind,
+  type RetryDecision,
+} from '../../../src/admin-api/http/retry.js';
 import { bare, projectText, rowsOf, sectionOf } from './page.js';
 
-const WORDS: Readonly<Record<Verdict, string>> = {
+const WORDS: Readonly<Record<RetryDecision, string>> = {
   repeat: 'repeated',
   'look-up': 'looked up',
   fail: 'fails',

@@ -1,10 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { projectText } from './page.js';
+import { parse, parseAllDocuments } from 'yaml';
+import { planMarkdown } from '../../../src/report/markdown/plan.js';
+import { aReport } from '../../support/plan-builder.js';
+import { commandFiles, declarationsOf, projectText } from './page.js';
 
 const PAGE = projectText('docs/review.md');
-const COMMANDS = projectText('src/cli.ts');
+const COMMANDS = declarationsOf(...commandFiles());
 const FOLDER = new URL('../../../docs/workflows/', import.meta.url);
 const WORKFLOWS = readdirSync(FOLDER).map((name) => `docs/workflows/${name}`);
 
@@ -65,5 +67,59 @@ describe.each([...WORKFLOWS, 'templates/review.yml', '.pre-commit-hooks.yaml'])(
         /\$\{\{[^}]*(?:event|head_ref|title|body)/.test((script ?? '').replace(/env:[^]*/, '')),
       ),
     ).toEqual([]);
+  });
+});
+
+interface Job {
+  readonly environment?: string;
+  readonly steps: readonly unknown[];
+}
+
+describe.each(WORKFLOWS)('%s', (path) => {
+  const text = projectText(path);
+  const { jobs } = parse(text) as { jobs: Readonly<Record<string, Job>> };
+
+  it('pins every action to a commit, and says which version that is', () => {
+    const used = [...text.matchAll(/^ *- uses: (.*)/gm)].map(([, action]) => action);
+
+    expect(used.length).toBeGreaterThan(0);
+    expect(
+      used.filter((each) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v[\d.]+$/.test(each ?? '')),
+    ).toEqual([]);
+  });
+
+  it('gives the key only to jobs of an environment that can be protected', () => {
+    const keyed = Object.values(jobs).filter((job) =>
+      JSON.stringify(job).includes('secrets.FLAGHOIST_API_KEY'),
+    );
+
+    expect(keyed.length).toBeGreaterThan(0);
+    expect(keyed.filter(({ environment }) => environment === undefined)).toEqual([]);
+  });
+});
+
+describe('the hash of the plan that is applied', () => {
+  const apply = projectText('docs/workflows/github-apply.yml');
+  const review = projectText('docs/workflows/github-review.yml');
+
+  it('comes from no comment, which any workflow of the same account may write', () => {
+    expect(apply).not.toMatch(/\/comments|github-actions\[bot\]/);
+  });
+
+  it('comes from what the review workflow kept, and from no run of a fork', () => {
+    const artifact = 'flaghoist-review';
+    expect(review).toContain(
+      `name: ${artifact}\n          path: \${{ runner.temp }}/${artifact}.md`,
+    );
+    expect(apply).toContain('REVIEW: github-review.yml');
+    expect(apply).toContain(`--name ${artifact} `);
+    expect(apply).toContain('.head_repository.full_name == env.GITHUB_REPOSITORY');
+  });
+
+  it('is read as the review writes it', () => {
+    const [, pattern] = /grep -oE '(plan <code>[^']*)'/.exec(apply) ?? [];
+    const markdown = planMarkdown(aReport());
+
+    expect(markdown).toMatch(new RegExp(pattern ?? 'no pattern'));
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { COMPARISONS, matcherOf } from '../../../src/kinds/condition.js';
-import type { ConditionSpec } from '../../../src/generated/flag.schema.d.ts';
+import { matcherOf } from '../../../src/model/matcher/from-condition.js';
+import { COMPARISONS } from '../../../src/model/matcher/matchers.js';
+import type { ConditionSpec } from '../../../src/generated/flag.schema.d.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
-import { SPEC_SCHEMA_NAMES } from '../../../src/specs/schemas.js';
+import { SPEC_SCHEMA_NAMES } from '../../../src/specs/parse/schemas.js';
 import { treeOf } from '../../support/spec-tree.js';
 import { bare, examplesOf, fieldsOf, projectText, rowsOf, sectionOf } from './page.js';
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS, type Metric } from '../../../src/daemon/metrics/catalogue.js';
+import { METRICS, type Metric } from '../../../src/daemon/metrics/metrics.js';
 import { BODY_OF, type JsonBody } from '../../../src/daemon/notify/formats.js';
-import { runJudgement } from '../../../src/daemon/statuses/run-judgement.js';
+import { runStatus } from '../../../src/daemon/statuses/commit-statuses.js';
 import type { RunResult } from '../../../src/daemon/view.js';
 import { aRun, aSource, DaemonInMemory } from '../../support/daemon-view.js';
 import { startTestOperations } from '../../support/operations.js';
 import { aReport } from '../../support/plan-builder.js';
-import { bare, brokenLinks, projectText, rowsOf, sectionOf } from './page.js';
+import { declarationsOf, bare, brokenLinks, projectText, rowsOf, sectionOf } from './page.js';
 
 const PAGE = projectText('docs/watch-operations.md');
 
@@ -49,12 +49,12 @@ describe('docs/watch-operations.md', () => {
     const results = /export type RunResult =([^]*?);\n\n/.exec(projectText('src/daemon/view.ts'));
     const known = [...(results?.[1] ?? '').matchAll(/'([a-z-]+)'/g)].map(([, word = '']) => word);
     const stateOf = (result: string) =>
-      runJudgement(aRun(null, { result: result as RunResult }), null).state;
+      runStatus(aRun(null, { result: result as RunResult }), null).state;
     expect(rows).toEqual(known.map((result) => [result, stateOf(result)]));
   });
 
   it('names only options that the command has, and only files and headings that there are', () => {
-    const source = ['src/watch-cli.ts', 'src/cli.ts'].map(projectText).join('');
+    const source = declarationsOf('watch');
     const ours = PAGE.replaceAll(/^curl .*(\n {2}.*)*$|^signature=.*$/gm, '');
     const named = [...ours.matchAll(/`[^`\n]*?(--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
 

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { readWatchConfig } from '../../../src/specs/read-watch-config.js';
-import { bare, brokenLinks, examplesOf, fieldsOf, projectText, rowsOf, sectionOf } from './page.js';
+import { readWatchConfig } from '../../../src/specs/read-config.js';
+import {
+  declarationsOf,
+  bare,
+  brokenLinks,
+  examplesOf,
+  fieldsOf,
+  projectText,
+  rowsOf,
+  sectionOf,
+} from './page.js';
 
 const PAGE = projectText('docs/watch.md');
 
@@ -30,7 +39,7 @@ describe('docs/watch.md', () => {
   });
 
   it('names only options that the command has', () => {
-    const source = ['src/watch-cli.ts', 'src/cli.ts'].map(projectText).join('');
+    const source = declarationsOf('watch');
     const named = [...PAGE.matchAll(/(--[a-z][a-z-]+)/g)].map(([, option = '']) => option);
     expect(named.filter((option) => !source.includes(`'${option}`))).toEqual([]);
   });

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { parseSeed } from '../../../src/service/seed-file.js';
+import { parseSeed } from '../../../src/service/seed.js';
 import { unknownOptions } from './help.js';
 import { PROJECT, readProjectFile } from './project.js';
 
@@ -68,7 +68,7 @@ describe('deploy/compose.yaml', () => {
 
   it.each(services)('%s: sets variables that flaghoist reads', (_name, { environment = {} }) => {
     const names = Object.keys(environment).filter((name) => name.startsWith('FLAGHOIST_'));
-    const config = readProjectFile('src/config.ts');
+    const config = readProjectFile('src/compose/settings.ts');
     expect(names.filter((name) => !config.includes(`'${name}'`))).toEqual([]);
   });
 

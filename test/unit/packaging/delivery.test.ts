@@ -1,4 +1,6 @@
-import { statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -39,9 +41,42 @@ describe('continuous integration', () => {
     expect(jobs.map((job) => job['timeout-minutes'])).toEqual([20, 20]);
   });
 
-  it('pins every action to a major version', () => {
+  it('pins every action to a commit', () => {
     const actions = steps.flatMap(({ uses }) => (uses === undefined ? [] : [uses]));
-    expect(actions.filter((action) => !/^actions\/[a-z-]+@v\d+$/.test(action))).toEqual([]);
+    expect(actions.length).toBeGreaterThan(0);
+    expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
+  });
+});
+
+describe('scripts/audit.sh', () => {
+  /** @param npm a script that stands for the client of the registry. */
+  function audited(npm: string): { status: number | null; said: string } {
+    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-audit-'));
+    writeFileSync(join(folder, 'npm'), `#!/bin/sh\n${npm}\n`, { mode: 0o755 });
+    const PATH = `${folder}:${process.env['PATH'] ?? ''}`;
+    const script = join(PROJECT, 'scripts/audit.sh');
+    const { status, stderr } = spawnSync(script, { env: { PATH }, encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    return { status, said: stderr };
+  }
+
+  it('is part of continuous integration', () => {
+    expect(readProjectFile('.ci/run').split('\n')).toContain('scripts/audit.sh');
+  });
+
+  it('passes where no hole is known', () => {
+    expect(audited('exit 0')).toEqual({ status: 0, said: '' });
+  });
+
+  it('fails with the report where one is', () => {
+    const report = '{"auditReportVersion":2,"vulnerabilities":{"x":{"severity":"high"}}}';
+    expect(audited(`echo '${report}'; exit 1`)).toEqual({ status: 1, said: `${report}\n` });
+  });
+
+  it('says that it knows nothing where the registry does not answer', () => {
+    const { status, said } = audited(`echo '{"error":{"summary":"405"}}'; exit 1`);
+    expect(status).toBe(0);
+    expect(said).toContain('not audited');
   });
 });
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { runCli } from '../../../src/cli.js';
-import type { Terminal } from '../../../src/commands/options.js';
+import { runCli } from '../../../src/cli/program.js';
+import type { Terminal } from '../../../src/cli/terminal.js';
 
 /** What `flaghoist … --help` prints. */
 export async function helpOf(...words: readonly string[]): Promise<string> {
@@ -14,7 +14,7 @@ export async function helpOf(...words: readonly string[]): Promise<string> {
 export async function commandNames(): Promise<string[]> {
   const help = await helpOf();
   const list = help.slice(help.indexOf('Commands:'));
-  return [...list.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1] ?? '');
+  return [...list.matchAll(/^ {2}([a-z-]+) /gm)].map((match) => match[1] ?? '');
 }
 
 /** Long options that the help of a command lists. */

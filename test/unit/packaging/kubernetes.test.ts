@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { readWatchConfig } from '../../../src/specs/read-watch-config.js';
+import { readWatchConfig } from '../../../src/specs/read-config.js';
 import { unknownOptions } from './help.js';
 import { PROJECT, readProjectFile } from './project.js';
 
@@ -126,7 +126,7 @@ describe('deploy/kubernetes', () => {
   });
 
   it('sets variables that the daemon reads', () => {
-    const config = readProjectFile('src/config.ts');
+    const config = readProjectFile('src/compose/settings.ts');
     expect(container.env.filter(({ name }) => !config.includes(`'${name}'`))).toEqual([]);
   });
 
@@ -208,7 +208,7 @@ describe('deploy/kubernetes', () => {
   it('has a component for replicas that patches what there is', () => {
     const patch = read('replicas/deployment.yaml') as Deployment;
     const [{ env }] = patch.spec.template.spec.containers;
-    const config = readProjectFile('src/config.ts');
+    const config = readProjectFile('src/compose/settings.ts');
     expect(patch).toMatchObject({
       metadata: { name: 'flaghoist' },
       spec: { replicas: 2, strategy: { type: 'RollingUpdate' } },

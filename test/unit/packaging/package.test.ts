@@ -62,44 +62,90 @@ describe('the package', () => {
   });
 
   it('brings no sources, tests or local data along', () => {
-    const allowed = new Set(['package.json', ...manifest.files]);
+    const allowed = ['package.json', ...manifest.files];
+    const isAllowed = (file: string): boolean =>
+      allowed.some((entry) => file === entry || file.startsWith(`${entry}/`));
     const files = packedFiles();
     expect(files).toContain('LICENSE');
     expect(files).toContain('schemas/plan.schema.json');
-    expect(files.filter((file) => !allowed.has(file.split('/')[0] ?? ''))).toEqual([]);
+    expect(files).toContain('docs/workflows/github-review.yml');
+    expect(files.filter((file) => !isAllowed(file))).toEqual([]);
     // What a run of the quick start leaves there.
     expect(manifest.files).toContain('!specs-example/.flaghoist');
-  }, 30_000);
+  }, 120_000);
 });
 
-describe.each(['README.md', 'CONTRIBUTING.md', 'docs/container.md', 'docs/deploy.md'])(
-  '%s',
-  (file) => {
-    const text = readProjectFile(file);
+describe('what is installed with the package', () => {
+  interface Locked {
+    readonly dev?: boolean;
+    readonly hasInstallScript?: boolean;
+    readonly integrity?: string;
+    readonly resolved?: string;
+  }
+  const lock = JSON.parse(readProjectFile('package-lock.json')) as {
+    readonly packages: Readonly<Record<string, Locked>>;
+  };
+  const libraries = Object.entries(lock.packages).filter(([path]) => path !== '');
+  const installed = libraries.filter(([, { dev }]) => dev !== true);
 
-    it('names only npm scripts that exist', () => {
-      const named = [...text.matchAll(/\bnpm run ([a-z:-]+)/g)].map((match) => match[1] ?? '');
-      expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
-    });
+  it('runs no script when it is installed', () => {
+    expect(installed.length).toBeGreaterThan(20);
+    expect(installed.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([]);
+    const own = Object.keys(manifest.scripts);
+    expect(own.filter((name) => /^(?:pre|post)?install$/.test(name))).toEqual([]);
+  });
 
-    it('names only commands that exist', async () => {
-      // After a backtick in a sentence, and anywhere in a line of shell.
-      const shell = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]).join('');
-      const named = [
-        ...text.matchAll(/`flaghoist ([a-z]+)/g),
-        ...shell.matchAll(/(?<![/\w-])flaghoist ([a-z]+)/g),
-      ].map((match) => match[1]);
-      const commands = await commandNames();
-      expect(commands).toContain('reconcile');
-      expect(named.filter((command) => !commands.includes(command ?? ''))).toEqual([]);
-    });
+  it('comes from the registry, each with the digest of its content', () => {
+    expect(
+      libraries
+        .filter(([, { integrity, resolved }]) => {
+          // The lock names no place where that is the registry.
+          const isOurs = resolved?.startsWith('https://registry.npmjs.org/') ?? true;
+          return !isOurs || integrity?.startsWith('sha512-') !== true;
+        })
+        .map(([path]) => path),
+    ).toEqual([]);
+  });
 
-    it('links only to files that exist', () => {
-      const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(
-        (match) => match[1] ?? '',
-      );
-      const folder = join(PROJECT, file, '..');
-      expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([]);
-    });
-  },
-);
+  it('is code that was compiled, with its types and maps, and nothing that is hidden', () => {
+    const files = packedFiles();
+    const compiled = files.filter((path) => path.startsWith('dist/'));
+    expect(compiled.filter((path) => !/\.(?:js|d\.ts|js\.map)$/.test(path))).toEqual([]);
+    expect(files.filter((path) => /(?:^|\/)\.|\.(?:pem|key|env|log|tgz|db)$/.test(path))).toEqual(
+      [],
+    );
+  }, 120_000);
+});
+
+describe.each([
+  'README.md',
+  'SECURITY.md',
+  'CONTRIBUTING.md',
+  'docs/container.md',
+  'docs/deploy.md',
+])('%s', (file) => {
+  const text = readProjectFile(file);
+
+  it('names only npm scripts that exist', () => {
+    const named = [...text.matchAll(/\bnpm run ([a-z:-]+)/g)].map((match) => match[1] ?? '');
+    expect(named.filter((script) => !(script in manifest.scripts))).toEqual([]);
+  });
+
+  it('names only commands that exist', async () => {
+    // After a backtick in a sentence, and anywhere in a line of shell.
+    const shell = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map((match) => match[1]).join('');
+    const named = [
+      ...text.matchAll(/`flaghoist ([a-z][a-z-]*)/g),
+      ...shell.matchAll(/(?<![/\w-])flaghoist ([a-z][a-z-]*)/g),
+    ].map((match) => match[1]);
+    const commands = await commandNames();
+    expect(commands).toContain('reconcile');
+    expect(named.filter((command) => !commands.includes(command ?? ''))).toEqual([]);
+  });
+
+  it('links only to files that exist', () => {
+    const links = [...text.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map((match) => match[1] ?? '');
+    const folder = join(PROJECT, file, '..');
+    expect(links.filter((link) => !existsSync(join(folder, link)))).toEqual([]);
+  });
+});

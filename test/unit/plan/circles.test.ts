@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Definition } from '../../../src/kinds/flag.js';
-import type { Desired } from '../../../src/model/desired.js';
+import type { Definition } from '../../../src/model/flag/flag.js';
+import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { Plan } from '../../../src/model/plan.js';
-import { stateAfterVerify } from '../../../src/plan/next-state.js';
+import { stateAfterVerify } from '../../../src/plan/bases/next-state.js';
 import { planChanges } from '../../../src/plan/plan.js';
 import {
   aDesired,
@@ -18,7 +18,7 @@ import {
 } from '../../support/builders.js';
 
 /** Plans specs on top of flags of ours that are live in production as they are given here. */
-function planOver(live: Readonly<Record<string, Definition>>, desired: Desired): Plan {
+function planOver(live: Readonly<Record<string, Definition>>, desired: BoundDesired): Plan {
   const names = Object.keys(live);
   const actual = anActual({
     flags: [
@@ -27,7 +27,7 @@ function planOver(live: Readonly<Record<string, Definition>>, desired: Desired):
     ],
   });
   const ids = names.flatMap((name) => [`flag/${name}`, `flag/${name}@production`]);
-  const policy = aPolicy({ prune: true, witnessed: new Set(ids) });
+  const policy = aPolicy({ prune: true, provenRemovals: new Set(ids) });
   const before = aDesired({
     flags: names.map((name) => desiredFlag(name, { environments: { production: {} } })),
   });

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { bucketsOf } from '../../../src/kinds/bucket-spec.js';
-import type { Definition } from '../../../src/kinds/flag.js';
-import type { Desired, DesiredFlag } from '../../../src/model/desired.js';
+import { bucketsOf } from '../../../src/model/flag/buckets.js';
+import type { Definition } from '../../../src/model/flag/flag.js';
+import type { BoundDesired } from '../../../src/model/bound-desired.js';
+import type { DesiredFlag } from '../../../src/model/desired.js';
 import type { State } from '../../../src/model/state.js';
 import { planChanges } from '../../../src/plan/plan.js';
-import { stateAfterVerify, stateBeforeApply } from '../../../src/plan/next-state.js';
+import { stateAfterVerify, stateBeforeApply } from '../../../src/plan/bases/next-state.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
 import {
   aDesired,
@@ -28,11 +29,11 @@ function policyFor(state: State, parts: Partial<PlanPolicy> = {}): PlanPolicy {
   const witnessed = [...state.values()].flatMap(({ kind, name }) =>
     ['', '@staging', '@production'].map((place) => `${kind}/${name}${place}`),
   );
-  return aPolicy({ prune: true, witnessed: new Set(witnessed), ...parts });
+  return aPolicy({ prune: true, provenRemovals: new Set(witnessed), ...parts });
 }
 
 /** A service on which these specs were applied, and what that run remembered. */
-function after(desired: Desired): { world: World; state: State } {
+function after(desired: BoundDesired): { world: World; state: State } {
   const input = { desired, actual: seen(EMPTY_WORLD, desired), state: NO_STATE, policy: aPolicy() };
   const world = applyAll(EMPTY_WORLD, planChanges(input).steps);
   const again = { ...input, actual: seen(world, desired) };
@@ -40,19 +41,19 @@ function after(desired: Desired): { world: World; state: State } {
   return { world, state: stateAfterVerify(again, equal, 'a'.repeat(40)) };
 }
 
-function seen(world: World, { flags, segments }: Desired) {
+function seen(world: World, { flags, segments }: BoundDesired) {
   return observeWorld(world, { flags: flags.keys(), segments: segments.keys() });
 }
 
 /** Plans `next` on top of `before`, and applies it to the model: an order that breaks something throws. */
-function next(before: Desired, desired: Desired, parts: Partial<PlanPolicy> = {}) {
+function next(before: BoundDesired, desired: BoundDesired, parts: Partial<PlanPolicy> = {}) {
   const { world, state } = after(before);
   const policy = policyFor(state, parts);
   const plan = planChanges({ desired, actual: seen(world, desired), state, policy });
   return { plan, world: applyAll(world, plan.steps) };
 }
 
-const one = (flag: DesiredFlag): Desired => aDesired({ flags: [flag] });
+const one = (flag: DesiredFlag): BoundDesired => aDesired({ flags: [flag] });
 const serving = (...names: string[]): Pick<Required<Definition>, 'treatments'> => ({
   treatments: names.map((name) => ({ name, description: '' })),
 });
@@ -91,7 +92,7 @@ describe('a file that is removed', () => {
 });
 
 describe('a file that is invalid, in a run that goes on with the rest', () => {
-  const held = { held: new Set(['flag/pay', 'segment/staff']) };
+  const held = { quarantined: new Set(['flag/pay', 'segment/staff']) };
   const pay = desiredFlag('pay', { environments: { production: inSegment('staff') } });
   const staff = desiredSegment('staff', { production: ['u1'] });
   const other = desiredFlag('cart', { environments: { production: onShare(10) } });
@@ -140,7 +141,7 @@ describe('a file that is invalid, in a run that goes on with the rest', () => {
 });
 
 describe('segments that change hands', () => {
-  const using = (a: string, b: string): Desired =>
+  const using = (a: string, b: string): BoundDesired =>
     aDesired({
       flags: [
         desiredFlag('cart', { environments: { production: inSegment(a) } }),
@@ -162,7 +163,7 @@ describe('segments that change hands', () => {
   });
 
   it('reads a new name as a new segment: made, filled, used, and only then is the old one taken down', () => {
-    const named = (segment: string): Desired =>
+    const named = (segment: string): BoundDesired =>
       aDesired({
         flags: [desiredFlag('pay', { environments: { production: inSegment(segment) } })],
         segments: [desiredSegment(segment, { production: ['u1'] })],
@@ -273,7 +274,7 @@ describe('a treatment that goes', () => {
   });
 
   it('takes an unsaid baseline with it, which the service would refuse to keep', () => {
-    const at = (treatment: string, ...names: string[]): Desired => {
+    const at = (treatment: string, ...names: string[]): BoundDesired => {
       const defaultRule = [{ treatment, size: 100 }];
       const said = { ...serving(...names), defaultTreatment: treatment, defaultRule };
       const flag = desiredFlag('pay', { environments: { staging: said } });
@@ -340,7 +341,7 @@ function bucket(treatment: string): { treatment: string; size: number }[] {
 
 describe('what changes in the files only', () => {
   it('is no change: buckets written in another order', () => {
-    const at = (spec: Record<string, number>): Desired => {
+    const at = (spec: Record<string, number>): BoundDesired => {
       const buckets = bucketsOf(spec, ['on', 'off']);
       if (!buckets.ok) throw new Error('invalid');
       return one(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Config, Guards } from '../../../src/model/desired.js';
 import type { Change } from '../../../src/model/plan.js';
 import type { State } from '../../../src/model/state.js';
-import { guardFindings, strictestGuards } from '../../../src/plan/guards.js';
+import { guardFindings, strictestGuards } from '../../../src/plan/guards/guards.js';
 import {
   aDesired,
   anActual,
@@ -47,7 +47,7 @@ function findings(changes: readonly Change[], given: Given = {}): string[] {
     desired,
     actual: anActual(),
     state,
-    policy: aPolicy({ environments, held: new Set(held) }),
+    policy: aPolicy({ environments, quarantined: new Set(held) }),
   };
   return guardFindings(aPlan({ changes }), input, config).map(
     ({ guard, environment, id, found, limit }) =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { stateBeforeApply } from '../../../src/plan/next-state.js';
+import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
+import { stateBeforeApply } from '../../../src/plan/bases/next-state.js';
 import { pendingWithheld, planChanges, touchedKeys } from '../../../src/plan/plan.js';
 import {
   aDesired,
@@ -104,7 +105,7 @@ describe('creation', () => {
       desired,
       actual: anActual({ flags: [noFlag('pay')] }),
       state: NO_STATE,
-      policy: aPolicy({ suspended: true }),
+      policy: aPolicy({ suspended: SUSPENDED_BY_CONFIG }),
     });
 
     expect(planLines(plan)).toEqual([
@@ -332,7 +333,7 @@ describe('kills', () => {
       }),
       actual: anActual({ flags: [liveFlag('pay', { production: { killed: parts.live } })] }),
       state: stateOf(aDesired({ flags: [killable(parts.base)] })),
-      policy: aPolicy({ suspended: true }),
+      policy: aPolicy({ suspended: SUSPENDED_BY_CONFIG }),
     });
 
   it('kills though the run is suspended, from the flag or from the break-glass list', () => {
@@ -425,7 +426,7 @@ describe('removal', () => {
     flags: [liveFlag('pay', { staging: inSegment('beta') })],
     segments: [liveSegment('beta', { staging: ['a'] })],
   });
-  const witnessed = new Set([
+  const provenRemovals = new Set([
     'flag/pay',
     'flag/pay@staging',
     'segment/beta',
@@ -438,7 +439,7 @@ describe('removal', () => {
       desired: nothing,
       actual: live,
       state: stateOf(before),
-      policy: aPolicy({ witnessed }),
+      policy: aPolicy({ provenRemovals }),
     });
 
     expect(plan.steps).toEqual([]);
@@ -446,7 +447,7 @@ describe('removal', () => {
   });
 
   it('deletes users before what they use, keys before the activation, and the workspace level last', () => {
-    const policy = aPolicy({ prune: true, witnessed });
+    const policy = aPolicy({ prune: true, provenRemovals });
 
     const plan = planChanges({ desired: nothing, actual: live, state: stateOf(before), policy });
 
@@ -469,7 +470,7 @@ describe('removal', () => {
       desired: nothing,
       actual,
       state: stateOf(before),
-      policy: aPolicy({ prune: true, witnessed }),
+      policy: aPolicy({ prune: true, provenRemovals }),
     });
 
     expect(planLines(plan).filter((line) => line.includes('segment'))).toEqual([
@@ -499,7 +500,7 @@ describe('removal', () => {
       desired: nothing,
       actual,
       state: stateOf(before),
-      policy: aPolicy({ prune: true, witnessed }),
+      policy: aPolicy({ prune: true, provenRemovals }),
     });
 
     expect(planLines(plan).filter((line) => line.includes('segment'))).toEqual([
@@ -515,7 +516,7 @@ describe('removal', () => {
       desired: nothing,
       actual,
       state: stateOf(before),
-      policy: aPolicy({ prune: true, witnessed, environments: [anEnvironment('staging')] }),
+      policy: aPolicy({ prune: true, provenRemovals, environments: [anEnvironment('staging')] }),
     });
 
     expect(planLines(plan)).toEqual([
@@ -529,7 +530,7 @@ describe('removal', () => {
       desired: nothing,
       actual: live,
       state: NO_STATE,
-      policy: aPolicy({ prune: true, witnessed }),
+      policy: aPolicy({ prune: true, provenRemovals }),
     });
 
     expect(planLines(plan)).toEqual([]);
@@ -569,7 +570,7 @@ describe('what a plan tells besides its changes', () => {
       ...input,
       desired: described,
       actual: live,
-      policy: aPolicy({ suspended: true }),
+      policy: aPolicy({ suspended: SUSPENDED_BY_CONFIG }),
     };
 
     expect(planChanges(blocked).unchanged).toEqual([]);
@@ -598,7 +599,10 @@ describe('what a plan tells besides its changes', () => {
   );
 
   it('is what waits, and not what the service can never make', () => {
-    const suspended = planChanges({ ...input, policy: aPolicy({ suspended: true }) });
+    const suspended = planChanges({
+      ...input,
+      policy: aPolicy({ suspended: SUSPENDED_BY_CONFIG }),
+    });
 
     expect(suspended.withheld.map(({ id }) => id)).toEqual([
       'flag/cart',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
 import {
   environmentRules,
-  heldBack,
+  withholdReason,
   workspaceRules,
   type FieldRules,
 } from '../../../src/plan/policy.js';
@@ -12,15 +13,19 @@ const OPEN: FieldRules = {
   onDrift: 'revert',
   onConflict: 'apply',
   adopt: false,
-  suspended: false,
+  revertDrift: false,
+  suspended: null,
 };
 const CLOSED: FieldRules = { ...OPEN, protected: true, onDrift: 'report', onConflict: 'hold' };
+
+const MAY_BE_OURS =
+  'no run remembers it here; it may be ours: look at the values that would go, then run with --adopt';
 
 describe('what is held back', () => {
   it.each(['kill', 'restore', 'conflict', 'commit', 'prune', 'drift', 'adopt', 'unknown'] as const)(
     'is nothing where all doors are open: %s',
     (reason) => {
-      expect(heldBack({ reason }, OPEN)).toBeUndefined();
+      expect(withholdReason({ reason }, OPEN)).toBeUndefined();
     },
   );
 
@@ -42,30 +47,60 @@ describe('what is held back', () => {
         wayOut: 'write the live value into the spec first, or set `onConflict: apply`',
       },
     ],
-    [
-      'adopt',
-      { why: 'adopt-needed', wayOut: 'look at the values that would go, then run with --adopt' },
-    ],
-    [
-      'unknown',
-      { why: 'adopt-needed', wayOut: 'look at the values that would go, then run with --adopt' },
-    ],
+    ['adopt', { why: 'adopt-needed', wayOut: MAY_BE_OURS }],
+    ['unknown', { why: 'adopt-needed', wayOut: MAY_BE_OURS }],
   ] as const)('in a protected environment: %s', (reason, held) => {
-    expect(heldBack({ reason }, CLOSED)).toEqual(held);
+    expect(withholdReason({ reason }, CLOSED)).toEqual(held);
+  });
+
+  it('is drift that was corrected three times within an hour, unless somebody asked for it', () => {
+    const moments = ['2026-10-03T22:00:00.000Z', '2026-10-03T22:20:00.000Z'];
+    const fought = [...moments, '2026-10-03T23:00:00.000Z'];
+
+    expect(withholdReason({ reason: 'drift' }, OPEN, moments)).toBeUndefined();
+    expect(withholdReason({ reason: 'drift' }, OPEN, fought)?.why).toBe('contested');
+    expect(withholdReason({ reason: 'drift' }, OPEN, fought)?.wayOut).toBe(
+      'corrected at 2026-10-03T22:00:00.000Z, 2026-10-03T22:20:00.000Z, 2026-10-03T23:00:00.000Z; find out who else writes it, perhaps another repository, and leave it to one side: take it out of these specs or write the live value into them; --revert-drift corrects it once more',
+    );
+    expect(
+      withholdReason({ reason: 'drift' }, { ...OPEN, revertDrift: true }, fought),
+    ).toBeUndefined();
+    expect(withholdReason({ reason: 'commit' }, OPEN, fought)).toBeUndefined();
+    expect(withholdReason({ reason: 'drift' }, CLOSED, fought)?.why).toBe('drift-reported');
   });
 
   it('is no adoption that somebody asked for', () => {
-    expect(heldBack({ reason: 'adopt' }, { ...CLOSED, adopt: true })).toBeUndefined();
+    expect(withholdReason({ reason: 'adopt' }, { ...CLOSED, adopt: true })).toBeUndefined();
   });
 
   it('is everything but a kill while the run is suspended', () => {
-    const suspended = { ...OPEN, suspended: true };
+    const suspended = { ...OPEN, suspended: SUSPENDED_BY_CONFIG };
 
-    expect(heldBack({ reason: 'commit' }, suspended)).toEqual({
+    expect(withholdReason({ reason: 'commit' }, suspended)).toEqual({
       why: 'suspended',
       wayOut: 'remove `suspend: true` from flaghoist.yaml',
     });
-    expect(heldBack({ reason: 'kill' }, suspended)).toBeUndefined();
+    expect(withholdReason({ reason: 'kill' }, suspended)).toBeUndefined();
+  });
+
+  it('tells of a suspension by request until when it is, and not of the config', () => {
+    const until = '2026-10-03T14:00:00.000Z';
+    const suspended = { ...OPEN, suspended: { reason: 'ana: INC-4711', until } };
+
+    expect(withholdReason({ reason: 'commit' }, suspended)).toEqual({
+      why: 'suspended',
+      wayOut: `resume, or wait until ${until}`,
+    });
+  });
+
+  it.each([
+    ['drift', 'drift-reported'],
+    ['conflict', 'conflict-held'],
+    ['adopt', 'adopt-needed'],
+  ] as const)('keeps its own reason while the run is suspended: %s', (reason, why) => {
+    const suspended = { ...CLOSED, suspended: SUSPENDED_BY_CONFIG };
+
+    expect(withholdReason({ reason }, suspended)?.why).toBe(why);
   });
 });
 
@@ -92,7 +127,8 @@ describe('the rules of a place', () => {
   it('revert drift everywhere when the run is told to', () => {
     const policy = aPolicy({ environments: [strict], revertDrift: true, adopt: true });
 
-    expect(environmentRules(policy, strict)).toEqual({ ...CLOSED, adopt: true, onDrift: 'revert' });
-    expect(workspaceRules(policy)).toEqual({ ...CLOSED, adopt: true, onDrift: 'revert' });
+    const told = { ...CLOSED, adopt: true, onDrift: 'revert', revertDrift: true };
+    expect(environmentRules(policy, strict)).toEqual(told);
+    expect(workspaceRules(policy)).toEqual(told);
   });
 });

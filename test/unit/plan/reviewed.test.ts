@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { onlyReviewed } from '../../../src/plan/reviewed.js';
-import type { Drafted } from '../../../src/plan/draft.js';
-import type { WireDefinition } from '../../../src/api/wire.js';
+import { onlyReviewed } from '../../../src/plan/plan.js';
+import type { ObjectPlan } from '../../../src/plan/planned-change.js';
+import type { WireDefinition } from '../../../src/admin-api/wire.js';
 
 const ID = 'flag/pay@production';
 
-function drafted(paths: readonly string[]): Drafted {
+function drafted(paths: readonly string[]): ObjectPlan {
   const fields = paths.map((path) => ({
     path,
     reason: 'commit' as const,
@@ -17,7 +17,7 @@ function drafted(paths: readonly string[]): Drafted {
   return {
     id: ID,
     withheld: [],
-    draft: {
+    change: {
       change: {
         id: ID,
         ref: { kind: 'flag', name: 'pay', environment: 'production' },
@@ -37,7 +37,7 @@ describe('a run that is held to a reviewed plan', () => {
   it('holds a change to another object back', () => {
     const [only] = onlyReviewed([drafted(['/rules'])], new Set(['flag/other@production']));
 
-    expect(only?.draft).toBeUndefined();
+    expect(only?.change).toBeUndefined();
     expect(only?.withheld).toMatchObject([{ id: ID, why: 'not-reviewed', dependsOn: [] }]);
   });
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { keyList } from '../../../src/kinds/key-list.js';
-import type { Desired } from '../../../src/model/desired.js';
+import { SUSPENDED_BY_CONFIG } from '../../../src/model/run.js';
+import { keyList } from '../../../src/model/segment-keys.js';
+import type { BoundDesired } from '../../../src/model/bound-desired.js';
 import type { Scope } from '../../../src/model/scope.js';
 import type { State } from '../../../src/model/state.js';
 import type { PlanPolicy } from '../../../src/plan/policy.js';
+import type { KeyCounting } from '../../../src/plan/objects/planned-kind.js';
 import { scopeOf } from '../../../src/plan/scope.js';
 import {
   aDesired,
@@ -20,14 +22,14 @@ const PRUNE = { prune: true };
 const STAGING_ONLY = [anEnvironment('staging'), anEnvironment('production', { selected: false })];
 
 function scope(
-  desired: Desired,
+  desired: BoundDesired,
   state: State = NO_STATE,
   policy: Partial<PlanPolicy> = {},
-  trustCounts = false,
+  counting: KeyCounting = 'never',
 ): Scope {
   return scopeOf(desired, state, aPolicy(policy), {
     allEnvironments: ALL,
-    trustCounts,
+    counting,
     whole: true,
   });
 }
@@ -90,7 +92,7 @@ describe('flags that are looked at', () => {
     expect(found.users).toBe(true);
   });
 
-  it.each([{ prune: false }, { prune: true, suspended: true }])(
+  it.each([{ prune: false }, { prune: true, suspended: SUSPENDED_BY_CONFIG }])(
     'are no reason to look for what uses them where no removal is made: %o',
     (policy) => {
       const found = scope(aDesired(), stateOf(aDesired({ flags: [pay] })), policy);
@@ -151,18 +153,41 @@ describe('segments that are looked at', () => {
   });
 
   it.each([
-    ['neither git nor anything else has changed', beta, true, keyList(['a']).digest],
-    ['counts are not to be trusted', beta, false, 'keys'],
-    ['git has changed', desiredSegment('beta', { staging: ['b'] }), true, 'keys'],
-    ['others may add keys', desiredSegment('beta', { staging: ['a'] }, 'add-only'), true, 'keys'],
-  ] as const)('are counted or listed: %s', (_, segment, trustCounts, look) => {
+    ['neither git nor anything else has changed', beta, 'always', keyList(['a']).digest],
+    ['there are few of them', beta, 'large', 'keys'],
+    ['counts are not to be trusted', beta, 'never', 'keys'],
+    ['git has changed', desiredSegment('beta', { staging: ['b'] }), 'always', 'keys'],
+    [
+      'others may add keys',
+      desiredSegment('beta', { staging: ['a'] }, 'add-only'),
+      'always',
+      'keys',
+    ],
+  ] as const)('are counted or listed: %s', (_, segment, counting, look) => {
     const state = stateOf(aDesired({ segments: [beta] }));
 
-    expect(lookAt(scope(aDesired({ segments: [segment] }), state, {}, trustCounts))).toEqual(look);
+    expect(lookAt(scope(aDesired({ segments: [segment] }), state, {}, counting))).toEqual(look);
   });
 
+  it.each([
+    [2_000, 'never', 'listed'],
+    [2_000, 'large', 'listed'],
+    [2_001, 'large', 'counted'],
+    [2_001, 'never', 'listed'],
+    [2_000, 'always', 'counted'],
+  ] as const)(
+    'has %i keys, and those of %s segments are counted: they are %s',
+    (count, counting, look) => {
+      const keys = Array.from({ length: count }, (_, index) => `user-${index}`);
+      const desired = aDesired({ segments: [desiredSegment('beta', { staging: keys })] });
+      const found = lookAt(scope(desired, stateOf(desired), {}, counting));
+
+      expect(found).toEqual(look === 'listed' ? 'keys' : keyList(keys).digest);
+    },
+  );
+
   it('are listed where they were never ours', () => {
-    expect(lookAt(scope(aDesired({ segments: [beta] }), NO_STATE, {}, true))).toBe('keys');
+    expect(lookAt(scope(aDesired({ segments: [beta] }), NO_STATE, {}, 'always'))).toBe('keys');
   });
 
   it('are listed where they were ours and the specs no longer name them', () => {

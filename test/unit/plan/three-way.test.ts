@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../../src/kinds/json.js';
-import { keyList } from '../../../src/kinds/key-list.js';
+import type { Json } from '../../../src/model/json.js';
+import { keyList } from '../../../src/model/segment-keys.js';
 import { satisfies, targetPath } from '../../../src/plan/fields.js';
 import { byPath, createdFields, threeWay } from '../../../src/plan/three-way.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Definition } from '../../../src/kinds/flag.js';
+import type { Definition } from '../../../src/model/flag/flag.js';
 import type { ActualFlag } from '../../../src/model/actual.js';
 import type { DesiredFlag, DesiredSegment } from '../../../src/model/desired.js';
 import type { Plan } from '../../../src/model/plan.js';
@@ -63,7 +63,7 @@ function planOf({
       ],
     }),
     state,
-    policy: aPolicy({ prune: true, witnessed: new Set(witnessed), ...policy }),
+    policy: aPolicy({ prune: true, provenRemovals: new Set(witnessed), ...policy }),
   });
 }
 

@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
-import { diagnosticFindings, planFindings } from '../../../src/report/findings.js';
-import { junit } from '../../../src/report/junit.js';
-import { sarif } from '../../../src/report/sarif.js';
+import { diagnosticFindings, junit, planFindings, sarif } from '../../../src/report/findings.js';
 import { aChange, aReport } from '../../support/plan-builder.js';
 
 const ID = 'flag/new-checkout@production';

@@ -17,7 +17,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FlaghoistError } from '../../../src/errors.js';
-import { resolveColor, writeResult } from '../../../src/report/output.js';
+import { resolveColor, resolveWidth, writeResult } from '../../../src/report/output.js';
 
 let folder = '';
 beforeEach(() => {
@@ -136,5 +136,18 @@ describe('colour', () => {
   it('can be forced where there is no terminal, and forced off where there is one', () => {
     expect(resolveColor({ ...terminal, isTTY: false, env: { FORCE_COLOR: '1' } })).toBe(true);
     expect(resolveColor({ ...terminal, env: { FORCE_COLOR: '0' } })).toBe(false);
+  });
+});
+
+describe('the width of text', () => {
+  it.each([
+    ['a terminal', {}, true, 132, 132],
+    ['a terminal that does not tell its size', {}, true, 0, 100],
+    ['a pipe', {}, false, undefined, Infinity],
+    ['a pipe with COLUMNS', { COLUMNS: '72' }, false, undefined, 72],
+    ['a terminal with COLUMNS', { COLUMNS: '72' }, true, 132, 72],
+    ['a terminal with COLUMNS that is no width', { COLUMNS: '0' }, true, 132, 132],
+  ])('of %s', (_, env, isTTY, columns, width) => {
+    expect(resolveWidth({ env, isTTY, columns })).toBe(width);
   });
 });

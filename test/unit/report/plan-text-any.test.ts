@@ -2,8 +2,8 @@ import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Action, FieldChange } from '../../../src/model/plan.js';
-import { planDocument, planJson } from '../../../src/report/plan-json.js';
-import { planText } from '../../../src/report/plan-text.js';
+import { planDocument, planJson } from '../../../src/report/json/plan.js';
+import { planText } from '../../../src/report/text/plan.js';
 import { aChange, aReport, keyChange } from '../../support/plan-builder.js';
 
 const text = fc.oneof(
@@ -66,7 +66,7 @@ const report = fc
     const change = aChange('flag/a@production', what, { fields, keys: keyChange(keys, keys) });
     return aReport(
       { changes: [change] },
-      { words: new Map([[change.id, { title, comment: title }]]) },
+      { notes: new Map([[change.id, { title, comment: title }]]) },
     );
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { definitionFrom, usesOf } from '../../../src/service/rules/definition.js';
 import { KNOWN_MATCHER_TYPES } from '../../../src/service/rules/matchers.js';
-import { Problem } from '../../../src/service/problem.js';
+import { Problem } from '../../../src/service/http/problem.js';
 import { aDefinition, ruleOn } from '../../support/service-calls.js';
 
 const MATCHERS: Readonly<Record<string, object>> = {

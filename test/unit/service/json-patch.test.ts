@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyPatch, type PatchOperation } from '../../../src/service/rules/json-patch.js';
-import { Problem } from '../../../src/service/problem.js';
+import { Problem } from '../../../src/service/http/problem.js';
 
 const patched = (document: object, ...operations: PatchOperation[]): unknown =>
   applyPatch(document, operations);
@@ -72,6 +72,30 @@ describe('paths', () => {
 
     expect(Object.keys(result as object)).toEqual(['__proto__']);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});
+
+describe('copies of copies', () => {
+  const doubling = (times: number): PatchOperation[] =>
+    Array.from({ length: times }, () => ({ op: 'copy', from: '/x', path: '/x/-' }));
+
+  it.each([
+    ['lists', []],
+    ['texts', ['a'.repeat(2_000)]],
+    ['names of members', [{ ['a'.repeat(2_000)]: 1 }]],
+  ])('of %s are refused before they fill the memory', (_, x) => {
+    expect(() => patched({ x }, ...doubling(200))).toThrow(Problem);
+  });
+
+  it('are made where they are few', () => {
+    expect(patched({ x: [1] }, ...doubling(2))).toEqual({ x: [1, [1], [1, [1]]] });
+  });
+
+  it('count together, not one by one', () => {
+    const text = 'a'.repeat(300_000);
+    const copy = (path: string): PatchOperation => ({ op: 'copy', from: '/x', path });
+    expect(patched({ x: text }, copy('/a'), copy('/b'))).toHaveProperty('b', text);
+    expect(() => patched({ x: text }, ...['/a', '/b', '/c', '/d'].map(copy))).toThrow(Problem);
   });
 });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { Problem } from '../../../src/service/problem.js';
+import { Problem } from '../../../src/service/http/problem.js';
 import {
   adminKeyId,
   createAdminKey,
@@ -12,13 +12,17 @@ import {
   differenceOf,
   keysDifference,
 } from '../../../src/service/rules/difference.js';
-import { readIdentity } from '../../../src/service/rules/identity.js';
-import { holdsNull, isTooDeep } from '../../../src/service/rules/json-text.js';
-import { keysToAdd, keysToRemove, wantsReplacement } from '../../../src/service/rules/keys.js';
+import { holdsNull, isTooDeep } from '../../../src/service/http/bodies.js';
+import {
+  keysToAdd,
+  keysToRemove,
+  readIdentity,
+  wantsReplacement,
+} from '../../../src/service/rules/keys.js';
 import { checkFlagName, checkTreatmentName } from '../../../src/service/rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../../../src/service/rules/paging.js';
 import { RequestCounter } from '../../../src/service/rules/rate-limit.js';
-import { checkWords, wordsFrom } from '../../../src/service/rules/words.js';
+import { checkNote, noteFrom } from '../../../src/service/rules/note.js';
 
 describe('Admin API keys', () => {
   it('have a prefix, an id that is found again, and a hash that is not the key', () => {
@@ -61,14 +65,14 @@ describe('Admin API keys', () => {
 
 describe('title and comment', () => {
   it('come from the query first, then from the body', () => {
-    expect(wordsFrom({ title: 'q' }, { title: 'b', comment: 'c' })).toEqual({
+    expect(noteFrom({ title: 'q' }, { title: 'b', comment: 'c' })).toEqual({
       title: 'q',
       comment: 'c',
     });
   });
 
   it('are not there when they are empty, no text, or the body is a list', () => {
-    expect(wordsFrom({ title: ' ', comment: ['a', 'b'] }, [])).toEqual({
+    expect(noteFrom({ title: ' ', comment: ['a', 'b'] }, [])).toEqual({
       title: null,
       comment: null,
     });
@@ -78,13 +82,13 @@ describe('title and comment', () => {
     const comment = { title: null, comment: 'c' };
 
     expect(() => {
-      checkWords(comment, 'both');
+      checkNote(comment, 'both');
     }).toThrow('Comment/title combination invalid for workspace');
     expect(() => {
-      checkWords(comment, 'comment');
+      checkNote(comment, 'comment');
     }).not.toThrow();
     expect(() => {
-      checkWords({ title: 't', comment: null }, 'comment');
+      checkNote({ title: 't', comment: null }, 'comment');
     }).toThrow(Problem);
   });
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { SpecMemory } from '../../../src/specs/spec-memory.js';
+import { SpecCache } from '../../../src/specs/cache.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { directoryTree, treeOf } from '../../support/spec-tree.js';
 
@@ -15,7 +15,7 @@ it('never throws on a spec with a scrap of text put in, and never shows a key', 
   const tree = directoryTree(join(import.meta.dirname, '../../../specs-example'));
   const files: Record<string, string> = {};
   for (const { path } of tree.list()) files[path] = (await tree.read(path)).toString();
-  const memory = new SpecMemory();
+  const memory = new SpecCache();
   const anywhere = fc.record({
     path: fc.constantFrom(...Object.keys(files)),
     at: fc.double({ min: 0, max: 1, noNaN: true }),

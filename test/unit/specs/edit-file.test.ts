@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { editedText } from '../../../src/specs/write/edit-file.js';
-import { Flow } from '../../../src/specs/write/yaml-text.js';
+import { editedText } from '../../../src/specs/edit/edit-file.js';
+import { Flow } from '../../../src/specs/edit/yaml-text.js';
 
 const on = (member: string): string[] => ['environments', 'production', member];
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Desired, DesiredDefinition } from '../../../src/model/desired.js';
-import { SpecMemory } from '../../../src/specs/spec-memory.js';
+import { SpecCache } from '../../../src/specs/cache.js';
 import { readConfig } from '../../../src/specs/read-config.js';
 import { readSpecs } from '../../../src/specs/read-specs.js';
 import { directoryTree, treeOf } from '../../support/spec-tree.js';
@@ -506,7 +506,7 @@ describe('files', () => {
   });
 
   it('are parsed and resolved once for each content', async () => {
-    const memory = new SpecMemory();
+    const memory = new SpecCache();
     const files = { 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': pay('defaultRule: "on"') };
     const first = await readSpecs(treeOf(files), memory);
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { startOperations } from '../../../../src/daemon/http/operations.js';
-import { createLog } from '../../../../src/log.js';
+import { createLog } from '../../../../src/platform/log.js';
 import {
   aRun,
   aSource,
@@ -11,7 +11,7 @@ import {
   minutesAgo,
 } from '../../../support/daemon-view.js';
 import { startTestOperations } from '../../../support/operations.js';
-import { aReport, COMMIT } from '../../../support/plan-builder.js';
+import { aLiveKill, aReport, COMMIT } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 
 const DOWN = {
@@ -68,6 +68,10 @@ describe('/status', () => {
   it.each([
     ['in line', aSource()],
     ['after a story', aSource({ runs: [aRun(appliedReport(aStory()))] })],
+    [
+      'with a flag that is killed on the service and not by git',
+      aSource({ runs: [aRun(aReport({ liveKills: [aLiveKill('flag/pay@production')] }))] }),
+    ],
     [
       'before anything',
       aSource({
@@ -152,6 +156,24 @@ describe('the plan of a run', () => {
       expect((await fetch(`${operations.url}/${path}`)).status).toBe(404);
     },
   );
+});
+
+describe('a flag that is killed on the service and not by git', () => {
+  it('is named on the status page and in /status', async () => {
+    const liveKills = [aLiveKill('flag/pay@production', { commit: COMMIT })];
+    await using operations = await startTestOperations(
+      new DaemonInMemory(aSource({ runs: [aRun(aReport({ liveKills }))] })),
+    );
+
+    const page = await (await fetch(`${operations.url}/`)).text();
+    const status: unknown = await (await fetch(`${operations.url}/status`)).json();
+
+    expect(page).toContain('Killed on the service, not ordered by git');
+    expect(page).toContain(`seen since commit ${COMMIT.slice(0, 7)}`);
+    expect(status).toMatchObject({
+      sources: [{ liveKills: [{ id: 'flag/pay@production', seen: null, commit: COMMIT }] }],
+    });
+  });
 });
 
 describe('the end of the server', () => {

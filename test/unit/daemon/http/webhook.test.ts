@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { SeenDeliveries } from '../../../../src/daemon/webhook.js';
+import { SeenDeliveries } from '../../../../src/daemon/http/webhook.js';
 import { aSource, DaemonInMemory, NOW } from '../../../support/daemon-view.js';
 import { startTestOperations, type TestOperations } from '../../../support/operations.js';
 
@@ -160,6 +160,34 @@ describe('a webhook', () => {
     expect((await post(operations, text(PUSH), headers)).result).toBe('ignored');
     expect(daemon.asked).toEqual([]);
   });
+
+  it.each([
+    ['slashes', `https://git.example.com/${'/'.repeat(1_000_000)}a`],
+    ['slashes over ssh', `git@git.example.com:${'/'.repeat(1_000_000)}a`],
+    ['users and ports', `${'a@b:'.repeat(250_000)}\n`],
+    ['users', 'a@'.repeat(500_000)],
+  ])('with a megabyte of %s for a repository does not hold the daemon up', async (_, clone_url) => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await start(daemon);
+    const body = text({ ...PUSH, repository: { clone_url, ssh_url: PUSH.repository.ssh_url } });
+
+    expect((await post(operations, body, github(body))).result).toBe('accepted');
+  });
+
+  it.each(['git@[::1]:shop/flags.git//', 'me@corp@git.example.com:shop/flags'])(
+    'knows the repository of %s',
+    async (clone_url) => {
+      const elsewhere = { location: 'https://git.example.com/shop/other' };
+      const daemon = new DaemonInMemory(aSource(), aSource({ name: 'other', ...elsewhere }));
+      await using operations = await start(daemon);
+      const body = text({ ...PUSH, repository: { clone_url } });
+
+      const { sources } = await post(operations, body, github(body));
+
+      expect(sources).toHaveLength(1);
+      expect(sources).not.toContain('other');
+    },
+  );
 
   it('triggers every source that it is about, by whatever name the repository is cloned', async () => {
     const daemon = new DaemonInMemory(

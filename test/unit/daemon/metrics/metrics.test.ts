@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS } from '../../../../src/daemon/metrics/catalogue.js';
-import { Metrics } from '../../../../src/daemon/metrics/metrics.js';
+import { METRICS, Metrics } from '../../../../src/daemon/metrics/metrics.js';
 import type { SourceView } from '../../../../src/daemon/view.js';
 import {
   aRun,
@@ -11,7 +10,7 @@ import {
   NOW,
 } from '../../../support/daemon-view.js';
 import { startTestOperations } from '../../../support/operations.js';
-import { aChange, aReport, COMMIT } from '../../../support/plan-builder.js';
+import { aChange, aLiveKill, aReport, COMMIT } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 
 const NEWER = { commit: 'ab'.repeat(20), subject: 'Newer', committedAt: minutesAgo(1) };
@@ -65,6 +64,11 @@ describe('the metrics of a source', () => {
       'with something withheld',
       { runs: [aRun(appliedReport(aStory()))] },
       `flaghoist_withheld_objects{${SHOP},environment="production"} 1`,
+    ],
+    [
+      'with a flag that is killed on the service and not by git',
+      { runs: [aRun(aReport({ liveKills: [aLiveKill('flag/pay@production')] }))] },
+      `flaghoist_live_kills{${SHOP},environment="production"} 1`,
     ],
     [
       'beside objects that nobody declares',

@@ -3,7 +3,7 @@ import { FORMATS } from '../../../../src/daemon/notify/formats.js';
 import { Metrics } from '../../../../src/daemon/metrics/metrics.js';
 import { startNotifications } from '../../../../src/daemon/notify/notifications.js';
 import type { NotifyTarget } from '../../../../src/daemon/notify/target.js';
-import { createLog } from '../../../../src/log.js';
+import { createLog } from '../../../../src/platform/log.js';
 import { aRun, aSource, appliedReport, DaemonInMemory } from '../../../support/daemon-view.js';
 import { JumpingTime } from '../../../support/http-time.js';
 import { startScripted, type Script } from '../../../support/http.js';

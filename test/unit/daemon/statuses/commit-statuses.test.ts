@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openCommitStatuses, readStatuses } from '../../../../src/compose/commit-statuses.js';
-import { createLog } from '../../../../src/log.js';
+import { openCommitStatuses, readStatuses } from '../../../../src/compose/operations.js';
+import { createLog } from '../../../../src/platform/log.js';
 import { aRun, aSource, DaemonInMemory } from '../../../support/daemon-view.js';
 import { startTestForge, type TestForge } from '../../../support/forge.js';
 import { aReport } from '../../../support/plan-builder.js';

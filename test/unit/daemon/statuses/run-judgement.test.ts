@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runJudgement, statusContext } from '../../../../src/daemon/statuses/run-judgement.js';
+import { runStatus, statusContext } from '../../../../src/daemon/statuses/commit-statuses.js';
 import type { RunRecord } from '../../../../src/daemon/view.js';
 import { aRun } from '../../../support/daemon-view.js';
 import { aChange, aReport } from '../../../support/plan-builder.js';
@@ -24,7 +24,7 @@ describe('the status of a run', () => {
   it('counts what was applied, as a whole and in each environment', () => {
     const run = ended('applied');
 
-    expect([null, 'staging', 'production'].map((name) => runJudgement(run, name))).toEqual([
+    expect([null, 'staging', 'production'].map((name) => runStatus(run, name))).toEqual([
       { state: 'success', description: '3 changes applied' },
       { state: 'success', description: '2 changes applied' },
       { state: 'success', description: '1 change applied' },
@@ -34,7 +34,7 @@ describe('the status of a run', () => {
   it('is a failure only where something failed', () => {
     const run = ended('partial', 'flag/b@staging');
 
-    expect([null, 'staging', 'production'].map((name) => runJudgement(run, name))).toEqual([
+    expect([null, 'staging', 'production'].map((name) => runStatus(run, name))).toEqual([
       { state: 'failure', description: '1 of 3 changes failed or skipped' },
       { state: 'failure', description: '1 of 2 changes failed or skipped' },
       { state: 'success', description: '1 change applied' },
@@ -42,7 +42,7 @@ describe('the status of a run', () => {
   });
 
   it('is a failure everywhere where all was taken and the service shows something else', () => {
-    expect(runJudgement(ended('partial'), 'production').state).toBe('failure');
+    expect(runStatus(ended('partial'), 'production').state).toBe('failure');
   });
 
   it('is no success where the commit is not on the service', () => {
@@ -56,8 +56,8 @@ describe('the status of a run', () => {
     ] as const;
 
     for (const result of results) {
-      expect(runJudgement(ended(result), 'staging').state).not.toBe('success');
-      expect(runJudgement(ended(result), null).description.length).toBeLessThanOrEqual(140);
+      expect(runStatus(ended(result), 'staging').state).not.toBe('success');
+      expect(runStatus(ended(result), null).description.length).toBeLessThanOrEqual(140);
     }
   });
 

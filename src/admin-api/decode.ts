@@ -1,0 +1,338 @@
+import { sameJson } from '../model/json.js';
+import type { FailedIdentity, IdentitiesAnswer } from '../model/outcome.js';
+import type {
+  WireDefinition,
+  WireEnvironment,
+  WireFlag,
+  WireIdentity,
+  WireRef,
+  WireRolloutStatus,
+  WireSegment,
+  WireSegmentInEnvironment,
+  WireSegmentKeys,
+  WireTrafficType,
+  WireWorkspace,
+} from './wire.js';
+
+/**
+ * Checks of what the service answers: of the fields that something here depends on, and no more. What is not named is
+ * passed through untouched; null and absent lists and texts become what the wire types promise. The answer itself is set
+ * right, and belongs to whoever asked: of thirty thousand definitions a copy would be made for nothing.
+ */
+
+/** @throws ShapeError */
+export type Check<T> = (value: unknown) => T;
+
+/** The answer has another shape than the contract gives it; says where. */
+export class ShapeError extends Error {
+  readonly #why: string;
+  #path: string;
+
+  /** @param path of the value: `rules[0].buckets`; empty for the whole. */
+  constructor(path: string, expected: string, value: unknown) {
+    super();
+    this.name = 'ShapeError';
+    this.#why = `expected ${expected}, got ${nameOf(value)}`;
+    this.#path = path;
+    this.message = this.#text();
+  }
+
+  /** Says it of what is around: a path is made where it is needed, and not for each value that is right. */
+  putInside(part: string): void {
+    const joint = this.#path === '' || this.#path.startsWith('[') ? '' : '.';
+    this.#path = `${part}${joint}${this.#path}`;
+    this.message = this.#text();
+  }
+
+  #text(): string {
+    return `${this.#path === '' ? 'the answer' : this.#path}: ${this.#why}`;
+  }
+}
+
+function within<T>(part: string | number, check: Check<T>, value: unknown): T {
+  try {
+    return check(value);
+  } catch (error) {
+    if (error instanceof ShapeError) {
+      error.putInside(typeof part === 'number' ? `[${part}]` : part);
+    }
+    throw error;
+  }
+}
+
+const text: Check<string> = (value) => {
+  if (typeof value !== 'string') throw new ShapeError('', 'text', value);
+  return value;
+};
+
+/** Text that names something: never empty. */
+const name: Check<string> = (value) => {
+  if (typeof value !== 'string' || value === '') throw new ShapeError('', 'a name', value);
+  return value;
+};
+
+const bool: Check<boolean> = (value) => {
+  if (typeof value !== 'boolean') throw new ShapeError('', 'true or false', value);
+  return value;
+};
+
+/** Whole and not negative. */
+export const count: Check<number> = (value) => {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) {
+    throw new ShapeError('', 'a whole number', value);
+  }
+  return value as number;
+};
+
+const orNull =
+  <T>(check: Check<T>): Check<T | null> =>
+  (value) =>
+    value === undefined || value === null ? null : check(value);
+
+export const list =
+  <T>(check: Check<T>): Check<T[]> =>
+  (value) => {
+    if (!Array.isArray(value)) throw new ShapeError('', 'a list', value);
+    const given: unknown[] = value;
+    for (let index = 0; index < given.length; index += 1) {
+      given[index] = within(index, check, given[index]);
+    }
+    return given as T[];
+  };
+
+export const orEmpty = <T>(check: Check<T>): Check<T[]> => {
+  const whole = list(check);
+  return (value) => (value === undefined || value === null ? [] : whole(value));
+};
+
+/** A field that may be absent, and is then left so; null counts as absent. */
+const optional =
+  <T>(check: Check<T>): Check<T | undefined> =>
+  (value) =>
+    value === undefined || value === null ? undefined : check(value);
+
+export function record<T extends object>(fields: {
+  readonly [K in keyof T]?: Check<T[K]>;
+}): Check<T> {
+  const checks = Object.entries(fields) as [string, Check<unknown>][];
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw new ShapeError('', 'an object', value);
+    }
+    const given = value as Record<string, unknown>;
+    let isShort = false;
+    for (const [field, check] of checks) {
+      const found = given[field];
+      const checked = within(field, check, found);
+      if (checked !== found) given[field] = checked;
+      isShort ||= checked === undefined && found !== undefined;
+    }
+    return (isShort ? withoutUndefined(given) : given) as T;
+  };
+}
+
+/** A copy: an object that something was taken out of is slow from then on. */
+function withoutUndefined(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+const anyRef = record<WireRef>({ id: name, name });
+const MAX_REFS = 1_000;
+const refs = new Map<string, WireRef>();
+
+/** Thirty thousand definitions name three environments and a traffic type: one object stands for all that are the same. */
+const ref: Check<WireRef> = (value) => {
+  const given = anyRef(value);
+  const known = refs.get(given.id);
+  if (known !== undefined && sameJson(known, given)) return known;
+  if (refs.size === MAX_REFS) refs.clear();
+  refs.set(given.id, given);
+  return given;
+};
+
+export const workspace = record<WireWorkspace>({
+  id: name,
+  name,
+  requiresTitleAndComments: bool,
+});
+export const environment = record<WireEnvironment>({ id: name, name, production: bool });
+export const trafficType = record<WireTrafficType>({ id: name, name });
+export const rolloutStatus = record<WireRolloutStatus>({ id: name, name });
+const tags = orNull(list(record<{ name: string }>({ name })));
+
+export const flag = record<WireFlag>({
+  id: name,
+  name,
+  description: orNull(text),
+  trafficType: ref,
+  rolloutStatus: orNull(ref),
+  rolloutStatusTimestamp: orNull(count),
+  tags,
+});
+
+const bucket = record<WireDefinition['defaultRule'][number]>({ treatment: name, size: count });
+type Treatment = WireDefinition['treatments'][number];
+type Rule = WireDefinition['rules'][number];
+const treatment = record<Treatment>({
+  name,
+  keys: optional(list(text)),
+  segments: optional(list(text)),
+  configurations: optional(text),
+});
+
+export const definition = record<WireDefinition>({
+  id: name,
+  name,
+  environment: ref,
+  trafficType: ref,
+  killed: bool,
+  treatments: list(treatment),
+  defaultTreatment: name,
+  baselineTreatment: name,
+  trafficAllocation: count,
+  rules: orEmpty(
+    record<Rule>({
+      buckets: list(bucket),
+      condition: record<Rule['condition']>({
+        matchers: list(record<Rule['condition']['matchers'][number]>({ type: name })),
+      }),
+    }),
+  ),
+  defaultRule: list(bucket),
+});
+
+export const segment = record<WireSegment>({
+  name,
+  description: orNull(text),
+  trafficType: ref,
+  tags: orNull(list(record<{ name: string }>({ name }))),
+});
+
+export const segmentInEnvironment = record<WireSegmentInEnvironment>({ name, environment: ref });
+
+export const segmentKeys = record<WireSegmentKeys>({
+  keys: list(record<{ key: string }>({ key: text })),
+  count,
+  openChangeRequestId: orNull(text),
+});
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return 'a list';
+  if (value === '') return 'empty text';
+  if (typeof value === 'number') return String(value);
+  return { string: 'text', object: 'an object', boolean: 'true or false' }[
+    typeof value as 'string' | 'object' | 'boolean'
+  ];
+}
+
+/** What is said to be of another environment is not believed: it would be compared with the wrong spec. */
+export function inEnvironment<T extends { environment: { id: string } }>(
+  check: Check<T>,
+  environmentId: string,
+): Check<T> {
+  return (value) => {
+    const object = check(value);
+    const { id } = object.environment;
+    if (id === environmentId) return object;
+    const wanted = `the ${JSON.stringify(environmentId)} that was asked for`;
+    throw new ShapeError('environment.id', wanted, id);
+  };
+}
+
+/** The parts of the answer that say what became of which key; the contract shows neither shape of `failed` nor more. */
+interface Answered {
+  readonly objects: readonly unknown[];
+  readonly failed: readonly unknown[];
+}
+
+const answered = record<Answered>({
+  objects: orEmpty(anything),
+  failed: list(anything),
+});
+
+/**
+ * What became of identities that were sent in one request: each entry of `failed` is the failure of its key, and so is
+ * an identity that is answered with another value than was sent. All others were written.
+ *
+ * Where an entry names none of the keys, only those that are answered as objects count as written.
+ *
+ * @param clean makes words of the service fit for a report.
+ * @throws ShapeError
+ */
+export function identitiesAnswer(
+  json: unknown,
+  sent: readonly WireIdentity[],
+  clean: (text: string) => string,
+): IdentitiesAnswer {
+  const { objects, failed } = answered(json);
+  const wanted = new Map(sent.map(({ key, values }) => [key, values]));
+  const failures = new Map<string, FailedIdentity>();
+  const echoed = new Set<string>();
+  for (const object of objects) {
+    const key = keyOf(object);
+    const values = key === undefined ? undefined : wanted.get(key);
+    if (key === undefined || values === undefined) continue;
+    echoed.add(key);
+    const other = otherAttribute(values, memberOf(object, 'values'));
+    if (other === undefined) continue;
+    const message = `the service answered another value of attribute "${clean(other)}"`;
+    failures.set(key, { key, status: null, message });
+  }
+  let unnamed = 0;
+  for (const entry of failed) {
+    const key = keyOf(memberOf(entry, 'object')) ?? keyOf(entry);
+    if (key === undefined || !wanted.has(key)) unnamed += 1;
+    else failures.set(key, { key, ...reasonOf(entry, clean) });
+  }
+  if (unnamed > 0) {
+    const message = 'the service refused some without saying which; perhaps this one';
+    for (const key of wanted.keys()) {
+      if (!echoed.has(key) && !failures.has(key)) failures.set(key, { key, status: null, message });
+    }
+  }
+  return {
+    written: [...wanted.keys()].filter((key) => !failures.has(key)),
+    failed: [...wanted.keys()].flatMap((key) => failures.get(key) ?? []),
+  };
+}
+
+function anything(value: unknown): unknown {
+  return value;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+/** Of an identity, or of a key by itself. */
+function keyOf(value: unknown): string | undefined {
+  const key = typeof value === 'string' ? value : memberOf(value, 'key');
+  return typeof key === 'string' ? key : undefined;
+}
+
+/** Values come back as texts. An answer without values says nothing against what was sent. */
+function otherAttribute(
+  sent: Readonly<Record<string, string>>,
+  answer: unknown,
+): string | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  return Object.keys(sent).find((attribute) => {
+    const value = Object.hasOwn(answer, attribute) ? memberOf(answer, attribute) : undefined;
+    const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+    return text !== sent[attribute];
+  });
+}
+
+function reasonOf(
+  entry: unknown,
+  clean: (text: string) => string,
+): Pick<FailedIdentity, 'status' | 'message'> {
+  const [status, message] = [memberOf(entry, 'status'), memberOf(entry, 'message')];
+  return {
+    status: Number.isSafeInteger(status) ? (status as number) : null,
+    message: typeof message === 'string' ? clean(message) : '',
+  };
+}

@@ -1,0 +1,311 @@
+import { setMaxListeners } from 'node:events';
+import { FlaghoistError, RejectedError, messageOf } from '../../errors.js';
+import { NoAnswerError, type Answer, type Fault, type Method } from '../../platform/http-client.js';
+import { isThrottle, classify, type ServiceAnswer } from './response.js';
+import { remainingRequests, RequestLimiter, type Lane } from './rate-limiter.js';
+import {
+  askedWaitMs,
+  OutageClock,
+  withRetry,
+  type FailedTry,
+  type Failure,
+  type GaveUp,
+  type RequestKind,
+  type Try,
+} from './retry.js';
+import { DEFAULT_CONCURRENCY } from '../../model/run.js';
+import { realTime, type Time } from '../../platform/clock.js';
+import { routeOf, type Traffic } from './request-metrics.js';
+import { encodePath, HttpTransport, type TransportOptions } from './transport.js';
+import { API_PREFIX } from '../wire.js';
+
+export interface AdminClientOptions extends TransportOptions {
+  /** A network that has been dead for so long is given up. Default 30 s. */
+  readonly timeoutMs?: number | undefined;
+  /** Shared by all clients of one credential. Default: one of its own, with `concurrency` places (8). */
+  readonly limiter?: RequestLimiter | undefined;
+  readonly concurrency?: number | undefined;
+  /** Ends waits and reads; a write under way is finished. */
+  readonly signal?: AbortSignal | undefined;
+  readonly time?: Time | undefined;
+  /** Told of every wait before a request is repeated, and of every pause of the limiter if it is the client's own. */
+  readonly onWait?: ((wait: { waitMs: number; why: string; what: string }) => void) | undefined;
+  readonly traffic?: Traffic | undefined;
+  /** Awaited right before each try of each write, after all waiting; where it rejects, nothing is sent. */
+  readonly beforeWrite?: ((write: { readonly isKill: boolean }) => Promise<void>) | undefined;
+}
+
+/** One GET. Nothing else can be said with it. */
+export interface ReadRequest {
+  /** Of the service's paths, not encoded: `['splits', 'ws', id]`. */
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string>>;
+  /** What fails when it fails: `read flags`. */
+  readonly what: string;
+  /** Whether an error status is an answer here; `isOwn`: its body is the service's own, not some proxy's page. */
+  readonly accepts?: (status: number, isOwn: boolean) => boolean;
+}
+
+export interface WriteRequest extends ReadRequest {
+  readonly kind: Exclude<RequestKind, 'read'>;
+  readonly method: Exclude<Method, 'GET'>;
+  readonly body?: unknown;
+  readonly lane?: Lane;
+  /** For `create`: what an earlier try made, as the service would have answered it. */
+  readonly confirm?: () => Promise<unknown>;
+}
+
+/** What a reader is made of: there is no way to write with it. */
+export interface GetOnly {
+  readonly origin: string;
+  get(request: ReadRequest): Promise<ServiceAnswer>;
+}
+
+type Request = (ReadRequest & { kind: 'read'; method: 'GET' }) | WriteRequest;
+
+/**
+ * Requests with retry, pace and typed errors; the reader and the writer say which.
+ *
+ * @throws FlaghoistError UNREACHABLE, UNREADABLE, UNAUTHORISED, NO_KEY, INTERRUPTED.
+ * @throws RejectedError the service refused the request.
+ */
+export class AdminClient implements GetOnly {
+  readonly origin: string;
+  readonly #transport: HttpTransport;
+  readonly #limiter: RequestLimiter;
+  readonly #silence: OutageClock;
+  readonly #time: Time;
+  readonly #options: AdminClientOptions;
+  #isClosed = false;
+
+  constructor(options: AdminClientOptions) {
+    this.#transport = new HttpTransport(options);
+    this.origin = this.#transport.origin;
+    this.#time = options.time ?? realTime;
+    this.#limiter =
+      options.limiter ??
+      new RequestLimiter({
+        time: this.#time,
+        maxConcurrent: options.concurrency ?? DEFAULT_CONCURRENCY,
+        onPause: ({ waitMs, waiting }) =>
+          options.onWait?.({ waitMs, why: PACE, what: `send what is waiting (${waiting})` }),
+      });
+    this.#silence = new OutageClock(options.timeoutMs ?? 30_000, this.#time);
+    this.#options = options;
+    // Every request that waits or is under way listens to it, and there is no bound to how many these are.
+    if (options.signal) setMaxListeners(0, options.signal);
+  }
+
+  /** The half that cannot write. */
+  reads(): GetOnly {
+    return Object.freeze({
+      origin: this.origin,
+      get: async (request: ReadRequest) => this.get(request),
+    });
+  }
+
+  async get(request: ReadRequest): Promise<ServiceAnswer> {
+    return this.#request({ ...request, kind: 'read', method: 'GET' });
+  }
+
+  async write(request: WriteRequest): Promise<ServiceAnswer> {
+    return this.#request(request);
+  }
+
+  /** Requests by method, tries counted one by one. */
+  counts(): Readonly<Record<Method, number>> {
+    return this.#transport.counts();
+  }
+
+  /** Requests under way fail, and are not repeated. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#transport.close();
+  }
+
+  async #request(request: Request): Promise<ServiceAnswer> {
+    const { signal, onWait } = this.#options;
+    try {
+      return await withRetry<ServiceAnswer>({
+        kind: request.kind,
+        time: this.#time,
+        silence: this.#silence,
+        signal,
+        once: async (uncertain, limitMs, isAgain) =>
+          this.#once(request, { uncertain, limitMs, isAgain }),
+        confirm: this.#confirmOf(request),
+        giveUp: (gaveUp) => this.#error(request, gaveUp),
+        onWait: (waitMs, why) => {
+          this.#options.traffic?.onRetry();
+          onWait?.({ waitMs, why, what: request.what });
+        },
+      });
+    } catch (error) {
+      if (signal?.aborted !== true || error instanceof FlaghoistError) throw error;
+      throw new FlaghoistError('INTERRUPTED', `cannot ${request.what}: interrupted`, {
+        cause: error,
+      });
+    }
+  }
+
+  async #once(
+    request: Request,
+    { uncertain, limitMs, isAgain }: { uncertain: boolean; limitMs: number; isAgain: boolean },
+  ): Promise<Try<ServiceAnswer>> {
+    const { signal } = this.#options;
+    const lane = request.kind === 'read' ? 'normal' : (request.lane ?? 'normal');
+    const askedAt = performance.now();
+    try {
+      const answer = await this.#limiter.run(
+        lane,
+        async () => {
+          this.#options.traffic?.onTurn(performance.now() - askedAt);
+          if (request.kind !== 'read')
+            await this.#options.beforeWrite?.({ isKill: lane === 'kill' });
+          return this.#send(request, limitMs);
+        },
+        { signal, isAgain },
+      );
+      this.#notePace(answer);
+      return classify(answer, {
+        kind: request.kind,
+        accepts: (status, isOwn) =>
+          (request.accepts?.(status, isOwn) ?? false) ||
+          (request.kind === 'delete' && uncertain && status === 404 && isOwn),
+        now: this.#time.now(),
+        clean: (text) => this.clean(text),
+      });
+    } catch (error) {
+      if (!(error instanceof NoAnswerError) || signal?.aborted === true) throw error;
+      // Nobody waits for it any more: another try, and a word about it, would come after the end of the run.
+      return { ...noAnswer(error), ...(this.#isClosed && { failure: 'permanent' }) };
+    }
+  }
+
+  async #send(request: Request, limitMs: number): Promise<Answer> {
+    const { signal, traffic } = this.#options;
+    const sentAt = performance.now();
+    let status: number | null = null;
+    try {
+      const answer = await this.#transport.send({
+        method: request.method,
+        path: API_PREFIX + encodePath(request.path),
+        query: request.query,
+        body: request.kind === 'read' ? undefined : request.body,
+        limitMs,
+        // A write under way is finished: cutting it off would leave its fate unknown.
+        signal: request.kind === 'read' ? signal : undefined,
+      });
+      ({ status } = answer);
+      return answer;
+    } finally {
+      const durationMs = performance.now() - sentAt;
+      const { method } = request;
+      traffic?.onRequest({ method, route: routeOf(request.path), status, durationMs });
+    }
+  }
+
+  #notePace(answer: Answer): void {
+    this.#limiter.note({
+      throttled: isThrottle(answer),
+      askedWaitMs: askedWaitMs(answer.headers, this.#time.now()),
+      remaining: remainingRequests(answer.headers),
+    });
+  }
+
+  #confirmOf(request: Request): (() => Promise<ServiceAnswer | undefined>) | undefined {
+    const confirm = request.kind === 'read' ? undefined : request.confirm;
+    return (
+      confirm &&
+      (async () => {
+        try {
+          const json = await confirm();
+          return json === undefined ? undefined : { status: 200, json };
+        } catch (cause) {
+          throw new FlaghoistError(
+            'UNREACHABLE',
+            `cannot ${request.what}: it is unknown whether it was done, and looking failed: ${messageOf(cause)}`,
+            { cause },
+          );
+        }
+      })
+    );
+  }
+
+  #error(request: Request, gaveUp: GaveUp): FlaghoistError {
+    const { last } = gaveUp;
+    const isRead = request.kind === 'read';
+    const cannot = `cannot ${request.what} ${isRead ? 'from' : 'on'} ${this.origin}`;
+    const message = `${cannot}: ${whyGivenUp(gaveUp, isRead)}`;
+    const isRefusal = last.failure === 'refused' || (!isRead && (last.status ?? 0) >= 400);
+    if (!isRefusal || last.status === null) {
+      return new FlaghoistError(codeOf(last.failure), message, { cause: last.cause });
+    }
+    const isKeyRefused = last.status === 401 || (isRead && last.status === 403);
+    const code = isKeyRefused ? 'UNAUTHORISED' : isRead ? 'UNREADABLE' : 'REJECTED';
+    return new RejectedError(
+      message + wayOutOf(last.status, isRead),
+      {
+        status: last.status,
+        serviceMessage: last.serviceMessage ?? '',
+        transactionId: last.transactionId ?? null,
+      },
+      { code },
+    );
+  }
+
+  /** Untrusted text, fit for one line of a report: without the key, control characters, or great length. */
+  clean(text: string): string {
+    const withoutKey = text.replaceAll(this.#options.key(), '[redacted]');
+    return withoutKey
+      .replace(/fha_[\w-]+/g, '[redacted]')
+      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+      .slice(0, 500);
+  }
+}
+
+const PACE = 'the service limits the number of requests';
+
+const FAILURE_OF: Readonly<Record<Fault, Failure>> = {
+  'not-sent': 'not-sent',
+  lost: 'lost',
+  garbled: 'lost',
+  untrusted: 'permanent',
+  'too-large': 'permanent',
+};
+
+function noAnswer(error: NoAnswerError): FailedTry {
+  return {
+    ok: false,
+    failure: FAILURE_OF[error.fault],
+    status: null,
+    why: error.message,
+    cause: error,
+  };
+}
+
+function codeOf(failure: Failure): 'UNREACHABLE' | 'UNREADABLE' {
+  return failure === 'permanent' || failure === 'unreadable' ? 'UNREADABLE' : 'UNREACHABLE';
+}
+
+function whyGivenUp({ last, tries, uncertain, elapsedMs }: GaveUp, isRead: boolean): string {
+  const said = last.serviceMessage ? ` ${JSON.stringify(last.serviceMessage)}` : '';
+  const spent = tries === 1 ? '' : `, ${tries} tries within ${Math.round(elapsedMs / 1_000)} s`;
+  const doubt = uncertain && !isRead ? '; it is unknown whether it was done' : '';
+  const isSilent = last.failure === 'not-sent' || last.failure === 'lost';
+  if (isSilent && tries > 1) {
+    const after = `no answer within ${Math.round(elapsedMs / 1_000)} s, ${tries} tries`;
+    return `${after} (${last.why})${doubt}`;
+  }
+  return last.why + said + spent + doubt;
+}
+
+function wayOutOf(status: number, isRead: boolean): string {
+  if (status === 401) {
+    return ' (check that FLAGHOIST_API_KEY, or the file that FLAGHOIST_API_KEY_FILE names, holds a current Admin API key of this service)';
+  }
+  if (status === 403 && isRead) {
+    return ' (check the role of the key, and the workspaces and environments that it is restricted to)';
+  }
+  return '';
+}

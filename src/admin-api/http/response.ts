@@ -1,0 +1,135 @@
+import { askedWaitMs, type FailedTry, type Failure, type RequestKind, type Try } from './retry.js';
+import type { Answer } from '../../platform/http-client.js';
+
+/** A whole answer that is neither a failure nor in need of another try. */
+export interface ServiceAnswer {
+  readonly status: number;
+  /** `undefined`: the body was empty, or (patch, delete, write) plain text. */
+  readonly json: unknown;
+}
+
+export interface Expected {
+  readonly kind: RequestKind;
+  /** Whether this error status is an answer here; `isOwn`: its body is the service's own, not some proxy's page. */
+  readonly accepts: (status: number, isOwn: boolean) => boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Makes untrusted text fit to be shown. */
+  readonly clean: (text: string) => string;
+}
+
+/** Deeper answers are refused: no document of the service comes near. */
+const MAX_DEPTH = 64;
+
+/** Reads what one answer means. Pure. */
+export function classify(answer: Answer, expected: Expected): Try<ServiceAnswer> {
+  const { status } = answer;
+  if (status === 202) return failed('challenged', answer, expected, 'the service answered 202');
+  if (status >= 200 && status < 300) return classifySuccess(answer, expected);
+  if (status < 400) return failed('permanent', answer, expected, redirectText(answer, expected));
+
+  const body = errorBody(answer);
+  if (expected.accepts(status, body !== undefined)) {
+    return { ok: true, answer: { status, json: body } };
+  }
+  const why = `the service answered ${status}`;
+  return {
+    ...failed(failureOf(status, body !== undefined, expected.kind), answer, expected, why),
+    serviceMessage: expected.clean(body?.message ?? ''),
+    transactionId: body?.transactionId == null ? null : expected.clean(body.transactionId),
+  };
+}
+
+/** Turned away for the pace, in whatever dress. */
+export function isThrottle(answer: Answer): boolean {
+  return answer.status === 429 || answer.status === 503 || answer.status === 202;
+}
+
+function classifySuccess(answer: Answer, expected: Expected): Try<ServiceAnswer> {
+  const unreadable = (what: string): FailedTry =>
+    failed('unreadable', answer, expected, `the service answered ${what} in place of JSON`);
+  const needsJson = expected.kind === 'read' || expected.kind === 'create';
+  if (isPage(answer)) return unreadable('a page');
+  if (answer.text.trim() === '') {
+    if (needsJson) return unreadable('nothing');
+    return { ok: true, answer: { status: answer.status, json: undefined } };
+  }
+  if (depthOf(answer.text) > MAX_DEPTH) return unreadable('something nested too deep');
+  const json = parse(answer.text);
+  if (json !== undefined) return { ok: true, answer: { status: answer.status, json } };
+  if (needsJson) return unreadable('something');
+  return { ok: true, answer: { status: answer.status, json: undefined } };
+}
+
+function failureOf(status: number, isServiceBody: boolean, kind: RequestKind): Failure {
+  if (status === 429) return 'throttled';
+  if (status === 503 || status === 408 || status === 425) return 'unavailable';
+  if (status >= 500) return 'server-error';
+  // A proxy's page for an unknown path: for a read the same as any other page.
+  if (status === 404 && !isServiceBody && kind === 'read') return 'unreadable';
+  return 'refused';
+}
+
+function failed(failure: Failure, answer: Answer, expected: Expected, why: string): FailedTry {
+  return {
+    ok: false,
+    failure,
+    status: answer.status,
+    why,
+    askedWaitMs: askedWaitMs(answer.headers, expected.now),
+  };
+}
+
+function redirectText(answer: Answer, expected: Expected): string {
+  const location = answer.headers['location'] ?? '';
+  const to = URL.canParse(location) ? ` to ${expected.clean(new URL(location).origin)}` : '';
+  return `the service answered ${answer.status}, a redirect${to}, and none is followed with the key`;
+}
+
+function isPage(answer: Answer): boolean {
+  const type = answer.headers['content-type'] ?? '';
+  return type.includes('text/html') || answer.text.trimStart().startsWith('<');
+}
+
+interface ErrorBody {
+  readonly message: string;
+  readonly transactionId: string | null;
+}
+
+/** The body of an error as the contract shows it: `code` equals the status. */
+function errorBody(answer: Answer): ErrorBody | undefined {
+  if (isPage(answer) || depthOf(answer.text) > MAX_DEPTH) return undefined;
+  const body = parse(answer.text);
+  if (typeof body !== 'object' || body === null || !('code' in body)) return undefined;
+  if (body.code !== answer.status) return undefined;
+  const text = (name: string): string | null => {
+    const value: unknown = (body as Record<string, unknown>)[name];
+    return typeof value === 'string' ? value : null;
+  };
+  return { message: text('message') ?? '', transactionId: text('transactionId') };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** How deep brackets nest in JSON text, without building the value. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let isString = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text[i];
+    if (isString) {
+      if (char === '\\') i += 1;
+      else if (char === '"') isString = false;
+    } else if (char === '"') isString = true;
+    else if (char === '[' || char === '{') deepest = Math.max(deepest, (depth += 1));
+    else if (char === ']' || char === '}') depth -= 1;
+  }
+  return deepest;
+}

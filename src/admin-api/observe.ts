@@ -1,0 +1,319 @@
+import pMap from 'p-map';
+import { keyList } from '../model/segment-keys.js';
+import { byCodeUnits, sameJson } from '../model/json.js';
+import type { Actual, ActualActivation, ActualFlag, ActualSegment } from '../model/actual.js';
+import type { Kind } from '../model/ref.js';
+import type { FlagScope, KeyDetail, Scope, SegmentScope } from '../model/scope.js';
+import type { Catalog } from './workspace.js';
+import type { AdminReader } from './reader.js';
+import type { WireDefinition, WireEnvironment, WireFlag, WireSegment } from './wire.js';
+
+/** Up to so many flags or definitions of one environment are asked for one by one, though the service lists them. */
+const FEW = 5;
+/** Objects that a page of a list holds at most. */
+const PER_PAGE = 50;
+const CONCURRENCY = 8;
+
+/**
+ * Reads what the service has of the objects in scope.
+ *
+ * Lists where the service has them, single requests where it does not or where few objects are wanted. Results are
+ * collected by position, so that equal answers give equal values whatever order they arrived in.
+ *
+ * @param onSeen told of each reading that is done.
+ * @throws FlaghoistError whatever could not be read whole; nothing is guessed.
+ */
+export async function observe(
+  reader: AdminReader,
+  at: Catalog,
+  scope: Scope,
+  onSeen: Seen = () => undefined,
+): Promise<Actual> {
+  const [flags, segments] = await Promise.all([
+    observeFlags(reader, at, scope, onSeen),
+    observeSegments(reader, at, scope, onSeen),
+  ]);
+  return {
+    workspace: at.workspace,
+    environments: new Map(at.environments.map((each) => [each.name, each])),
+    rolloutStatuses: at.rolloutStatuses ?? [],
+    trafficTypes: at.trafficTypes,
+    trafficTypeIds: new Map([...segments.types, ...flags.types, ...at.trafficTypeIds]),
+    flags: flags.flags,
+    segments: segments.segments,
+    allFlags: flags.all,
+    allSegments: segments.all,
+    showsFlags: flags.shown,
+  };
+}
+
+type Listing = (
+  reader: AdminReader,
+  workspaceId: string,
+) => Promise<readonly { readonly name: string }[] | null>;
+
+const LISTINGS: Readonly<Record<Kind, Listing>> = {
+  flag: async (reader, workspaceId) => reader.listFlags(workspaceId),
+  segment: async (reader, workspaceId) => reader.listSegments(workspaceId),
+  identities: async () => Promise.resolve(null),
+};
+
+/** Names of all objects of a kind, in the service's order; null: the service has no list of them. */
+export async function namesOnService(
+  reader: AdminReader,
+  { workspace }: Catalog,
+  kind: Kind,
+): Promise<readonly string[] | null> {
+  const listed = await LISTINGS[kind](reader, workspace.id);
+  return listed?.map(({ name }) => name) ?? null;
+}
+
+/** So many more definitions and activations were seen, or found absent. */
+type Seen = (count: number) => void;
+
+type TrafficTypeIds = readonly (readonly [name: string, id: string])[];
+
+/** A service that does not list traffic types names them in what it lists. */
+function typesOf(objects: readonly (WireFlag | WireDefinition | WireSegment)[]): TrafficTypeIds {
+  return objects.map(({ trafficType: { name, id } }) => [name, id]);
+}
+
+/** Flags at workspace level. */
+interface SeenFlags {
+  readonly byName: ReadonlyMap<string, WireFlag>;
+  /** What is not among them is not there; otherwise there may be no way to see it. */
+  readonly isProof: (name: string) => boolean;
+  /** In the service's order, where they were listed. */
+  readonly all: readonly string[] | null;
+}
+
+async function observeFlags(
+  reader: AdminReader,
+  at: Catalog,
+  scope: Scope,
+  onSeen: Seen,
+): Promise<{
+  flags: ReadonlyMap<string, ActualFlag>;
+  all: readonly string[] | null;
+  shown: boolean;
+  types: TrafficTypeIds;
+}> {
+  const isList = scope.whole || scope.users || isWorthListing(scope.flags.size, scope);
+  const seen = isList
+    ? await listedFlags(reader, at)
+    : await singleFlags(reader, at, [...scope.flags.keys()]);
+  const { byName, all } = seen;
+  const wanted =
+    scope.users && all ? withUnmanaged(scope.flags, byName, at.environments) : scope.flags;
+  const once = new Map<string, WireDefinition>();
+  const definitions = await pMap(
+    at.environments,
+    async (environment) => {
+      const looked = { ...scope, flags: wanted, onSeen };
+      return observeDefinitions(reader, at, environment, looked, (definition) => {
+        shareParts(definition, once);
+      });
+    },
+    { concurrency: 1 },
+  );
+  const flags = [...wanted]
+    .sort(([a], [b]) => byCodeUnits(a, b))
+    .map(([name, { environments }]): [string, ActualFlag] => {
+      const found = at.environments.flatMap(({ name: environment }, index) =>
+        environments.has(environment)
+          ? [[environment, definitions[index]?.get(name) ?? null] as const]
+          : [],
+      );
+      return [name, actualFlag(byName.get(name), new Map(found), seen.isProof(name))];
+    });
+  const objects = [...byName.values(), ...definitions.flatMap((each) => [...each.values()])];
+  const shown = all !== null || byName.size > 0;
+  return { flags: new Map(flags), all, shown, types: typesOf(objects) };
+}
+
+/** Environments of one flag mostly have the same: what is large is held once. */
+function shareParts(definition: WireDefinition, once: Map<string, WireDefinition>): void {
+  const first = once.get(definition.name);
+  if (first === undefined) once.set(definition.name, definition);
+  else {
+    if (sameJson(first.treatments, definition.treatments)) definition.treatments = first.treatments;
+    if (sameJson(first.rules, definition.rules)) definition.rules = first.rules;
+    if (sameJson(first.defaultRule, definition.defaultRule))
+      definition.defaultRule = first.defaultRule;
+  }
+}
+
+/** Whether so many objects are asked for that pages of all are fewer requests than one for each. */
+function isWorthListing(wanted: number, { flagsKnown }: Scope): boolean {
+  return wanted > Math.max(FEW, flagsKnown / PER_PAGE);
+}
+
+async function listedFlags(reader: AdminReader, at: Catalog): Promise<SeenFlags> {
+  const listed = await reader.listFlags(at.workspace.id);
+  return {
+    byName: new Map(listed?.map((flag) => [flag.name, flag])),
+    isProof: () => listed !== null,
+    all: listed?.map(({ name }) => name) ?? null,
+  };
+}
+
+async function singleFlags(
+  reader: AdminReader,
+  at: Catalog,
+  names: readonly string[],
+): Promise<SeenFlags> {
+  const answers = await pMap(names, async (name) => reader.getFlag(at.workspace.id, name), {
+    concurrency: CONCURRENCY,
+  });
+  const found = names.flatMap((name, index) => {
+    const flag = answers[index];
+    return flag ? [[name, flag] as const] : [];
+  });
+  const absent = new Set(names.filter((_, index) => answers[index] === undefined));
+  return { byName: new Map(found), isProof: (name) => absent.has(name), all: null };
+}
+
+/** Every flag of the workspace in every environment: any of them may use what is about to go. */
+function withUnmanaged(
+  wanted: ReadonlyMap<string, FlagScope>,
+  listed: ReadonlyMap<string, WireFlag>,
+  all: readonly WireEnvironment[],
+): ReadonlyMap<string, FlagScope> {
+  const environments = new Set(all.map(({ name }) => name));
+  const names = new Set([...wanted.keys(), ...listed.keys()]);
+  return new Map(
+    [...names].map((name) => [name, { known: false, ...wanted.get(name), environments }]),
+  );
+}
+
+function actualFlag(
+  flag: WireFlag | undefined,
+  definitions: ReadonlyMap<string, WireDefinition | null>,
+  listable: boolean,
+): ActualFlag {
+  const defined = [...definitions.values()].find((each) => each !== null);
+  const id = flag?.id ?? defined?.id;
+  const existence = flag || defined ? 'present' : listable ? 'absent' : 'unknown';
+  return {
+    existence,
+    definitions,
+    ...(id !== undefined && { id }),
+    ...(flag && { flag }),
+  };
+}
+
+async function observeDefinitions(
+  reader: AdminReader,
+  at: Catalog,
+  environment: WireEnvironment,
+  { onSeen, ...scope }: Scope & { readonly onSeen: Seen },
+  onEach: (definition: WireDefinition) => void,
+): Promise<ReadonlyMap<string, WireDefinition>> {
+  const wanted = [...scope.flags].filter(([, { environments }]) =>
+    environments.has(environment.name),
+  );
+  if (wanted.length === 0) return new Map();
+  const listed = isWorthListing(wanted.length, scope)
+    ? await reader.listDefinitions(at.workspace.id, environment.id, onEach)
+    : null;
+  const found = new Map(listed?.map((definition) => [definition.name, definition]));
+  // A list that does not show an object of ours is no proof that it is gone.
+  const doubtful = wanted.filter(
+    ([name, { known }]) => !found.has(name) && (listed === null || known),
+  );
+  onSeen(wanted.length - doubtful.length);
+  const asked = await pMap(
+    doubtful,
+    async ([name, { id }]) => {
+      const answer = await reader.getDefinition(at.workspace.id, environment.id, { name, id });
+      if (answer) onEach(answer);
+      onSeen(1);
+      return answer;
+    },
+    { concurrency: CONCURRENCY },
+  );
+  doubtful.forEach(([name], index) => {
+    const definition = asked[index];
+    if (definition) found.set(name, definition);
+  });
+  return found;
+}
+
+async function observeSegments(
+  reader: AdminReader,
+  at: Catalog,
+  { segments: scope, whole }: Scope,
+  onSeen: Seen,
+): Promise<{
+  segments: ReadonlyMap<string, ActualSegment>;
+  all: readonly string[] | null;
+  types: TrafficTypeIds;
+}> {
+  if (scope.size === 0 && !whole) return { segments: new Map(), all: null, types: [] };
+  const listed = await reader.listSegments(at.workspace.id);
+  const byName = new Map(listed.map((segment) => [segment.name, segment]));
+  const wanted = [...scope].sort(([a], [b]) => byCodeUnits(a, b));
+  const observed = await pMap(
+    wanted,
+    async ([name, { environments }]) => {
+      const answer = await observeSegment(reader, at, byName.get(name), environments);
+      onSeen(environments.size);
+      return answer;
+    },
+    { concurrency: CONCURRENCY },
+  );
+  const segments = wanted.map(([name], index): [string, ActualSegment] => [
+    name,
+    observed[index] ?? { environments: new Map() },
+  ]);
+  return {
+    segments: new Map(segments),
+    all: listed.map(({ name }) => name),
+    types: typesOf(listed),
+  };
+}
+
+async function observeSegment(
+  reader: AdminReader,
+  at: Catalog,
+  segment: WireSegment | undefined,
+  wanted: SegmentScope['environments'],
+): Promise<ActualSegment> {
+  if (!segment) {
+    const inactive = [...wanted.keys()].map((name) => [name, { active: false }] as const);
+    return { environments: new Map(inactive) };
+  }
+  const environments = at.environments.filter(({ name }) => wanted.has(name));
+  const activations = await pMap(
+    environments,
+    async ({ id, name }) =>
+      [
+        name,
+        await observeActivation(reader, id, segment.name, wanted.get(name) ?? 'activation'),
+      ] as const,
+    { concurrency: 1 },
+  );
+  return { segment, environments: new Map(activations) };
+}
+
+async function observeActivation(
+  reader: AdminReader,
+  environmentId: string,
+  segment: string,
+  look: KeyDetail,
+): Promise<ActualActivation> {
+  if (look !== 'keys') {
+    const count = await reader.countKeys(environmentId, segment);
+    if (count === undefined) return { active: false };
+    if (look === 'activation') return { active: true };
+    if (look.count === count) return { active: true, assumedKeys: look };
+  }
+  const listed = await reader.listKeys(environmentId, segment);
+  if (!listed) return { active: false };
+  const { keys, openChangeRequestId } = listed;
+  return {
+    active: true,
+    keys: keyList(keys),
+    ...(openChangeRequestId !== null && { openChangeRequestId }),
+  };
+}

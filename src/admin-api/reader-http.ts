@@ -1,0 +1,335 @@
+import { FlaghoistError, messageOf } from '../errors.js';
+import type { GetOnly, ReadRequest } from './http/admin-client.js';
+import type { ServiceAnswer } from './http/response.js';
+import { FlagIds } from './flag-ids.js';
+import { KeysCount, readPages, type Page } from './paging.js';
+import { keysRequest, type OptionalList, type OptionalRequest } from './read-requests.js';
+import type { AdminReader, ListedKeys } from './reader.js';
+import * as shapes from './decode.js';
+import type {
+  WireDefinition,
+  WireEnvironment,
+  WireFlag,
+  WirePage,
+  WireRolloutStatus,
+  WireSegment,
+  WireSegmentInEnvironment,
+  WireSegmentKeys,
+  WireTrafficType,
+  WireWorkspace,
+} from './wire.js';
+
+/** Largest pages that the service takes; what it makes of them is read off its answers. */
+const WORKSPACES_PER_PAGE = 200;
+const OBJECTS_PER_PAGE = 50;
+const KEYS_PER_PAGE = 100;
+
+/** A page that says 404 is some proxy's opinion; an absence is what the service itself says. */
+const isAbsence = (status: number, isOwn: boolean): boolean => status === 404 && isOwn;
+/** Believed only once `#confirmMissing` agrees, and so in any form. */
+export const isNoEndpoint = (status: number): boolean => status === 404 || status === 405;
+
+/** Reads over HTTP. All that it is made of is a `get`: whatever holds a reader alone cannot write. */
+export class HttpAdminReader implements AdminReader {
+  readonly origin: string;
+  readonly #client: GetOnly;
+  /** Whether an optional list is there; unknown until it was asked for. */
+  readonly #lists = new Map<OptionalList, 'there' | 'missing'>();
+  readonly #keysCount = new KeysCount();
+  readonly #flagIds = new FlagIds();
+  #showsFlags = false;
+  /** Workspace id → environments, for workspaces that answered. */
+  readonly #answered = new Map<string, readonly WireEnvironment[]>();
+
+  constructor(client: GetOnly) {
+    this.#client = client;
+    this.origin = client.origin;
+  }
+
+  async listWorkspaces(): Promise<readonly WireWorkspace[]> {
+    const request = { path: ['workspaces'], what: 'read workspaces' };
+    const check = shapes.workspace;
+    return this.#whole(
+      request,
+      await this.#pages(request, check, WORKSPACES_PER_PAGE, ({ id }) => id),
+    );
+  }
+
+  async listEnvironments(workspaceId: string): Promise<readonly WireEnvironment[]> {
+    const environments = await this.#read(
+      { path: ['environments', 'ws', workspaceId], what: 'read environments' },
+      shapes.list(shapes.environment),
+    );
+    this.#answered.set(workspaceId, environments);
+    return environments;
+  }
+
+  async listRolloutStatuses(workspaceId: string): Promise<readonly WireRolloutStatus[]> {
+    return this.#read(
+      {
+        path: ['rolloutStatuses'],
+        query: { wsId: workspaceId },
+        what: 'read rollout statuses',
+      },
+      shapes.list(shapes.rolloutStatus),
+    );
+  }
+
+  async listSegments(workspaceId: string): Promise<readonly WireSegment[]> {
+    const request = { path: ['segments', 'ws', workspaceId], what: 'read segments' };
+    const pages = this.#pages(request, shapes.segment, OBJECTS_PER_PAGE, ({ name }) => name);
+    return this.#whole(request, await pages);
+  }
+
+  async getDefinition(
+    workspaceId: string,
+    environmentId: string,
+    flag: { readonly name: string; readonly id?: string | undefined },
+  ): Promise<WireDefinition | undefined> {
+    for (const each of this.#flagIds.candidates(workspaceId, flag)) {
+      const found = await this.#definition(workspaceId, environmentId, each, flag);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  learnFlag(workspaceId: string, flag: Pick<WireFlag, 'name' | 'id'>): void {
+    this.#flagIds.learn(workspaceId, flag);
+  }
+
+  async listKeys(environmentId: string, segment: string): Promise<ListedKeys | undefined> {
+    const request = keysRequest(environmentId, segment);
+    let openChangeRequestId: string | null = null;
+    const keys = await this.#readPages<string>(
+      request,
+      async (offset) => {
+        const page = await this.#keysPage(request, offset, KEYS_PER_PAGE);
+        if (page === undefined) return undefined;
+        openChangeRequestId = page.openChangeRequestId;
+        const total = await this.#keysCount.askedTotal(page, offset, async () =>
+          this.#keysPage(request, 0, 1),
+        );
+        return { objects: page.keys.map(({ key }) => key), total, offset: page.offset };
+      },
+      (key) => key,
+    );
+    return keys === undefined ? undefined : { keys, openChangeRequestId };
+  }
+
+  async countKeys(environmentId: string, segment: string): Promise<number | null | undefined> {
+    const page = await this.#keysPage(keysRequest(environmentId, segment), 0, 1);
+    return page && this.#keysCount.provenCount(page);
+  }
+
+  async listTrafficTypes(workspaceId: string): Promise<readonly WireTrafficType[] | null> {
+    const request: OptionalRequest = {
+      list: 'traffic types',
+      workspaceId,
+      path: ['trafficTypes', 'ws', workspaceId],
+      what: 'read traffic types',
+    };
+    return this.#optional(request, async () => {
+      const answer = await this.#client.get({ ...request, accepts: isNoEndpoint });
+      if (isNoEndpoint(answer.status)) return answer.status;
+      return this.#checked(request, answer, shapes.list(shapes.trafficType));
+    });
+  }
+
+  async listFlags(workspaceId: string): Promise<readonly WireFlag[] | null> {
+    return this.#optionalPages(
+      { list: 'flags', workspaceId, path: ['splits', 'ws', workspaceId], what: 'read flags' },
+      shapes.flag,
+    );
+  }
+
+  async getFlag(workspaceId: string, flag: string): Promise<WireFlag | null | undefined> {
+    const request = {
+      path: ['splits', 'ws', workspaceId, flag],
+      what: `read flag ${JSON.stringify(flag)}`,
+    };
+    if (this.#lists.get('flags') === 'missing') return null;
+    const accepts = this.#showsFlags ? isAbsence : isNoEndpoint;
+    const answer = await this.#client.get({ ...request, accepts });
+    if (isNoEndpoint(answer.status)) return this.#showsFlags ? undefined : null;
+    const found = this.#checked(request, answer, shapes.flag);
+    if (found.name !== flag) {
+      throw this.#unreadable(request, `it answered flag ${JSON.stringify(found.name)}`);
+    }
+    this.#showsFlags = true;
+    return found;
+  }
+
+  async listDefinitions(
+    workspaceId: string,
+    environmentId: string,
+    onEach: (definition: WireDefinition) => void = () => undefined,
+  ): Promise<readonly WireDefinition[] | null> {
+    const check = shapes.inEnvironment(shapes.definition, environmentId);
+    const told: typeof check = (value) => {
+      const definition = check(value);
+      onEach(definition);
+      return definition;
+    };
+    return this.#optionalPages(
+      {
+        list: 'definitions',
+        workspaceId,
+        environmentId,
+        path: ['splits', 'ws', workspaceId, 'environments', environmentId],
+        what: 'read definitions',
+      },
+      told,
+    );
+  }
+
+  async listActiveSegments(
+    workspaceId: string,
+    environmentId: string,
+  ): Promise<readonly WireSegmentInEnvironment[] | null> {
+    return this.#optionalPages(
+      {
+        list: 'active segments',
+        workspaceId,
+        environmentId,
+        path: ['segments', 'ws', workspaceId, 'environments', environmentId],
+        what: 'read active segments',
+      },
+      shapes.inEnvironment(shapes.segmentInEnvironment, environmentId),
+    );
+  }
+
+  async #definition(
+    workspaceId: string,
+    environmentId: string,
+    flag: string,
+    names: { readonly name: string; readonly id?: string | undefined },
+  ): Promise<WireDefinition | undefined> {
+    const request = {
+      path: ['splits', 'ws', workspaceId, flag, 'environments', environmentId],
+      what: `read the definition of flag ${JSON.stringify(names.name)}`,
+    };
+    const answer = await this.#client.get({ ...request, accepts: isAbsence });
+    if (answer.status === 404) return undefined;
+    const check = shapes.inEnvironment(shapes.definition, environmentId);
+    const definition = this.#checked(request, answer, check);
+    // Another flag's definition, taken for this one's, would be overwritten.
+    if (definition.name === flag || definition.id === flag) return definition;
+    throw this.#unreadable(request, `it answered flag ${JSON.stringify(definition.name)}`);
+  }
+
+  async #keysPage(
+    request: ReadRequest,
+    offset: number,
+    limit: number,
+  ): Promise<WireSegmentKeys | undefined> {
+    const query = { limit: String(limit), offset: String(offset) };
+    const answer = await this.#client.get({ ...request, query, accepts: isAbsence });
+    if (answer.status === 404) return undefined;
+    return this.#checked(request, answer, shapes.segmentKeys);
+  }
+
+  async #optionalPages<T extends { name: string }>(
+    request: OptionalRequest,
+    check: shapes.Check<T>,
+  ): Promise<readonly T[] | null> {
+    return this.#optional(request, async () => {
+      let status = 404;
+      const accepts = (each: number): boolean => {
+        status = each;
+        return isNoEndpoint(each);
+      };
+      const paged = { ...request, accepts };
+      return (await this.#pages(paged, check, OBJECTS_PER_PAGE, ({ name }) => name)) ?? status;
+    });
+  }
+
+  /** @param read answers the list, or the status that says there is none. */
+  async #optional<T>(
+    request: OptionalRequest,
+    read: () => Promise<readonly T[] | number>,
+  ): Promise<readonly T[] | null> {
+    if (this.#lists.get(request.list) === 'missing') return null;
+    const result = await read();
+    if (typeof result !== 'number') {
+      this.#lists.set(request.list, 'there');
+      return result;
+    }
+    if (result === 404) await this.#confirmMissing(request);
+    this.#lists.set(request.list, 'missing');
+    return null;
+  }
+
+  /**
+   * A 404 of a list means that the service has no such list only when it knows the ids otherwise; with unknown ids it
+   * would answer 404 as well, and that must not look like a service that lists less.
+   */
+  async #confirmMissing(request: OptionalRequest): Promise<void> {
+    const { workspaceId, environmentId } = request;
+    if (this.#lists.get(request.list) === 'there') {
+      throw this.#unreadable(request, 'it answered 404 for a list that it answered before');
+    }
+    const environments =
+      this.#answered.get(workspaceId) ?? (await this.listEnvironments(workspaceId));
+    if (environmentId === undefined || environments.some(({ id }) => id === environmentId)) return;
+    throw new FlaghoistError(
+      'NOT_ON_SERVICE',
+      `cannot ${request.what} from ${this.origin}: there is no environment ${JSON.stringify(environmentId)}`,
+    );
+  }
+
+  async #pages<T>(
+    request: ReadRequest,
+    check: shapes.Check<T>,
+    limit: number,
+    idOf: (object: T) => string,
+  ): Promise<T[] | undefined> {
+    const page = shapes.record<WirePage<T>>({
+      objects: shapes.list(check),
+      totalCount: shapes.count,
+    });
+    const fetchPage = async (offset: number): Promise<Page<T> | undefined> => {
+      const query = { ...request.query, limit: String(limit), offset: String(offset) };
+      const answer = await this.#client.get({ ...request, query });
+      if (isNoEndpoint(answer.status)) return undefined;
+      const { objects, totalCount, offset: echoed } = this.#checked(request, answer, page);
+      return { objects, total: totalCount, offset: echoed };
+    };
+    return this.#readPages(request, fetchPage, idOf);
+  }
+
+  async #readPages<T>(
+    request: ReadRequest,
+    fetchPage: (offset: number) => Promise<Page<T> | undefined>,
+    idOf: (object: T) => string,
+  ): Promise<T[] | undefined> {
+    try {
+      return await readPages(fetchPage, idOf);
+    } catch (error) {
+      throw error instanceof FlaghoistError
+        ? error
+        : this.#unreadable(request, messageOf(error), error);
+    }
+  }
+
+  #whole<T>(request: ReadRequest, list: T[] | undefined): T[] {
+    if (list === undefined) throw new Error(`bug: a 404 was accepted: ${request.what}`);
+    return list;
+  }
+
+  async #read<T>(request: ReadRequest, check: shapes.Check<T>): Promise<T> {
+    return this.#checked(request, await this.#client.get(request), check);
+  }
+
+  #checked<T>(request: ReadRequest, answer: ServiceAnswer, check: shapes.Check<T>): T {
+    try {
+      return check(answer.json);
+    } catch (error) {
+      throw this.#unreadable(request, messageOf(error), error);
+    }
+  }
+
+  #unreadable(request: ReadRequest, why: string, cause?: unknown): FlaghoistError {
+    const message = `cannot ${request.what} from ${this.origin}: ${why}`;
+    return new FlaghoistError('UNREADABLE', message, { cause });
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * The administration service's words on the wire: bodies of requests and answers, exactly as they travel.
+ *
+ * Client and service share these types and nothing else. Fields that the service may leave out are optional; an answer
+ * may always hold more fields than stand here, and what is not named here is preserved, never dropped.
+ */
+
+/** Prefix of every path. */
+export const API_PREFIX = '/internal/api/v2';
+
+/** Identities or keys that one request may carry at most. */
+export const MAX_KEYS_PER_REQUEST = 10_000;
+/** Keys that a segment can hold in one environment at most. */
+export const MAX_KEYS_PER_SEGMENT = 100_000;
+
+export interface WirePage<T> {
+  objects: T[];
+  offset: number;
+  limit: number;
+  totalCount: number;
+}
+
+export interface WireRef {
+  id: string;
+  name: string;
+}
+
+export interface WireWorkspace {
+  id: string;
+  name: string;
+  type: 'workspace';
+  requiresTitleAndComments: boolean;
+}
+
+export interface WireEnvironment {
+  id: string;
+  name: string;
+  production: boolean;
+}
+
+export interface WireTrafficType {
+  id: string;
+  name: string;
+  displayAttributeId?: string | null;
+  workspace?: { type: 'workspace'; id: string };
+}
+
+export interface WireRolloutStatus {
+  id: string;
+  name: string;
+  description: string;
+}
+
+export interface WireTag {
+  name: string;
+}
+
+/** A flag at the level of the workspace. */
+export interface WireFlag {
+  id: string;
+  name: string;
+  description: string | null;
+  trafficType: WireRef;
+  /** Milliseconds since the epoch. */
+  creationTime: number;
+  rolloutStatus: WireRef | null;
+  rolloutStatusTimestamp: number | null;
+  tags: WireTag[] | null;
+}
+
+export interface WireTreatment {
+  name: string;
+  description?: string | null;
+  /** JSON text. */
+  configurations?: string;
+  /** Individual targets; a set. Absent or empty: none. */
+  keys?: string[];
+  /** Names of segments that are targeted whole; a set. Absent when empty. */
+  segments?: string[];
+}
+
+export interface WireBucket {
+  treatment: string;
+  /** Whole per cent; the sizes of one list sum to 100. */
+  size: number;
+}
+
+/** One matcher. Which further fields stand in it depends on `type`; unknown types are preserved. */
+export interface WireMatcher {
+  type: string;
+  negate?: boolean;
+  attribute?: string;
+  [field: string]: unknown;
+}
+
+export interface WireRule {
+  buckets: WireBucket[];
+  condition: { combiner?: string; matchers: WireMatcher[] };
+}
+
+/** What POST of a definition needs. */
+export interface WireDefinitionBody {
+  treatments: WireTreatment[];
+  defaultTreatment: string;
+  baselineTreatment?: string;
+  trafficAllocation?: number;
+  killed?: boolean;
+  rules?: WireRule[] | null;
+  defaultRule: WireBucket[];
+  title?: string;
+  comment?: string;
+}
+
+/** A flag in one environment. */
+export interface WireDefinition {
+  id: string;
+  name: string;
+  environment: WireRef;
+  trafficType: WireRef;
+  killed: boolean;
+  treatments: WireTreatment[];
+  defaultTreatment: string;
+  baselineTreatment: string;
+  trafficAllocation: number;
+  rules: WireRule[];
+  defaultRule: WireBucket[];
+  creationTime: number;
+  lastUpdateTime: number;
+  openChangeRequestId?: string | null;
+}
+
+/** A segment at the level of the workspace. */
+export interface WireSegment {
+  name: string;
+  description: string | null;
+  trafficType: WireRef;
+  creationTime: number;
+  tags: WireTag[] | null;
+}
+
+/** The answer of an activation. */
+export interface WireSegmentInEnvironment {
+  name: string;
+  environment: WireRef;
+  trafficType: WireRef;
+  creationTime: number;
+}
+
+/** The answer of an upload of keys. */
+export interface WireSegmentDefinition {
+  environmentURN: { type: 'Environment'; id: string; name: string };
+  name: string;
+  description: string | null;
+  status: string;
+  creationTime: number;
+  lastUpdateTime: number;
+  type: 'Segment';
+  openChangeRequestId?: string | null;
+}
+
+export interface WireSegmentKeys {
+  keys: { key: string }[];
+  openChangeRequestId: string | null;
+  /** Keys in the whole segment, as our service counts them; the contract leaves open whether it is those of the page. */
+  count: number;
+  offset: number;
+  limit: number;
+}
+
+export interface WireIdentity {
+  key: string;
+  values: Record<string, string>;
+}
+
+export interface WireIdentitiesResult {
+  objects: WireIdentity[];
+  failed: { object: unknown; status: number; message: string }[];
+  metadata: null;
+  offset: null;
+  limit: null;
+  count: null;
+  total: null;
+}
+
+export interface WireRemoveKeysResult {
+  code: 200;
+  message: string;
+  details: null;
+  transactionId: null;
+}
+
+export interface WirePatchOperation {
+  op: 'add' | 'replace' | 'remove';
+  /** JSON Pointer (RFC 6901). */
+  path: string;
+  value?: unknown;
+}
+
+export interface WireError {
+  /** Equal to the HTTP status. */
+  code: number;
+  message: string;
+  details: string | null;
+  transactionId: string | null;
+}
+
+/** The patch that kills a definition; what it does not name stays as it is. */
+export const KILL: readonly WirePatchOperation[] = [
+  { op: 'replace', path: '/killed', value: true },
+];

@@ -1,0 +1,86 @@
+import { FlaghoistError } from '../errors.js';
+import type { AdminReader } from './reader.js';
+import type { WireEnvironment, WireRolloutStatus, WireWorkspace } from './wire.js';
+
+/** The place on the service that a config names, with what is the same for all of its objects. */
+export interface Catalog {
+  readonly workspace: WireWorkspace;
+  /** All of the workspace, in the service's order. */
+  readonly environments: readonly WireEnvironment[];
+  /** Null: nobody asked for them, because all that is looked at had its names before. */
+  readonly rolloutStatuses: readonly WireRolloutStatus[] | null;
+  /** Names; null where the service does not list them, or nobody asked. */
+  readonly trafficTypes: readonly string[] | null;
+  /** Name → id of those that the service lists. */
+  readonly trafficTypeIds: ReadonlyMap<string, string>;
+}
+
+/** A workspace and its environments: all that a kill needs to know. */
+export type Workspace = Pick<Catalog, 'workspace' | 'environments'>;
+
+/**
+ * Finds the workspace by name or id, and what it holds.
+ *
+ * @throws FlaghoistError `NOT_ON_SERVICE`: there is no such workspace.
+ */
+export async function readCatalog(reader: AdminReader, workspace: string): Promise<Catalog> {
+  return readCatalogIn(reader, await findWorkspace(reader, workspace));
+}
+
+/** What is the same for all objects of a place. */
+export async function readCatalogIn(reader: AdminReader, place: Workspace): Promise<Catalog> {
+  const [rolloutStatuses, trafficTypes] = await Promise.all([
+    reader.listRolloutStatuses(place.workspace.id),
+    reader.listTrafficTypes(place.workspace.id),
+  ]);
+  const names = trafficTypes?.map(({ name }) => name) ?? null;
+  const trafficTypeIds = new Map(trafficTypes?.map(({ name, id }) => [name, id]));
+  return { ...place, rolloutStatuses, trafficTypes: names, trafficTypeIds };
+}
+
+/** A place of which only the environments were asked for. */
+export function unreadCatalog(place: Workspace): Catalog {
+  return { ...place, rolloutStatuses: null, trafficTypes: null, trafficTypeIds: new Map() };
+}
+
+/** @throws FlaghoistError `NOT_ON_SERVICE`: there is no such workspace. */
+export async function findWorkspace(reader: AdminReader, workspace: string): Promise<Workspace> {
+  const workspaces = await reader.listWorkspaces();
+  const found = byNameOrId(workspaces, workspace);
+  if (!found) {
+    throw new FlaghoistError(
+      'NOT_ON_SERVICE',
+      `cannot find workspace "${workspace}" on ${reader.origin}: the key sees ${namesOf(workspaces)} (change \`workspace\` in flaghoist.yaml)`,
+    );
+  }
+  return { workspace: found, environments: await reader.listEnvironments(found.id) };
+}
+
+/**
+ * @throws FlaghoistError `NOT_ON_SERVICE`: the workspace has no such environment.
+ */
+export function findEnvironment(
+  { environments, workspace }: Workspace,
+  wanted: string,
+): WireEnvironment {
+  const found = byNameOrId(environments, wanted);
+  if (found) return found;
+  throw new FlaghoistError(
+    'NOT_ON_SERVICE',
+    `cannot find environment "${wanted}" in workspace "${workspace.name}": it has ${namesOf(environments)} (change \`environments\` in flaghoist.yaml)`,
+  );
+}
+
+/** A name wins over an id that looks like it. */
+function byNameOrId<T extends { id: string; name: string }>(
+  all: readonly T[],
+  wanted: string,
+): T | undefined {
+  return all.find(({ name }) => name === wanted) ?? all.find(({ id }) => id === wanted);
+}
+
+function namesOf(all: readonly { name: string }[]): string {
+  if (all.length === 0) return 'none';
+  const shown = all.slice(0, 10).map(({ name }) => `"${name}"`);
+  return all.length > 10 ? `${shown.join(', ')} and ${all.length - 10} more` : shown.join(', ');
+}

@@ -1,0 +1,328 @@
+import { FlaghoistError, messageOf } from '../errors.js';
+import { sameJson } from '../model/json.js';
+import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
+import { BodyNotes, type NotedWrite } from './body-notes.js';
+import type { AdminClient, WriteRequest } from './http/admin-client.js';
+import {
+  activation,
+  assertFits,
+  definitionPath,
+  asDefinition,
+  findCreated,
+  findFlag,
+  findPatched,
+  isSameObject,
+  type NewObject,
+} from './writer-lookup.js';
+import type { ServiceAnswer } from './http/response.js';
+import { isNoEndpoint } from './reader-http.js';
+import type { AdminReader } from './reader.js';
+import * as shapes from './decode.js';
+import {
+  KILL,
+  type WireDefinition,
+  type WireDefinitionBody,
+  type WireFlag,
+  type WireIdentity,
+  type WirePatchOperation,
+  type WireSegment,
+  type WireSegmentInEnvironment,
+} from './wire.js';
+import type { AdminWriter, DefinitionTarget, IdentitiesTarget } from './writer.js';
+
+type WritingClient = Pick<AdminClient, 'origin' | 'write' | 'clean'>;
+
+/** Writes over HTTP. The reader is for looking up what a request of unknown fate has made. */
+export class HttpAdminWriter implements AdminWriter {
+  readonly #client: WritingClient;
+  readonly #reader: AdminReader;
+  readonly #bodyNotes: BodyNotes;
+  #hasDeactivation = true;
+  /** `uploadKeys?replace=false`, which says that it appends; the contract does not promise it. */
+  #hasAppend = true;
+
+  constructor(client: WritingClient, reader: AdminReader) {
+    this.#client = client;
+    this.#reader = reader;
+    this.#bodyNotes = new BodyNotes(client);
+  }
+
+  async createFlag(workspaceId: string, flag: NewObject, note: ChangeNote): Promise<WireFlag> {
+    const { name, trafficType, description } = flag;
+    const created = await this.#create(
+      {
+        path: ['splits', 'ws', workspaceId, 'trafficTypes', trafficType],
+        query: { ...note },
+        body: { name, description },
+        what: `create flag ${JSON.stringify(name)}`,
+        confirm: async () =>
+          findFlag(this.#reader, workspaceId, flag, async (operations) =>
+            this.patchFlag(workspaceId, name, operations, note),
+          ),
+      },
+      shapes.flag,
+    );
+    this.#reader.learnFlag(workspaceId, created);
+    return created;
+  }
+
+  async patchFlag(
+    workspaceId: string,
+    flag: string,
+    operations: readonly WirePatchOperation[],
+    note: ChangeNote,
+  ): Promise<WireFlag> {
+    const request: WriteRequest = {
+      kind: 'patch',
+      method: 'PATCH',
+      path: ['splits', 'ws', workspaceId, flag],
+      query: { ...note },
+      body: operations,
+      what: `patch flag ${JSON.stringify(flag)}`,
+    };
+    return this.#checked(request, (await this.#client.write(request)).json, shapes.flag);
+  }
+
+  async deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
+    await this.#delete(
+      ['splits', 'ws', workspaceId, flag],
+      note,
+      `delete flag ${JSON.stringify(flag)}`,
+    );
+  }
+
+  async createDefinition(
+    place: DefinitionTarget,
+    body: WireDefinitionBody,
+    note: ChangeNote,
+  ): Promise<WireDefinition> {
+    const request = {
+      kind: 'create' as const,
+      method: 'POST' as const,
+      path: definitionPath(place),
+      query: { ...note },
+      body,
+      what: `create the definition of flag ${JSON.stringify(place.flag)}`,
+      confirm: async () => findCreated(this.#reader, place, body),
+    };
+    const { json } = await this.#bodyNotes.write('createDefinition', request, note);
+    const created = this.#checked(request, json, shapes.definition);
+    this.#reader.learnFlag(place.workspaceId, created);
+    return created;
+  }
+
+  async patchDefinition(
+    place: DefinitionTarget,
+    operations: readonly WirePatchOperation[],
+    note: ChangeNote,
+    expected?: WireDefinition,
+  ): Promise<WireDefinition | null> {
+    const isKill = sameJson(operations, KILL);
+    const { json } = await this.#client.write({
+      // Killing twice is killing once; every other patch could undo what somebody did in between.
+      kind: isKill ? 'write' : 'patch',
+      lane: isKill ? 'kill' : 'normal',
+      method: 'PATCH',
+      path: definitionPath(place),
+      query: { ...note },
+      body: operations,
+      what: `patch the definition of flag ${JSON.stringify(place.flag)}`,
+      ...(expected && {
+        confirm: async () => findPatched(this.#reader, place, operations, expected),
+      }),
+    });
+    return asDefinition(json, place);
+  }
+
+  async deleteDefinition(place: DefinitionTarget, note: ChangeNote): Promise<void> {
+    const what = `delete the definition of flag ${JSON.stringify(place.flag)}`;
+    await this.#delete(definitionPath(place), note, what);
+  }
+
+  async createSegment(
+    workspaceId: string,
+    segment: NewObject,
+    note: ChangeNote,
+  ): Promise<WireSegment> {
+    const { name, trafficType, description } = segment;
+    return this.#create(
+      {
+        path: ['segments', 'ws', workspaceId, 'trafficTypes', trafficType],
+        query: { ...note },
+        body: { name, description },
+        what: `create segment ${JSON.stringify(name)}`,
+        confirm: async () => {
+          const segments = await this.#reader.listSegments(workspaceId);
+          return segments.find((found) => isSameObject(found, segment));
+        },
+      },
+      shapes.segment,
+    );
+  }
+
+  async activateSegment(
+    environmentId: string,
+    segment: string,
+    note: ChangeNote,
+  ): Promise<WireSegmentInEnvironment> {
+    return this.#create(
+      {
+        path: ['segments', environmentId, segment],
+        query: { ...note },
+        what: `activate segment ${JSON.stringify(segment)}`,
+        confirm: async () => {
+          // A list of keys is there exactly where the segment is active; the rest of the answer nobody needs.
+          const found = await this.#reader.countKeys(environmentId, segment);
+          return found === undefined ? undefined : activation(environmentId, segment);
+        },
+      },
+      shapes.segmentInEnvironment,
+    );
+  }
+
+  async uploadKeys(
+    environmentId: string,
+    segment: string,
+    keys: readonly string[],
+    note: ChangeNote,
+  ): Promise<void> {
+    const what = `upload keys to segment ${JSON.stringify(segment)}`;
+    const place = ['segments', environmentId, segment];
+    if (this.#hasAppend) {
+      const [path, query] = [[...place, 'uploadKeys'], { replace: 'false', ...note }];
+      const request = { path, query, what, accepts: isNoEndpoint };
+      if ((await this.#putKeys('uploadKeys', keys, request, note)).status < 400) return;
+    }
+    assertFits(keys);
+    await this.#client.write({
+      kind: 'write',
+      method: 'PUT',
+      path: [...place, 'upload'],
+      query: { ...note },
+      // A bare list: the contract has no place for title and comment in this body.
+      body: keys,
+      what,
+    });
+    // Only now is it certain that the 404 was about the endpoint and not about the segment.
+    this.#hasAppend = false;
+  }
+
+  async removeKeys(
+    environmentId: string,
+    segment: string,
+    keys: readonly string[],
+    note: ChangeNote,
+  ): Promise<void> {
+    const request = {
+      path: ['segments', environmentId, segment, 'removeKeys'],
+      query: { ...note },
+      what: `remove keys from segment ${JSON.stringify(segment)}`,
+    };
+    await this.#putKeys('removeKeys', keys, request, note);
+  }
+
+  async deactivateSegment(
+    environmentId: string,
+    segment: string,
+    note: ChangeNote,
+  ): Promise<true | null> {
+    if (!this.#hasDeactivation) return null;
+    const request: WriteRequest = {
+      kind: 'delete',
+      method: 'DELETE',
+      path: ['segments', environmentId, segment],
+      query: { ...note },
+      what: `deactivate segment ${JSON.stringify(segment)}`,
+      accepts: isNoEndpoint,
+    };
+    const { status, json } = await this.#client.write(request);
+    if (status < 400) {
+      this.#assertDeleted(request, json);
+      return true;
+    }
+    // 404 is said of an endpoint that is not there, and of a segment that is not active: the keys tell which.
+    const isActive = (await this.#reader.countKeys(environmentId, segment)) !== undefined;
+    if (status === 404 && !isActive) return true;
+    this.#hasDeactivation = false;
+    return null;
+  }
+
+  async deleteSegment(workspaceId: string, segment: string, note: ChangeNote): Promise<void> {
+    const what = `delete segment ${JSON.stringify(segment)}`;
+    await this.#delete(['segments', 'ws', workspaceId, segment], note, what);
+  }
+
+  async writeIdentities(
+    { trafficTypeId, trafficType, environmentId }: IdentitiesTarget,
+    identities: readonly WireIdentity[],
+    note: ChangeNote,
+  ): Promise<IdentitiesAnswer> {
+    assertFits(identities);
+    const request: WriteRequest = {
+      // The same operation creates and updates: twice is once.
+      kind: 'write',
+      method: 'POST',
+      path: ['trafficTypes', trafficTypeId, 'environments', environmentId, 'identities'],
+      query: { ...note },
+      body: identities,
+      what: `write identities of ${JSON.stringify(trafficType)}`,
+    };
+    const clean = (text: string): string => this.#client.clean(text);
+    const { json } = await this.#client.write(request);
+    return this.#checked(request, json, (value) =>
+      shapes.identitiesAnswer(value, identities, clean),
+    );
+  }
+
+  async #create<T>(
+    request: Omit<WriteRequest, 'kind' | 'method'>,
+    check: shapes.Check<T>,
+  ): Promise<T> {
+    const full: WriteRequest = { ...request, kind: 'create', method: 'POST' };
+    return this.#checked(full, (await this.#client.write(full)).json, check);
+  }
+
+  async #delete(path: readonly string[], note: ChangeNote, what: string): Promise<void> {
+    const request: WriteRequest = {
+      kind: 'delete',
+      method: 'DELETE',
+      path,
+      query: { ...note },
+      what,
+    };
+    const { status, json } = await this.#client.write(request);
+    if (status < 400) this.#assertDeleted(request, json);
+  }
+
+  async #putKeys(
+    kind: NotedWrite,
+    keys: readonly string[],
+    request: Omit<WriteRequest, 'kind' | 'method' | 'body'>,
+    note: ChangeNote,
+  ): Promise<ServiceAnswer> {
+    assertFits(keys);
+    const whole = { ...request, kind: 'write' as const, method: 'PUT' as const, body: { keys } };
+    return this.#bodyNotes.write(kind, whole, note);
+  }
+
+  #assertDeleted(request: WriteRequest, json: unknown): void {
+    if (json === true || json === undefined) return;
+    throw this.#unreadable(request, `expected true, got ${JSON.stringify(json).slice(0, 80)}`);
+  }
+
+  #checked<T>(request: WriteRequest, json: unknown, check: shapes.Check<T>): T {
+    try {
+      return check(json);
+    } catch (cause) {
+      throw this.#unreadable(request, messageOf(cause), cause);
+    }
+  }
+
+  #unreadable(request: WriteRequest, why: string, cause?: unknown): FlaghoistError {
+    return new FlaghoistError(
+      'UNREADABLE',
+      `cannot ${request.what} on ${this.#client.origin}: ${why}; it is unknown whether it was done`,
+      { cause },
+    );
+  }
+}

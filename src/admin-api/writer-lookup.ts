@@ -1,0 +1,142 @@
+import { FlaghoistError, RejectedError } from '../errors.js';
+import { patched } from '../model/flag/patch.js';
+import { definitionFromWire } from '../model/flag/wire.js';
+import { sameJson } from '../model/json.js';
+import type { AdminReader } from './reader.js';
+import * as shapes from './decode.js';
+import {
+  MAX_KEYS_PER_REQUEST,
+  type WireDefinition,
+  type WireDefinitionBody,
+  type WireFlag,
+  type WirePatchOperation,
+  type WireSegment,
+  type WireSegmentInEnvironment,
+} from './wire.js';
+import type { DefinitionTarget } from './writer.js';
+
+/**
+ * Whether `live` says all that `ours` says. What ours leaves empty may be absent in it; the service may add what it
+ * likes.
+ */
+function matchesRequest(live: unknown, ours: unknown): boolean {
+  if (isEmpty(ours)) return isEmpty(live);
+  if (Array.isArray(ours)) {
+    return (
+      Array.isArray(live) &&
+      live.length === ours.length &&
+      ours.every((each, index) => matchesRequest(live[index], each))
+    );
+  }
+  if (typeof ours !== 'object' || ours === null) return live === ours;
+  if (typeof live !== 'object' || live === null) return false;
+  const held = live as Record<string, unknown>;
+  return Object.entries(ours).every(([field, value]) => matchesRequest(held[field], value));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === false) return true;
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** Tells what a write of unknown fate has made, or which object an answer shows. */
+
+export interface NewObject {
+  readonly name: string;
+  readonly trafficType: string;
+  readonly description: string;
+}
+
+/**
+ * @param patch patches the flag that is looked for.
+ * @returns the flag where it was created as it was wanted.
+ */
+export async function findFlag(
+  reader: AdminReader,
+  workspaceId: string,
+  flag: NewObject,
+  patch: (operations: readonly WirePatchOperation[]) => Promise<WireFlag>,
+): Promise<WireFlag | undefined> {
+  const flags = await reader.listFlags(workspaceId);
+  if (flags !== null) return flags.find((found) => isSameObject(found, flag));
+  // A service that cannot show a flag answers it to a patch; this one repeats what the creation said.
+  try {
+    const found = await patch([{ op: 'replace', path: '/description', value: flag.description }]);
+    return isSameObject(found, flag) ? found : undefined;
+  } catch (error) {
+    if (error instanceof RejectedError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** @returns the definition where it was created as it was wanted. */
+export async function findCreated(
+  reader: AdminReader,
+  { workspaceId, environmentId, flag }: DefinitionTarget,
+  body: WireDefinitionBody,
+): Promise<WireDefinition | undefined> {
+  const found = await reader.getDefinition(workspaceId, environmentId, { name: flag });
+  return found !== undefined && matchesRequest(found, body) ? found : undefined;
+}
+
+/**
+ * @returns the definition where the patch was made; `undefined` where it is still as it was before.
+ * @throws FlaghoistError it is neither: somebody else has changed it.
+ */
+export async function findPatched(
+  reader: AdminReader,
+  { workspaceId, environmentId, flag }: DefinitionTarget,
+  operations: readonly WirePatchOperation[],
+  expected: WireDefinition,
+): Promise<WireDefinition | undefined> {
+  const live = await reader.getDefinition(workspaceId, environmentId, {
+    name: flag,
+    id: expected.id,
+  });
+  const isNow = (wire: WireDefinition): boolean =>
+    live !== undefined && sameJson(definitionFromWire(live), definitionFromWire(wire));
+  if (isNow(patched(expected, operations))) return live;
+  if (isNow(expected)) return undefined;
+  throw new FlaghoistError(
+    'UNREADABLE',
+    `the definition of flag ${JSON.stringify(flag)} is neither what it was nor what it should be`,
+  );
+}
+
+/** The contract does not show what a patch answers: a definition of the same place is taken, all else is not. */
+export function asDefinition(json: unknown, place: DefinitionTarget): WireDefinition | null {
+  try {
+    const found = shapes.definition(json);
+    const isSamePlace = found.environment.id === place.environmentId && found.name === place.flag;
+    return isSamePlace ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+export function isSameObject(found: WireFlag | WireSegment, wanted: NewObject): boolean {
+  return (
+    found.name === wanted.name &&
+    (found.description ?? '') === wanted.description &&
+    [found.trafficType.name, found.trafficType.id].includes(wanted.trafficType)
+  );
+}
+
+/** An activation of which no more is known than that it is there. */
+export function activation(environmentId: string, segment: string): WireSegmentInEnvironment {
+  const unknown = { id: '', name: '' };
+  return {
+    name: segment,
+    environment: { id: environmentId, name: environmentId },
+    trafficType: unknown,
+    creationTime: 0,
+  };
+}
+
+export function definitionPath({ workspaceId, environmentId, flag }: DefinitionTarget): string[] {
+  return ['splits', 'ws', workspaceId, flag, 'environments', environmentId];
+}
+
+export function assertFits({ length }: readonly unknown[]): void {
+  if (length > MAX_KEYS_PER_REQUEST) throw new Error(`bug: ${length} keys in one request`);
+}

@@ -1,0 +1,73 @@
+import { InvalidArgumentError } from 'commander';
+import { parseKey } from '../model/ref.js';
+
+/** Values of the command line: text in, value out, or what was expected. */
+
+export function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+export function collectObject(value: string, before: readonly string[]): readonly string[] {
+  const name = parseKey(value)?.name ?? '';
+  if (name === '' || name.includes('/')) {
+    throw new InvalidArgumentError('Expected KIND/NAME, for example flag/new-checkout.');
+  }
+  return [...before, value];
+}
+
+/** `NAME=VALUE`, collected; of a name that is given twice the last value counts. */
+export function collectPair(
+  value: string,
+  before: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const at = value.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Expected NAME=VALUE, for example country=ES.');
+  return { ...before, [value.slice(0, at)]: value.slice(at + 1) };
+}
+
+/** A whole number from 1 to 100. */
+export function place(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 100) {
+    throw new InvalidArgumentError('Expected a whole number from 1 to 100.');
+  }
+  return value;
+}
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `30s`, `5m`, `250ms`, `7d`; a bare number is seconds. In milliseconds. */
+export function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms === undefined) throw new InvalidArgumentError('Expected a duration such as 30s or 5m.');
+  return ms;
+}
+
+/** The same; undefined: it is none. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d+)(ms|s|m|h|d)?$/.exec(text);
+  return match ? Number(match[1]) * UNIT_MS[(match[2] ?? 's') as keyof typeof UNIT_MS] : undefined;
+}
+
+/** A day or a time of ISO 8601, or how long ago: `24h`, `7d`. Milliseconds since the epoch. */
+export function moment(text: string): number {
+  const ago = /[a-z]$/.test(text) ? parseDuration(text) : undefined;
+  const time = ago === undefined ? Date.parse(text) : Date.now() - ago;
+  if (/^(\d+[a-z]+|\d{4}-\d\d-\d\d.*)$/.test(text) && !Number.isNaN(time)) return time;
+  throw new InvalidArgumentError('Expected a time such as 2026-10-03T22:14Z, or 24h or 7d ago.');
+}
+
+export function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError('Expected a whole number from 1 on.');
+  return value;
+}
+
+export function port(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) {
+    throw new InvalidArgumentError('Expected a port from 0 to 65535.');
+  }
+  return value;
+}

@@ -1,0 +1,81 @@
+import { Argument } from 'commander';
+import type { DeclareCommand } from '../command.js';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+type Shell = (typeof SHELLS)[number];
+
+/** A command as a script offers it. */
+interface Offered {
+  readonly name: string;
+  readonly summary: string;
+}
+
+/** Declares `flaghoist completion`. */
+export const declareCompletion: DeclareCommand = (command, { terminal }) => {
+  command
+    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .addHelpText('after', '\nExample:\n  eval "$(flaghoist completion bash)"\n')
+    .action((shell: Shell) => {
+      const offered = (command.parent?.commands ?? []).map((each) => ({
+        name: each.name(),
+        summary: each.description(),
+      }));
+      terminal.stdout.write(SCRIPTS[shell](offered));
+    });
+};
+
+/**
+ * Scripts that know the commands, and ask the help of a command for its options when they are wanted: what is installed
+ * answers, so that a script does not grow old.
+ */
+const SCRIPTS: Readonly<Record<Shell, (offered: readonly Offered[]) => string>> = {
+  bash: (offered) => `# Completion of flaghoist for bash.
+_flaghoist() {
+  local word=\${COMP_WORDS[COMP_CWORD]}
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${offered.map(({ name }) => name).join(' ')} --help --version" -- "$word"))
+  elif [ "\${word#-}" != "$word" ]; then
+    COMPREPLY=($(compgen -W "$(flaghoist "\${COMP_WORDS[1]}" --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)" -- "$word"))
+  else
+    COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}
+complete -o filenames -F _flaghoist flaghoist
+`,
+  zsh: (offered) => `#compdef flaghoist
+# Completion of flaghoist for zsh.
+_flaghoist() {
+  local -a commands options
+  commands=(
+${offered.map(({ name, summary }) => `    ${quotedForZsh(`${name}:${summary}`)}\n`).join('')}  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+  elif [[ $words[CURRENT] == -* ]]; then
+    options=(\${(f)"$(flaghoist $words[2] --help 2>/dev/null | grep -oE -e '--[a-z][a-z-]*' | sort -u)"})
+    compadd -a options
+  else
+    _files
+  fi
+}
+compdef _flaghoist flaghoist
+`,
+  fish: (offered) => `# Completion of flaghoist for fish.
+${offered
+  .map(
+    ({ name, summary }) =>
+      `complete -c flaghoist -n __fish_use_subcommand -f -a ${name} -d ${quotedForFish(summary)}\n`,
+  )
+  .join(
+    '',
+  )}complete -c flaghoist -n 'not __fish_use_subcommand' -a '(flaghoist (commandline -opc)[2] --help 2>/dev/null | string match -rag -- "(--[a-z][a-z-]*)" | sort -u)'
+`,
+};
+
+function quotedForZsh(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function quotedForFish(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

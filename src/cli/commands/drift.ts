@@ -1,0 +1,183 @@
+import { join } from 'node:path';
+import { openRun, type Run } from '../../compose/run.js';
+import { operatorSettings } from '../../compose/settings.js';
+import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { localChanges } from '../../git/local-changes.js';
+import { plan } from '../../reconcile/reconcile.js';
+import { reportOf } from '../../reconcile/result.js';
+import { InvalidSpecsError, type Planned } from '../../reconcile/context.js';
+import { clean } from '../../report/sanitize.js';
+import { diagnosticsText } from '../../report/text/diagnostics.js';
+import { driftText } from '../../report/text/drift.js';
+import { writeResult } from '../../report/output.js';
+import { planDocument, type PlanDocument } from '../../report/json/plan.js';
+import { errorText } from '../../report/text/error.js';
+import { adoptDrift, type Adoption } from '../../import/adopt.js';
+import { driftOf, type Drift } from '../../import/drift.js';
+import { combinedExitCode } from '../exit-code.js';
+import type { DeclareCommand } from '../command.js';
+import {
+  commonOptions,
+  serviceOptions,
+  type CommonOptions,
+  type ServiceOptions,
+} from '../options.js';
+import { openScreen, type Screen, type Terminal } from '../terminal.js';
+
+interface DriftOptions extends CommonOptions, ServiceOptions {
+  /** Live values are written into the files of the working tree. */
+  readonly adopt?: boolean;
+  readonly allowOlder?: boolean;
+}
+
+/** Declares `flaghoist drift`. */
+export const declareDrift: DeclareCommand = (command, { terminal, done }) => {
+  command
+    .argument('[directory...]', 'config repositories', ['.'])
+    .option('--adopt', 'write the live values into the files; nothing is committed')
+    .option('--allow-older', 'compare with a HEAD that is older than what was applied');
+  commonOptions(serviceOptions(command)).action(
+    async (directories: string[], options: DriftOptions) => {
+      done(await showDrift(directories, options, terminal));
+    },
+  );
+};
+
+/**
+ * Shows what is live and not in git; with `adopt` writes it into the files. Nothing is sent, nothing committed. HEAD is
+ * compared, not the working tree, because HEAD is what a run applies.
+ *
+ * @returns 0 where nothing differs or everything was adopted, 2 where something is left; `combinedExitCode` says which
+ *   code of several directories wins.
+ */
+async function showDrift(
+  directories: readonly string[],
+  options: DriftOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  const results: DirectoryResult[] = [];
+  for (const directory of directories) {
+    // One after the other: they may share a service, a credential and a state.
+    results.push(await runDirectory(directory, options, terminal, screen));
+  }
+  if (options.format === 'json') {
+    const documents = results.map(({ document }) => document);
+    const all = documents.length === 1 ? documents[0] : documents;
+    await screen.result(`${JSON.stringify(all, null, 2)}\n`);
+  } else {
+    const parts = results.map(({ directory, text }) =>
+      results.length > 1 ? `${directory}:\n${text}` : text,
+    );
+    await screen.result(parts.join('\n'));
+  }
+  return combinedExitCode(results.map(({ exitCode }) => exitCode));
+}
+
+/** What came of one directory. */
+interface DirectoryResult {
+  readonly directory: string;
+  readonly exitCode: ExitCode;
+  readonly text: string;
+  /** What `--format json` prints: a plan, or in its place the error. */
+  readonly document: PlanDocument | object;
+}
+
+async function runDirectory(
+  directory: string,
+  options: DriftOptions,
+  terminal: Terminal,
+  screen: Screen,
+): Promise<DirectoryResult> {
+  try {
+    const onlyReads = { adopt: false, dryRun: true, committedOnly: true, lockTimeout: 0 };
+    const reading = { ...options, ...onlyReads, everyKey: true };
+    await using run = await openRun(directory, reading, {
+      settings: operatorSettings(terminal.environment),
+      signal: terminal.signal,
+      note: (text) => {
+        screen.note(text);
+      },
+      progress: screen.progress,
+    });
+    const planned = await plan(run.context).finally(() => {
+      screen.progress?.end();
+    });
+    const found = driftOf(planned.plan, planned.input.state, planned.input.policy.environments);
+    const adoption =
+      options.adopt === true ? await adopt(found, planned, run, terminal) : undefined;
+    const showKeys = options.showKeys === true;
+    const others = new Set([...found.unseen, ...found.differences.map(({ change }) => change.id)]);
+    const unchanged = planned.plan.unchanged.filter((id) => !others.has(id)).length;
+    const report = { ...found, unchanged, unseen: found.unseen.length };
+    const text = driftText(report, { ...screen, showKeys });
+    const open = adoption ? adoption.left.length : found.differences.length;
+    return {
+      directory,
+      exitCode: open > 0 ? EXIT.changes : EXIT.ok,
+      text: text + (adoption ? adoptionText(adoption) : ''),
+      document: planDocument(reportOf(planned, run), { showKeys }),
+    };
+  } catch (error) {
+    if (!(error instanceof FlaghoistError)) throw error;
+    return refused(directory, error, terminal, screen);
+  }
+}
+
+/**
+ * Writes the live values into files of the working tree, and into none of them where one has changes of its own.
+ *
+ * @throws FlaghoistError `OUTPUT`: a file that is to be written has changes that are not committed.
+ */
+async function adopt(
+  drift: Drift,
+  { input }: Planned,
+  { context: { source } }: Run,
+  { stdout }: Terminal,
+): Promise<Adoption> {
+  const adoption = await adoptDrift(drift.differences, input, source.tree);
+  const changed = await localChanges(source.checkout);
+  const mine = changed.filter((path) => adoption.files.has(path));
+  if (mine.length > 0) {
+    throw new FlaghoistError(
+      'OUTPUT',
+      `cannot write what is live into ${mine.join(', ')}: the working tree differs from HEAD there (commit it, or take it back)`,
+    );
+  }
+  for (const [path, text] of adoption.files) {
+    // In sequence, so that a failure leaves the later ones as they are.
+    await writeResult(text, { file: join(source.checkout.directory, path), stdout });
+  }
+  return adoption;
+}
+
+function adoptionText({ adopted, left, files }: Adoption): string {
+  const lines = [
+    ...adopted.map(({ id, paths }) => `Wrote ${clean(id)} into ${clean(paths.join(', '))}.`),
+    ...left.map(({ id, why }) => `Left ${clean(id)}: ${clean(why)}.`),
+    ...(files.size > 0 ? ['Nothing was committed: look at git diff, then commit.'] : []),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Prints why there is no comparison. Diagnostics of invalid specs are a result, and go where results go. */
+function refused(
+  directory: string,
+  error: FlaghoistError,
+  { stderr, signal }: Terminal,
+  { color }: Screen,
+): DirectoryResult {
+  stderr.write(errorText(error));
+  const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : [];
+  const interrupted = signal.reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
+  return {
+    directory,
+    exitCode: signal.aborted ? interrupted : error.exitCode,
+    text: diagnostics.length === 0 ? '' : diagnosticsText(diagnostics, { color }),
+    document: {
+      formatVersion: 1,
+      error: { code: error.code, message: error.message },
+      ...(diagnostics.length > 0 && { diagnostics }),
+    },
+  };
+}

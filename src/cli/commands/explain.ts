@@ -1,0 +1,192 @@
+import { FlaghoistError, EXIT, type ExitCode } from '../../errors.js';
+import { newestCommits } from '../../git/log.js';
+import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
+import { evaluate, type Answer, type Situation } from '../../plan/impact/evaluate.js';
+import { quoted } from '../../report/sanitize.js';
+import {
+  explainText,
+  type ExplainedAnswer,
+  type ExplainedDefinition,
+  type ExplainedFlag,
+  type ExplainedRule,
+} from '../../report/text/explain.js';
+import { didYouMean } from '../../specs/parse/suggest.js';
+import { collect, collectObject, collectPair, place } from '../arguments.js';
+import type { DeclareCommand } from '../command.js';
+import { commonOptions, type CommonOptions } from '../options.js';
+import { readRightSpecs, type RightSpecs } from '../right-specs.js';
+import { openScreen, type Terminal } from '../terminal.js';
+
+/** Which environments, and whom it is asked about; absent: nobody. */
+interface ExplainOptions extends CommonOptions {
+  readonly environment: readonly string[];
+  readonly key?: string;
+  readonly segment: readonly string[];
+  readonly attribute?: Readonly<Record<string, string>>;
+  readonly at?: number;
+}
+
+/** Declares `flaghoist explain`. */
+export const declareExplain: DeclareCommand = (command, { terminal, done }) => {
+  command
+    .argument('<object>', 'the flag: flag/NAME', (text: string) => collectObject(text, [])[0])
+    .argument('[directory]', 'config repository', '.')
+    .option('--environment <name>', 'only this environment (repeatable)', collect, [])
+    .option('--key <key>', 'what this key gets')
+    .option('--segment <name>', 'what a key of this segment gets (repeatable)', collect, [])
+    .option('--attribute <name=value>', 'what a key with it gets (repeatable)', collectPair)
+    .option('--at <bucket>', 'take the key to fall into this bucket, 1 to 100', place)
+    .addHelpText(
+      'after',
+      '\nExample:\n  flaghoist explain flag/new-checkout --environment production --attribute country=ES\n',
+    );
+  commonOptions(command).action(
+    async (object: string, directory: string, options: ExplainOptions) => {
+      done(await explain(object, directory, options, terminal));
+    },
+  );
+};
+
+/** The newest commits that are shown. */
+const MOST_COMMITS = 5;
+
+/**
+ * Prints what the specs on disk say of a flag, and what somebody gets of it. The service is not asked.
+ *
+ * @returns 0.
+ * @throws FlaghoistError `SPECS_INVALID`; `USAGE`: there is no such flag or environment, or the object is none.
+ */
+async function explain(
+  object: string,
+  directory: string,
+  options: ExplainOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  const specs = await readRightSpecs(directory, screen);
+  const flag = flagOf(object, specs);
+  const explained = await explainedFlag(flag, specs, options);
+  const { color, width } = screen;
+  const showKeys = options.showKeys === true;
+  await screen.result(
+    options.format === 'json'
+      ? `${JSON.stringify({ formatVersion: 1, ...explained }, null, 2)}\n`
+      : explainText(explained, { color, width, showKeys }),
+  );
+  return EXIT.ok;
+}
+
+function flagOf(object: string, { desired }: RightSpecs): DesiredFlag {
+  const name = object.slice(object.indexOf('/') + 1);
+  if (!object.startsWith('flag/')) {
+    throw usage(object, 'only flags are explained, as flag/NAME');
+  }
+  const flag = desired.flags.get(name);
+  if (flag) return flag;
+  throw usage(object, `no flag is declared so${didYouMean(name, desired.flags.keys())}`);
+}
+
+async function explainedFlag(
+  flag: DesiredFlag,
+  specs: RightSpecs,
+  options: ExplainOptions,
+): Promise<ExplainedFlag> {
+  const { name, location, fields, environments } = flag;
+  const unknown = options.environment.find((each) => !environments.has(each));
+  if (unknown !== undefined) {
+    const why = `it is not declared for environment ${quoted(unknown)}${didYouMean(unknown, environments.keys())}`;
+    throw usage(`flag/${name}`, why);
+  }
+  const shown = [...environments].filter(
+    ([each]) => options.environment.length === 0 || options.environment.includes(each),
+  );
+  const files = new Set([location.file, ...shown.map(([, each]) => each.location.file)]);
+  const owner = specs.parts.specs.flags.get(name)?.spec.owner;
+  return {
+    name,
+    location,
+    ...(fields.description !== undefined && { description: fields.description }),
+    ...(owner !== undefined && { owner }),
+    environments: shown.map(([environment, definition]) =>
+      explainedDefinition({ name, environment, definition }, specs, options),
+    ),
+    commits: await newestCommits(specs.checkout, [...files], MOST_COMMITS),
+  };
+}
+
+function explainedDefinition(
+  {
+    name,
+    environment,
+    definition,
+  }: { name: string; environment: string; definition: DesiredDefinition },
+  specs: RightSpecs,
+  options: ExplainOptions,
+): ExplainedDefinition {
+  const { creation, location } = definition;
+  const situation = situationOf(options);
+  const answer = evaluate(specs.desired, { flag: name, environment }, situation ?? {});
+  return {
+    environment,
+    location,
+    killed: answer?.killed ?? creation.killed,
+    defaultTreatment: creation.defaultTreatment,
+    trafficAllocation: creation.trafficAllocation,
+    targets: creation.targets,
+    rules: rulesOf(name, environment, definition, specs),
+    defaultRule: creation.defaultRule,
+    ...(answer && situation && { answer: explainedAnswer(answer) }),
+  };
+}
+
+/** Undefined: it was asked about nobody. */
+function situationOf({ key, segment, attribute, at }: ExplainOptions): Situation | undefined {
+  const situation: Situation = {
+    ...(key !== undefined && { key }),
+    ...(segment.length > 0 && { segments: segment }),
+    ...(attribute && { attributes: attribute }),
+    ...(at !== undefined && { at }),
+  };
+  return Object.keys(situation).length === 0 ? undefined : situation;
+}
+
+/** The rules with their names, and where each of them stands. */
+function rulesOf(
+  name: string,
+  environment: string,
+  { creation, ruleNames, location }: DesiredDefinition,
+  { parts }: RightSpecs,
+): ExplainedRule[] {
+  const written = parts.flags.find((each) => each.name === name)?.environments.get(environment);
+  return creation.rules.map((rule, position) => {
+    const { file, path } = written?.rules ?? {};
+    const ruleName = ruleNames[position];
+    return {
+      ...rule,
+      ...(ruleName !== undefined && { name: ruleName }),
+      location: file && path ? file.location([...path, position]) : location,
+    };
+  });
+}
+
+function explainedAnswer(answer: Answer): ExplainedAnswer {
+  const shares = [...answer.shares]
+    .toSorted(([, a], [, b]) => b.most - a.most)
+    .map(([treatment, { least, most }]) => ({ treatment, atLeast: least, atMost: most }));
+  return { shares, by: decider(answer), untold: answer.isCertain ? [] : answer.untold };
+}
+
+/** What decides; several rules where it is not told which of them the key meets. */
+function decider({ killed, isTarget, rules }: Answer): string {
+  if (killed) return 'killed';
+  if (isTarget) return 'target';
+  const met = rules.indexOf(true);
+  const perhaps = rules.flatMap((each, position) =>
+    each === null && (met === -1 || position < met) ? [`rule ${position + 1}`] : [],
+  );
+  return [...perhaps, met === -1 ? 'default rule' : `rule ${met + 1}`].join(' or ');
+}
+
+function usage(object: string, why: string): FlaghoistError {
+  return new FlaghoistError('USAGE', `cannot explain ${quoted(object)}: ${why}`);
+}

@@ -1,0 +1,101 @@
+import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { linesWithName } from '../../git/search.js';
+import { clean, quoted } from '../../report/sanitize.js';
+import { didYouMean } from '../../specs/parse/suggest.js';
+import { usagesOf } from '../../specs/usage.js';
+import { collect, collectObject } from '../arguments.js';
+import type { DeclareCommand } from '../command.js';
+import { commonOptions, type CommonOptions } from '../options.js';
+import { readRightSpecs, type RightSpecs } from '../right-specs.js';
+import { openScreen, type Terminal } from '../terminal.js';
+
+interface FindUsageOptions extends CommonOptions {
+  /** Directories of code, in the order of the command line. */
+  readonly code: readonly string[];
+}
+
+/** Declares `flaghoist find-usage`. */
+export const declareFindUsage: DeclareCommand = (command, { terminal, done }) => {
+  command
+    .argument('<object>', 'flag/NAME or segment/NAME', (text: string) => collectObject(text, [])[0])
+    .argument('[directory]', 'config repository', '.')
+    .option('--code <directory>', 'search this checkout of code too (repeatable)', collect, [])
+    .addHelpText('after', '\nExample:\n  flaghoist find-usage flag/new-checkout --code ../shop\n');
+  commonOptions(command).action(
+    async (object: string, directory: string, options: FindUsageOptions) => {
+      done(await findUsage(object, directory, options, terminal));
+    },
+  );
+};
+
+/** A place that names the object. */
+interface Found {
+  /** The directory of code; absent: the specs. */
+  readonly code?: string;
+  readonly file: string;
+  readonly line: number;
+  /** What names it in the specs, or the line of code. */
+  readonly text: string;
+}
+
+/**
+ * Prints every place that names a flag or a segment: in the specs on disk, and as a name by itself in the code of the
+ * directories that the operator names.
+ *
+ * @returns 0, also where nothing names it.
+ * @throws FlaghoistError `SPECS_INVALID`; `USAGE`: nothing of the name is declared; `GIT`: a directory of code is in no
+ *   repository.
+ */
+async function findUsage(
+  object: string,
+  directory: string,
+  options: FindUsageOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  const specs = await readRightSpecs(directory, screen);
+  const wanted = objectOf(object, specs);
+  const found: Found[] = usagesOf(wanted, specs.parts).map(({ location, by }) => ({
+    file: location.file,
+    line: location.line,
+    text: by,
+  }));
+  for (const code of options.code) {
+    const lines = await linesWithName(code, wanted.name);
+    found.push(...lines.map((line) => ({ code, ...line, text: line.text.trim() })));
+  }
+  await screen.result(
+    options.format === 'json'
+      ? `${JSON.stringify({ formatVersion: 1, object, searched: options.code, usages: found }, null, 2)}\n`
+      : asText(object, found, options.code),
+  );
+  return EXIT.ok;
+}
+
+function objectOf(object: string, { desired, parts }: RightSpecs): Parameters<typeof usagesOf>[0] {
+  const name = object.slice(object.indexOf('/') + 1);
+  const kind = (['flag', 'segment'] as const).find((each) => object.startsWith(`${each}/`));
+  const fail = (why: string): FlaghoistError =>
+    new FlaghoistError('USAGE', `cannot find usages of ${quoted(object)}: ${why}`);
+  if (kind === undefined) throw fail('only flags and segments are named elsewhere');
+  const { references } = desired.config;
+  const names =
+    kind === 'flag'
+      ? [...desired.flags.keys(), ...references.flags, ...parts.kills.map(({ flag }) => flag)]
+      : [...desired.segments.keys(), ...references.segments];
+  if (names.includes(name)) return { kind, name };
+  throw fail(`no such ${kind} is declared here or in references${didYouMean(name, names)}`);
+}
+
+/** Long lines of code are cut: the place matters. */
+const MOST_TEXT = 120;
+
+function asText(object: string, found: readonly Found[], code: readonly string[]): string {
+  const searched = ['the specs', ...code.map((each) => quoted(each))].join(', ');
+  if (found.length === 0) return `nothing names ${clean(object)} in ${searched}\n`;
+  const lines = found.map(({ code: from, file, line, text }) => {
+    const path = from === undefined ? file : `${from.replace(/\/$/, '')}/${file}`;
+    return `${clean(path)}:${line}  ${clean(text.slice(0, MOST_TEXT))}\n`;
+  });
+  return `${lines.join('')}${found.length} ${found.length === 1 ? 'place' : 'places'} in ${searched}\n`;
+}

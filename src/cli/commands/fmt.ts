@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { EXIT, type ExitCode } from '../../errors.js';
+import { directoryTree } from '../../git/directory-tree.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import { writeResult } from '../../report/output.js';
+import { clean } from '../../report/sanitize.js';
+import { diagnosticsText } from '../../report/text/diagnostics.js';
+import { formattedKeys, formattedSpec } from '../../specs/edit/format.js';
+import { loadFiles } from '../../specs/parse/load-files.js';
+import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
+import { combinedExitCode } from '../exit-code.js';
+import type { DeclareCommand } from '../command.js';
+import { configDirectoryOf, isNamed } from '../config-directory.js';
+import { commonOptions, type CommonOptions } from '../options.js';
+import { openScreen, type Screen, type Terminal } from '../terminal.js';
+
+interface FmtOptions extends CommonOptions {
+  readonly check?: boolean;
+}
+
+/** Declares `flaghoist fmt`. */
+export const declareFmt: DeclareCommand = (command, { terminal, done }) => {
+  command
+    .argument('[directory...]', 'config repositories, or files and folders of them', ['.'])
+    .option('--check', 'write nothing; exit 2 where a file would change');
+  commonOptions(command).action(async (directories: string[], options: FmtOptions) => {
+    done(await format(directories, options, terminal));
+  });
+};
+
+/** What became of one directory. */
+interface Formatted {
+  readonly exitCode: ExitCode;
+  /** Files that were changed or, with `--check`, would be; relative to the directory. */
+  readonly changed: readonly string[];
+}
+
+/**
+ * Formats the specs of config repositories where they lie on disk. A file that is no valid spec is left as it is, and what
+ * is wrong with it is said. Of a config repository nothing beside the file or folder that was named is touched. May be repeated: the second time nothing changes.
+ *
+ * @returns 3 where a file is wrong; with `--check` 2 where one would change; 0 otherwise.
+ */
+async function format(
+  directories: readonly string[],
+  options: FmtOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  const results: Formatted[] = [];
+  for (const directory of directories) {
+    results.push(await formatDirectory(directory, options, { screen, terminal }));
+  }
+  const changed = directories.map((directory, at) => ({
+    directory,
+    changed: results[at]?.changed ?? [],
+  }));
+  await screen.result(
+    options.format === 'json'
+      ? `${JSON.stringify({ formatVersion: 1, directories: changed }, null, 2)}\n`
+      : changed.flatMap((each) => each.changed.map((path) => `${clean(path)}\n`)).join(''),
+  );
+  return combinedExitCode(results.map(({ exitCode }) => exitCode));
+}
+
+async function formatDirectory(
+  path: string,
+  { check = false }: FmtOptions,
+  { screen, terminal }: { screen: Screen; terminal: Terminal },
+): Promise<Formatted> {
+  const named = await configDirectoryOf(path);
+  const { directory } = named;
+  const loaded = await loadFiles(await directoryTree(directory));
+  const diagnostics = loaded.diagnostics.filter(({ location }) => isNamed(location.file, named));
+  noteErrors(diagnostics, screen);
+  const changed: string[] = [];
+  for (const [kind, ofKind] of loaded.files) {
+    for (const file of ofKind.filter((each) => isNamed(each.path, named))) {
+      const { text } = file.parsed.source;
+      const formatted = formattedText(kind, file);
+      if (formatted === text) continue;
+      changed.push(file.path);
+      if (check) continue;
+      await writeResult(formatted, { file: join(directory, file.path), stdout: terminal.stdout });
+    }
+  }
+  const isWrong = diagnostics.some(({ severity }) => severity === 'error');
+  const exitCode = isWrong
+    ? EXIT.invalidSpecs
+    : check && changed.length > 0
+      ? EXIT.changes
+      : EXIT.ok;
+  return { exitCode, changed: changed.sort() };
+}
+
+/** Only errors: what else a file may be told is no matter of its form. */
+function noteErrors(diagnostics: readonly Diagnostic[], screen: Screen): void {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  if (errors.length === 0) return;
+  screen.note(diagnosticsText(errors, { color: false }).trimEnd());
+}
+
+/** The text as it stands where the file is wrong, or of a kind that has no other form. */
+function formattedText(kind: FileKind, { valid, parsed }: SpecFile): string {
+  const { text } = parsed.source;
+  if (!valid || kind === 'identities-csv') return text;
+  return kind === 'keys' ? formattedKeys(text) : formattedSpec(kind, text);
+}

@@ -1,0 +1,118 @@
+import { FlaghoistError, type ExitCode } from '../../errors.js';
+import type { LoggedApply, LoggedChange } from '../../state/run-log.js';
+import { quoted } from '../../report/sanitize.js';
+import { historyText, type HistoryRow } from '../../report/text/state.js';
+import { moment, positive } from '../arguments.js';
+import type { DeclareCommand } from '../command.js';
+import { commonOptions, serviceOptions } from '../options.js';
+import { withState, type StateOptions } from '../state-session.js';
+import type { Terminal } from '../terminal.js';
+
+const OBJECT = /^(flag|segment)\/([^/@]+)$/;
+
+/** Declares `flaghoist history`. */
+export const declareHistory: DeclareCommand = (command, { terminal, done }) => {
+  command
+    // Which of the two a single argument is, its form says; commander cannot tell.
+    .usage('[options] [object] [directory]')
+    .argument('[object-or-directory...]', 'KIND/NAME to see only its own; config repository');
+  command
+    .option('-n, --max-count <number>', 'the newest so many', positive)
+    .option('--since <time>', 'nothing older: a day or time (ISO 8601), or 24h, 7d', moment);
+  commonOptions(serviceOptions(command)).action(async (args: string[], options: HistoryOptions) => {
+    done(await showHistory(args, options, terminal));
+  });
+};
+
+interface HistoryOptions extends StateOptions {
+  readonly maxCount?: number;
+  /** Milliseconds since the epoch. */
+  readonly since?: number;
+}
+
+/**
+ * Prints what was written, newest first: runs, and kills and restores that were sent outside of them. Where nothing is remembered the list is empty, and that is no error.
+ *
+ * @param args an object, a directory, or both in this order.
+ * @returns 0.
+ * @throws FlaghoistError `USAGE`: the arguments are neither.
+ */
+async function showHistory(
+  args: readonly string[],
+  options: HistoryOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { since = 0, maxCount = Infinity } = options;
+  const { object, directory } = parseArguments(args);
+  return withState(directory, options, terminal, async (opened) => {
+    const applies = (await opened?.home.history(object)) ?? [];
+    const rows = withoutBeginnings(applies)
+      .filter(({ timeMs }) => timeMs >= since)
+      .map((apply) => historyRow(apply, object))
+      .filter(({ changes }) => object === null || changes.length > 0)
+      .slice(0, maxCount);
+    const json = `${JSON.stringify({ formatVersion: 1, applies: rows }, null, 2)}\n`;
+    return options.format === 'json' ? json : historyText(rows, { isDetailed: object !== null });
+  });
+}
+
+/** An object of which the history is shown. */
+interface Named {
+  readonly kind: string;
+  readonly name: string;
+}
+
+function parseArguments(args: readonly string[]): { object: Named | null; directory: string } {
+  const [first, second, ...rest] = args;
+  if (rest.length > 0) throw new FlaghoistError('USAGE', 'cannot read history: too many arguments');
+  const [, kind, name] = OBJECT.exec(first ?? '') ?? [];
+  if (kind !== undefined && name !== undefined) {
+    return { object: { kind, name }, directory: second ?? '.' };
+  }
+  if (second === undefined) return { object: null, directory: first ?? '.' };
+  throw new FlaghoistError(
+    'USAGE',
+    `cannot read the history of ${quoted(first ?? '')}: expected KIND/NAME, for example flag/new-checkout`,
+  );
+}
+
+/** A run writes down what it is about to do, and then what became of it: the first is news only where it is all there is. */
+function withoutBeginnings(applies: readonly LoggedApply[]): LoggedApply[] {
+  return applies.filter((apply, index) => {
+    const planned = new Set(
+      apply.changes.flatMap(({ outcome, id }) => (outcome === 'planned' ? [id] : [])),
+    );
+    const isTold = ({ head, changes }: LoggedApply): boolean =>
+      head === apply.head &&
+      changes.some(({ outcome, id }) => outcome !== 'planned' && planned.has(id));
+    return planned.size === 0 || !applies.slice(0, index).some(isTold);
+  });
+}
+
+/**
+ * Whether the change reached the service, or may have: a run that was killed did not say what became of what it began.
+ * Older versions told the comment of nothing.
+ */
+function mayBeWritten({ outcome, written }: LoggedChange): boolean {
+  return outcome === 'applied' || outcome === 'planned' || written !== undefined;
+}
+
+/**
+ * Counts only the changes that are shown. Where one object was asked for, those are what was written of it, in all
+ * environments.
+ */
+function historyRow(
+  { timeMs, head, subject, changes, more }: LoggedApply,
+  object: Named | null,
+): HistoryRow {
+  const key = object && `${object.kind}/${object.name}`;
+  const isMeant = (change: LoggedChange): boolean =>
+    key === null ||
+    ((change.id === key || change.id.startsWith(`${key}@`)) && mayBeWritten(change));
+  const shown = changes
+    .filter(isMeant)
+    .map(({ written, ...change }): HistoryRow['changes'][number] => ({ ...change, ...written }));
+  const counts: Record<string, number> = {};
+  for (const { outcome } of shown) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return { time: new Date(timeMs).toISOString(), head, subject, counts, changes: shown, more };
+}

@@ -1,0 +1,223 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { EXIT, FlaghoistError, messageOf, type ExitCode } from '../../errors.js';
+import { clean, quoted } from '../../report/sanitize.js';
+import { schemaOf, SPEC_SCHEMA_NAMES } from '../../specs/parse/schemas.js';
+import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
+import { collect } from '../arguments.js';
+import type { DeclareCommand } from '../command.js';
+import { nearestWith } from '../config-directory.js';
+import { commonOptions, type CommonOptions } from '../options.js';
+import { openScreen, type Terminal } from '../terminal.js';
+
+interface InitOptions extends CommonOptions {
+  readonly workspace: string;
+  /** Names in the order of application; empty: `staging` and `production`. */
+  readonly environment: readonly string[];
+  readonly trafficType: string;
+  /** False where the command line has `--no-workflows`; commander makes it true otherwise. */
+  readonly workflows: boolean;
+}
+
+/** Declares `flaghoist init`. */
+export const declareInit: DeclareCommand = (command, { terminal, done }) => {
+  command
+    .argument('[directory]', 'where the config repository is to be', '.')
+    .option('--workspace <name>', 'name or id of the workspace', 'Default')
+    .option(
+      '--environment <name>',
+      'an environment, the most protected last (repeatable; default: staging, production)',
+      collect,
+      [],
+    )
+    .option('--traffic-type <name>', 'whom flags are split by', 'user')
+    .option('--no-workflows', 'without the workflows of GitHub for review, apply and drift');
+  commonOptions(command).action(async (directory: string, options: InitOptions) => {
+    done(await init(directory, options, terminal));
+  });
+};
+
+/**
+ * Writes a config repository to begin with: a config, one flag with its spec test, an empty break-glass list, the schemas
+ * for editors, what git and a forge want to know, and workflows at the top of a repository, where alone GitHub reads them.
+ * Files that are there stay as they are, so it may be repeated. Nothing is committed, and no service is asked.
+ *
+ * @returns 0.
+ * @throws FlaghoistError `OUTPUT`: a file cannot be written; those before it are. `USAGE`: a name of an environment is a path.
+ */
+async function init(
+  directory: string,
+  options: InitOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  const environments =
+    options.environment.length === 0 ? ['staging', 'production'] : options.environment;
+  const unfit = environments.find((name) => name === '' || /[/\\]|^\./.test(name));
+  if (unfit !== undefined) {
+    const why = 'a file is named like it, so it is neither empty nor a path';
+    throw new FlaghoistError('USAGE', `cannot use environment ${quoted(unfit)}: ${why}`);
+  }
+  const results: { readonly path: string; readonly written: boolean }[] = [];
+  const top = await nearestWith('.git', directory);
+  const isAtTop = top === null || top === resolve(directory);
+  const workflows = options.workflows && isAtTop ? await workflowFiles() : [];
+  if (options.workflows && !isAtTop) {
+    const why = 'GitHub reads them at the top of a repository alone, and calls of "." there';
+    screen.note(`no workflows are written: ${why} would not find this directory`);
+  }
+  for (const [path, text] of [...starterFiles({ ...options, environments }), ...workflows]) {
+    results.push({ path, written: await writeNew(join(directory, path), text) });
+  }
+  await screen.result(
+    options.format === 'json'
+      ? `${JSON.stringify({ formatVersion: 1, directory, files: results }, null, 2)}\n`
+      : asText(directory, results),
+  );
+  return EXIT.ok;
+}
+
+/** Whether the file was written; false: there is one already. */
+async function writeNew(path: string, text: string): Promise<boolean> {
+  const fail = (error: unknown): FlaghoistError =>
+    new FlaghoistError('OUTPUT', `cannot write ${quoted(path)}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  await mkdir(dirname(path), { recursive: true }).catch((error: unknown) => {
+    throw fail(error);
+  });
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw fail(error);
+  }
+}
+
+/** Path → text: the workflows that the documents show, as they come with this package. */
+async function workflowFiles(): Promise<[path: string, text: string][]> {
+  const folder = new URL('../../../docs/workflows/', import.meta.url);
+  const names = (await readdir(folder)).filter((name) => name.startsWith('github-')).sort();
+  return Promise.all(
+    names.map(async (name): Promise<[string, string]> => {
+      const path = `.github/workflows/${name.replace('github-', 'flaghoist-')}`;
+      return [path, await readFile(new URL(name, folder), 'utf8')];
+    }),
+  );
+}
+
+function asText(
+  directory: string,
+  results: readonly { readonly path: string; readonly written: boolean }[],
+): string {
+  const lines = results.map(({ path, written }) => {
+    return `${written ? 'wrote' : 'kept '} ${clean(path)}\n`;
+  });
+  // A path with spaces is one word in a shell only where it is quoted.
+  const place = directory === '.' ? '' : ` ${quoted(directory)}`;
+  return `${lines.join('')}
+Next:
+  flaghoist validate${place}
+  flaghoist test${place}
+  flaghoist plan --embedded${place}
+${results.some(({ path }) => path.startsWith('.github/')) ? WORKFLOW_NEEDS : ''}`;
+}
+
+const WORKFLOW_NEEDS = `
+The workflows need the variable FLAGHOIST_URL and the secret FLAGHOIST_API_KEY of the repository on GitHub.
+`;
+
+interface Starter {
+  readonly workspace: string;
+  readonly environments: readonly string[];
+  readonly trafficType: string;
+}
+
+/** The line by which an editor finds a schema, from a file that lies so many folders below the top. */
+function header(name: string, folders: number): string {
+  return `# yaml-language-server: $schema=${'../'.repeat(folders)}schemas/${name}.schema.json\n`;
+}
+
+/** Path → text. The last environment is the protected one: only there the example is off for most. */
+function starterFiles({ workspace, environments, trafficType }: Starter): Map<string, string> {
+  const last = environments.at(-1) ?? '';
+  const files = new Map([
+    [
+      'flaghoist.yaml',
+      `${header('config', 0)}${configText({ workspace, environments, trafficType })}`,
+    ],
+    ['flags/example-banner.yaml', `${header('flag', 1)}${exampleText(environments)}`],
+    [
+      'tests/example-banner.test.yaml',
+      `${header('spec-test', 1)}${yamlText(
+        mapping(
+          ['tests', 'example-banner'],
+          [
+            'cases',
+            [
+              mapping(
+                ['name', 'one in ten sees the banner'],
+                ['environment', last],
+                ['expect', mapping(['on', 10], ['off', 90])],
+              ),
+            ],
+          ],
+        ),
+      )}`,
+    ],
+    [`kills/${last}.yaml`, `${header('kills', 1)}${KILLS}`],
+    ['.gitattributes', GIT_ATTRIBUTES],
+    ['CODEOWNERS', CODE_OWNERS],
+  ]);
+  for (const name of SPEC_SCHEMA_NAMES) {
+    files.set(`schemas/${name}.schema.json`, `${JSON.stringify(schemaOf(name), null, 2)}\n`);
+  }
+  return files;
+}
+
+function configText({ workspace, environments, trafficType }: Starter): string {
+  const blocks = environments.map((name, at) => {
+    const isLast = at === environments.length - 1;
+    return [name, isLast ? mapping(['protected', true]) : mapping()] as const;
+  });
+  return yamlText(
+    mapping(
+      ['workspace', workspace],
+      ['environments', mapping(...blocks)],
+      ['defaults', mapping(['trafficType', trafficType])],
+    ),
+  );
+}
+
+function exampleText(environments: readonly string[]): string {
+  const blocks = environments.map((name, at) => {
+    const isLast = at === environments.length - 1;
+    const defaultRule = isLast ? mapping(['on', 10], ['off', 'rest']) : 'on';
+    return [name, mapping(['defaultRule', defaultRule])] as const;
+  });
+  return yamlText(
+    mapping(
+      ['flag', 'example-banner'],
+      ['description', 'An example: replace it by a flag of your own.'],
+      ['owner', 'your-team'],
+      ['treatments', mapping(['on', 'The banner is shown'], ['off', 'No banner'])],
+      ['defaultTreatment', 'off'],
+      ['environments', mapping(...blocks)],
+    ),
+  );
+}
+
+const KILLS = `# The break-glass list. An entry stops a flag at once:
+#   example-banner: { reason: INC-1, by: ana }
+kills: {}
+`;
+
+const GIT_ATTRIBUTES = `# Two people may add keys at the same time; flaghoist fmt sorts them afterwards.
+*.keys merge=union
+`;
+
+const CODE_OWNERS = `# Who has to agree to which change. Take the sign off a line, and put your teams in:
+# /kills/          @your-org/on-call
+# /flaghoist.yaml  @your-org/platform
+`;

@@ -1,0 +1,136 @@
+import { messageOf, EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { operatorSettings } from '../../compose/settings.js';
+import { openRun } from '../../compose/run.js';
+import { FLAG_NAME } from '../../model/names.js';
+import { clean } from '../../report/sanitize.js';
+import { errorText } from '../../report/text/error.js';
+import { actLive, type LiveAct, commitCommands, prepareList } from '../../kill/now.js';
+import { recordAct } from '../../reconcile/record.js';
+import type { DeclareCommand } from '../command.js';
+import {
+  commonOptions,
+  placeOptions,
+  timeoutOption,
+  type CommonOptions,
+  type ConnectionOptions,
+} from '../options.js';
+import { openScreen, type Terminal } from '../terminal.js';
+
+interface KillOptions extends CommonOptions, ConnectionOptions {
+  /** As flaghoist.yaml names it. */
+  readonly environment: string;
+  readonly reason?: string;
+}
+
+/** Declares `flaghoist kill` and `flaghoist restore`: the name of the command says which of the two it is. */
+export const declareKill: DeclareCommand = (command, { terminal, done }) => {
+  const isKill = command.name() === 'kill';
+  command
+    .argument('<flag>', 'name of the flag, of this repository or not')
+    .argument('[directory]', 'config repository', '.')
+    .requiredOption('--environment <name>', 'where, as flaghoist.yaml names it')
+    .option('--reason <text>', 'why; goes into the service’s log and into the commit');
+  commonOptions(timeoutOption(placeOptions(command))).action(
+    async (flag: string, directory: string, options: KillOptions) => {
+      done(await killOrRestore({ flag, directory, isKill }, options, terminal));
+    },
+  );
+};
+
+interface KillRequest {
+  readonly flag: string;
+  readonly directory: string;
+  /** False: the kill is taken back. */
+  readonly isKill: boolean;
+}
+
+/**
+ * Kills or restores a flag on the service at once, and prepares the commit that makes git agree. The lock of the
+ * state is not taken, since an emergency does not wait for a run. May be repeated: a flag that is killed already stays so.
+ *
+ * @returns 0, or the code of the error that was printed.
+ */
+async function killOrRestore(
+  request: KillRequest,
+  options: KillOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  try {
+    if (!FLAG_NAME.test(request.flag)) {
+      throw new FlaghoistError('USAGE', `cannot act on "${request.flag}": that is no flag name`);
+    }
+    await using run = await openRun(
+      request.directory,
+      { ...options, environment: [], only: [], allowDirty: true, lockTimeout: 0 },
+      {
+        settings: operatorSettings(terminal.environment),
+        signal: terminal.signal,
+        note: (text) => {
+          screen.note(text);
+        },
+      },
+    );
+    const done = await actLive(run.context, run.openWriter, {
+      ...request,
+      environment: options.environment,
+      reason: options.reason,
+    });
+    await screen.result(await resultText(request, done, options));
+    // Last: whoever acts in an emergency hears of the service before git is asked for anything.
+    const { place, environmentName, sent } = done;
+    if (sent) {
+      const { flag, isKill } = request;
+      const act = { flag, environment: environmentName, isKill, note: sent };
+      await recordAct(run.context, place, act);
+    }
+    return EXIT.ok;
+  } catch (error) {
+    if (!(error instanceof FlaghoistError)) throw error;
+    terminal.stderr.write(errorText(error));
+    return error.exitCode;
+  }
+}
+
+/**
+ * Prepares the entry in the list of kills and says what is left to do. The service was changed by then: a list that
+ * cannot be written is told, and is no failure of the command.
+ */
+async function resultText(
+  { flag, isKill }: KillRequest,
+  act: LiveAct,
+  { format, environment }: KillOptions,
+): Promise<string> {
+  const { directory, reason, sent, orderedAt } = act;
+  const wasDone = sent === null;
+  const since = `${new Date().toISOString().slice(0, 19)}Z`;
+  const list = await prepareList({
+    directory,
+    environment,
+    flag,
+    entry: isKill ? { reason, since } : null,
+  }).catch((error: unknown) => ({ path: null, why: messageOf(error) }));
+  const commands =
+    list.path === null ? [] : commitCommands(directory, list.path, act.title, reason);
+  const places = isKill ? [] : orderedAt.map(({ file, line }) => `${file}:${line}`);
+  if (format === 'json') {
+    const document = { flag, environment, killed: isKill, changed: !wasDone };
+    return `${JSON.stringify({ ...document, file: list.path, orderedAt: places, commands }, null, 2)}\n`;
+  }
+  const state = isKill ? 'killed' : 'restored';
+  const lines = [
+    `${clean(flag)} ${wasDone ? `was ${state} already` : `is ${state}`} in ${clean(environment)}.`,
+    ...places.map(
+      (place) => `${clean(place)} says \`killed: true\`: change it to \`killed: false\`.`,
+    ),
+    ...('why' in list ? [`The list was not changed: ${clean(list.why)}.`] : []),
+    ...(commands.length > 0
+      ? [
+          `${clean(list.path ?? '')} is ready; make git agree:`,
+          ...commands.map((each) => `  ${each}`),
+        ]
+      : []),
+    ...(isKill ? [] : ['Until git agrees, a run that finds the kill ordered sends it again.']),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,295 @@
+import { openRun, type Run } from '../../compose/run.js';
+import { operatorSettings } from '../../compose/settings.js';
+import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { pendingWithheld } from '../../plan/plan.js';
+import { diagnosticsText } from '../../report/text/diagnostics.js';
+import { failureMarkdown } from '../../report/markdown/failure.js';
+import { planMarkdown } from '../../report/markdown/plan.js';
+import { planDocument, type PlanDocument } from '../../report/json/plan.js';
+import { planSummary, planText, type TextOptions } from '../../report/text/plan.js';
+import type { PlanReport } from '../../report/plan-report.js';
+import type { ReviewedPlan } from '../../report/json/reviewed-plan.js';
+import { errorText } from '../../report/text/error.js';
+import type { ApplyOptions } from '../../reconcile/apply.js';
+import { plan, reconcile } from '../../reconcile/reconcile.js';
+import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/reviewed.js';
+import { exitCodeOf, exitCodeOfSignal, reportOf } from '../../reconcile/result.js';
+import { InvalidSpecsError, type Applied, type Planned } from '../../reconcile/context.js';
+import { combinedExitCode } from '../exit-code.js';
+import { quoted } from '../../report/sanitize.js';
+import type { DeclareCommand } from '../command.js';
+import { configDirectoryOf } from '../config-directory.js';
+import { commonOptions, lockOption, serviceOptions } from '../options.js';
+import { approvalOptions, planOptions, type ReconcileOptions } from '../reconcile-options.js';
+import { readReviewed } from '../reviewed-plans.js';
+import { askToForce, openScreen, type Screen, type Terminal } from '../terminal.js';
+import { killLine } from '../../report/text/summary.js';
+
+/** Declares `flaghoist reconcile`, and `flaghoist plan`, which is its dry run under the name that neighbours have for it. */
+export const declareReconcile: DeclareCommand = (command, { terminal, done }) => {
+  const isPlan = command.name() === 'plan';
+  command
+    .argument('[directory...]', 'config repositories, or folders of them', ['.'])
+    .option('--dry-run', 'plan only: what would change, and why')
+    .option('--detailed-exitcode', 'with --dry-run: exit 2 when there are changes');
+  planOptions(command);
+  approvalOptions(command);
+  commonOptions(serviceOptions(lockOption(command)), ['text', 'json', 'markdown']).action(
+    async (directories: string[], options: ReconcileOptions) => {
+      const dryRun = isPlan || options.dryRun === true;
+      done(await reconcileAll(directories, { ...options, dryRun }, terminal));
+    },
+  );
+};
+
+/**
+ * Plans config repositories, and unless it is a dry run applies and verifies the plans. An error of one directory does
+ * not keep the others from being reconciled.
+ *
+ * @returns `combinedExitCode` of the directories.
+ * @throws FlaghoistError `USAGE`: the reviewed plan cannot be read, or `--detailed-exitcode` stands alone. Nothing was done then.
+ */
+async function reconcileAll(
+  directories: readonly string[],
+  options: ReconcileOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  if (options.detailedExitcode === true && options.dryRun !== true) {
+    // Whoever asks whether there is anything to do has not asked to have it done.
+    throw new FlaghoistError(
+      'USAGE',
+      'cannot use --detailed-exitcode without --dry-run: it tells of a plan, and this run would apply it (add --dry-run)',
+    );
+  }
+  const screen = openScreen(options, terminal);
+  screen.noteInterrupt();
+  const results: DirectoryResult[] = [];
+  const reviewed = await readReviewed(options, directories);
+  for (const [index, directory] of directories.entries()) {
+    // One after the other: they may share a service, a credential and a state.
+    results.push(
+      await runDirectory(directory, options, { terminal, screen, reviewed: reviewed?.[index] }),
+    );
+  }
+  if (options.format === 'json') await printJson(results, screen);
+  else await printText(results, screen);
+  return combinedExitCode(results.map(({ exitCode }) => exitCode));
+}
+
+/** What came of one directory. */
+interface DirectoryResult {
+  readonly directory: string;
+  readonly exitCode: ExitCode;
+  readonly text: string;
+  readonly document: PlanDocument | ErrorDocument;
+}
+
+/** What stands in the place of a plan where there is none. */
+interface ErrorDocument {
+  readonly formatVersion: 1;
+  readonly error: { readonly code: string; readonly message: string };
+  readonly diagnostics?: readonly unknown[];
+}
+
+/** Reconciles one directory. An error that the operator can cure is part of the result, and never rejects. */
+async function runDirectory(
+  directory: string,
+  options: ReconcileOptions,
+  {
+    terminal,
+    screen,
+    reviewed,
+  }: { terminal: Terminal; screen: Screen; reviewed: ReviewedPlan | undefined },
+): Promise<DirectoryResult> {
+  try {
+    const settings = operatorSettings(terminal.environment);
+    const root = await repositoryOf(directory, options, screen);
+    const { touched: touchedSinceState = false, ...flags } = options;
+    await using run = await openRun(
+      root,
+      { ...flags, touchedSinceState },
+      {
+        settings,
+        signal: terminal.signal,
+        note: (text) => {
+          screen.note(text);
+        },
+        progress: screen.progress,
+      },
+    );
+    run.context.source.warnings.forEach((warning) => {
+      screen.note(`warning: ${warning}`);
+    });
+    const reporting = { run, options, terminal, screen };
+    try {
+      const result = await planOrApply(run, reporting, reviewed).finally(() => {
+        screen.progress?.end();
+      });
+      return reported(directory, result, reporting);
+    } catch (error) {
+      if (!(error instanceof PlanDiffersError)) throw error;
+      terminal.stderr.write(errorText(error));
+      return { ...reported(directory, error.planned, reporting), exitCode: error.exitCode };
+    }
+  } catch (error) {
+    if (!(error instanceof FlaghoistError)) throw error;
+    return refused(directory, error, { options, screen, terminal });
+  }
+}
+
+/**
+ * The config repository that a path means; said where it is more than was named.
+ *
+ * @throws FlaghoistError `USAGE`: a file is named, and the run would apply more than that.
+ */
+async function repositoryOf(
+  path: string,
+  { dryRun }: ReconcileOptions,
+  screen: Screen,
+): Promise<string> {
+  const { directory, within, isFile } = await configDirectoryOf(path);
+  if (within === null) return directory;
+  if (isFile && dryRun !== true) {
+    throw new FlaghoistError(
+      'USAGE',
+      `cannot apply ${quoted(within)} by itself: name its repository, ${quoted(directory)}, and --only KIND/NAME`,
+    );
+  }
+  const part = `${quoted(within)} is a part of ${quoted(directory)}`;
+  screen.note(`warning: ${part}, which is planned as a whole (--only KIND/NAME for one object)`);
+  return directory;
+}
+
+/** @throws PlanDiffersError in a dry run too: it says whether the review still holds. */
+async function planOrApply(
+  run: Run,
+  { options, terminal, screen }: Pick<Reporting, 'options' | 'terminal' | 'screen'>,
+  reviewed: ReviewedPlan | undefined,
+): Promise<Planned | Applied> {
+  if (options.dryRun !== true) {
+    const applying = applyOptions(run, options, { terminal, screen });
+    const onKill: ApplyOptions['onKill'] = (id, result) => {
+      screen.note(killLine(id, result));
+    };
+    return reconcile(run.context, { ...applying, reviewed, onKill });
+  }
+  const planned = await plan(run.context);
+  refuseUnreviewed(planned, reviewed);
+  return planned;
+}
+
+/** What an apply is given beside the plan: the note of every write, and who may let it pass the guards. */
+function applyOptions(
+  run: Run,
+  { title, comment, approve, force }: ReconcileOptions,
+  { terminal, screen }: Pick<Reporting, 'terminal' | 'screen'>,
+): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
+  const ask = async (planned: Planned): Promise<boolean> => {
+    screen.progress?.end();
+    return askToForce(reportOf(planned, run), terminal, screen);
+  };
+  return {
+    openWriter: run.openWriter,
+    now: Date.now,
+    signal: terminal.signal,
+    progress: {
+      onStep: (_, done, total) => screen.progress?.count(done, total),
+    },
+    note: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
+    override: { approvedHash: approve, ask: force === true ? ask : undefined },
+  };
+}
+
+/** What a result of one directory is printed with. */
+interface Reporting {
+  readonly run: Run;
+  readonly options: ReconcileOptions;
+  readonly terminal: Terminal;
+  readonly screen: Screen;
+}
+
+/** Prints what came of a plan or an apply; what was not remembered is said on standard error in every format. */
+function reported(
+  directory: string,
+  result: Planned | Applied,
+  { run, options, terminal, screen }: Reporting,
+): DirectoryResult {
+  const report = reportOf(result, run);
+  result.unknowns.forEach(({ message }) => {
+    screen.note(`warning: ${message}`);
+  });
+  const showKeys = options.showKeys === true;
+  const verbose = options.verbose === true;
+  const text =
+    options.format === 'markdown'
+      ? planMarkdown(report)
+      : textOf(report, options.quiet === true, {
+          color: screen.color,
+          width: screen.width,
+          showKeys,
+          verbose,
+        });
+  const unverified = 'unverified' in result ? `Not verified: ${result.unverified}\n` : '';
+  const unsaved = 'unsaved' in result ? `Not remembered: ${result.unsaved}\n` : '';
+  if (unsaved !== '') terminal.stderr.write(`flaghoist: ${unsaved}`);
+  return {
+    directory,
+    exitCode: detailed(result, options, terminal) ?? exitCodeOf(result, terminal.signal),
+    text: text + unverified + unsaved,
+    document: planDocument(report, { showKeys }),
+  };
+}
+
+/** The report for people, or its summary alone. */
+function textOf(report: PlanReport, isQuiet: boolean, options: TextOptions): string {
+  return isQuiet ? planSummary(report, options) : planText(report, options);
+}
+
+/** With `--detailed-exitcode`, of a dry run that is to say whether there is anything to do. */
+function detailed(
+  result: Planned | Applied,
+  { detailedExitcode }: ReconcileOptions,
+  { signal }: Terminal,
+): ExitCode | undefined {
+  if (detailedExitcode !== true || 'outcomes' in result) return undefined;
+  if (signal.aborted || result.guardFindings.length > 0) return undefined;
+  const differs = result.plan.changes.length + pendingWithheld(result.plan).length > 0;
+  return differs ? EXIT.changes : undefined;
+}
+
+/** Diagnostics are a result; why the run came to nothing is said on standard error, in every format. */
+function refused(
+  directory: string,
+  error: FlaghoistError,
+  { options, screen, terminal }: Pick<Reporting, 'options' | 'screen' | 'terminal'>,
+): DirectoryResult {
+  terminal.stderr.write(errorText(error));
+  const diagnostics = error instanceof InvalidSpecsError ? error.diagnostics : undefined;
+  const found =
+    diagnostics === undefined ? '' : diagnosticsText(diagnostics, { color: screen.color });
+  return {
+    directory,
+    exitCode: terminal.signal.aborted ? exitCodeOfSignal(terminal.signal) : error.exitCode,
+    text: options.format === 'markdown' ? failureMarkdown(error.message, diagnostics) : found,
+    document: {
+      formatVersion: 1,
+      error: { code: error.code, message: error.message },
+      ...(diagnostics && { diagnostics }),
+    },
+  };
+}
+
+async function printText(results: readonly DirectoryResult[], screen: Screen): Promise<void> {
+  const parts = results.map(({ directory, text }) =>
+    results.length > 1 ? `${directory}:\n${text}` : text,
+  );
+  await screen.result(parts.join('\n'));
+}
+
+/** One directory is an object, several are a list: a script that plans one need not unpack it. */
+async function printJson(results: readonly DirectoryResult[], screen: Screen): Promise<void> {
+  const documents = results.map(({ document }) => document);
+  await screen.result(
+    `${JSON.stringify(documents.length === 1 ? documents[0] : documents, null, 2)}\n`,
+  );
+}

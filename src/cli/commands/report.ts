@@ -1,0 +1,96 @@
+import { EXIT, type ExitCode } from '../../errors.js';
+import type { DesiredFlag, DesiredSegment } from '../../model/desired.js';
+import { evaluate } from '../../plan/impact/evaluate.js';
+import {
+  cataloguePage,
+  type Catalogue,
+  type CataloguedFlag,
+  type CataloguedSegment,
+} from '../../report/html/catalogue.js';
+import type { DeclareCommand } from '../command.js';
+import { commonOptions, type CommonOptions } from '../options.js';
+import { readRightSpecs, type RightSpecs } from '../right-specs.js';
+import { openScreen, type Terminal } from '../terminal.js';
+
+interface ReportOptions extends Omit<CommonOptions, 'format'> {
+  readonly format?: 'html' | 'json';
+}
+
+/** Declares `flaghoist report`. */
+export const declareReport: DeclareCommand = (command, { terminal, done }) => {
+  command
+    .argument('[directory]', 'config repository', '.')
+    .addHelpText('after', '\nExample:\n  flaghoist report --output flags.html\n');
+  commonOptions(command, ['html', 'json']).action(
+    async (directory: string, options: ReportOptions) => {
+      done(await report(directory, options, terminal));
+    },
+  );
+};
+
+/**
+ * Prints a catalogue of all flags and segments as the specs on disk have them: a page, or JSON. The service is not asked.
+ *
+ * @returns 0.
+ * @throws FlaghoistError `SPECS_INVALID`.
+ */
+async function report(
+  directory: string,
+  options: ReportOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { format, ...common } = options;
+  const screen = openScreen(common, terminal);
+  const catalogue = catalogueOf(await readRightSpecs(directory, screen));
+  const today = new Date().toISOString().slice(0, 10);
+  await screen.result(
+    format === 'json'
+      ? `${JSON.stringify({ formatVersion: 1, ...catalogue }, null, 2)}\n`
+      : cataloguePage(catalogue, today),
+  );
+  return EXIT.ok;
+}
+
+function catalogueOf(specs: RightSpecs): Catalogue {
+  const { desired, commit } = specs;
+  const { workspace, environments } = desired.config;
+  return {
+    workspace,
+    commit,
+    environments: environments.map(({ name }) => name),
+    flags: [...desired.flags.values()].map((flag) => cataloguedFlag(flag, specs)),
+    segments: [...desired.segments.values()].map(cataloguedSegment),
+  };
+}
+
+function cataloguedFlag(
+  { name, location, fields, environments }: DesiredFlag,
+  { desired, parts }: RightSpecs,
+): CataloguedFlag {
+  const { owner, expires } = parts.specs.flags.get(name)?.spec ?? {};
+  return {
+    name,
+    file: location.file,
+    ...(fields.description !== undefined && { description: fields.description }),
+    ...(owner !== undefined && { owner }),
+    ...(expires !== undefined && { expires }),
+    tags: fields.tags ?? [],
+    environments: [...environments].map(([environment, { creation }]) => ({
+      environment,
+      killed: evaluate(desired, { flag: name, environment }, {})?.killed ?? creation.killed,
+      defaultTreatment: creation.defaultTreatment,
+      trafficAllocation: creation.trafficAllocation,
+      targets: Object.values(creation.targets).flat().length,
+      rules: creation.rules,
+      defaultRule: creation.defaultRule,
+    })),
+  };
+}
+
+function cataloguedSegment({ name, location, environments }: DesiredSegment): CataloguedSegment {
+  const counts = [...environments].map(([environment, { keys }]): [string, number | null] => [
+    environment,
+    keys?.digest.count ?? null,
+  ]);
+  return { name, file: location.file, environments: Object.fromEntries(counts) };
+}

@@ -1,0 +1,313 @@
+import { appendFile } from 'node:fs/promises';
+import { Option, type Command } from 'commander';
+import { operatorSettings } from '../../compose/settings.js';
+import { EXIT, FlaghoistError, messageOf, type ExitCode } from '../../errors.js';
+import { syncComment } from '../../forge/forge.js';
+import { Statuses } from '../../forge/statuses.js';
+import { isAncestor, openCheckout, type Checkout } from '../../git/checkout.js';
+import { commitTree } from '../../git/commit-tree.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import { clean } from '../../report/sanitize.js';
+import {
+  diagnosticFindings,
+  junit,
+  planFindings,
+  sarif,
+  type Finding,
+} from '../../report/findings.js';
+import { failureMarkdown } from '../../report/markdown/failure.js';
+import { summaryOf, planMarkdown } from '../../report/markdown/plan.js';
+import { writeResult } from '../../report/output.js';
+import type { PlanReport } from '../../report/plan-report.js';
+import { errorText } from '../../report/text/error.js';
+import { readConfig } from '../../specs/read-config.js';
+import { exitCodeOfSignal } from '../../reconcile/result.js';
+import { InvalidSpecsError } from '../../reconcile/context.js';
+import { packageVersion } from '../../platform/version.js';
+import { combinedExitCode } from '../exit-code.js';
+import { positive } from '../arguments.js';
+import type { DeclareCommand } from '../command.js';
+import { commonOptions, serviceOptions, type CommonOptions } from '../options.js';
+import {
+  noBase,
+  reviewTarget,
+  type ReviewOptions,
+  type ReviewTarget,
+} from '../../review/pull-request.js';
+import {
+  reviewStatus,
+  OVERALL,
+  statusContext,
+  offlinePlan,
+  onlinePlan,
+} from '../../review/plan.js';
+import { openScreen, type Screen, type Terminal } from '../terminal.js';
+
+/** What is reviewed and who is told, and how it is printed. */
+type ReviewCommandOptions = CommonOptions & ReviewOptions;
+
+/** Declares `flaghoist review`. */
+export const declareReview: DeclareCommand = (command, { terminal, done }) => {
+  command
+    .argument('[directory...]', 'config repositories', ['.'])
+    .option('--since <revision>', 'the target branch (default: as the CI job says)')
+    .option('--target <name>', 'name of the target branch, for people')
+    .option('--offline', 'without the service: compare with the specs of the target branch');
+  forgeOptions(command);
+  command
+    .option('--plan-url <url>', 'where a reader finds the full plan')
+    .option('--sarif <file>', 'write findings as SARIF')
+    .option('--junit <file>', 'write findings as JUnit XML');
+  commonOptions(serviceOptions(command), ['markdown']).action(
+    async (directories: string[], options: ReviewCommandOptions) => {
+      done(await reviewAll(directories, options, terminal));
+    },
+  );
+};
+
+/** Which pull request is told. What is absent here is read from the environment of the CI job. */
+function forgeOptions(command: Command): void {
+  command
+    .addOption(
+      new Option('--forge <name>', 'whom to tell (default: as the CI job says)').choices([
+        'github',
+        'gitlab',
+        'none',
+      ]),
+    )
+    .option('--forge-url <url>', 'of the API of the forge')
+    .option('--repository <name>', 'owner/name, or the id of a project')
+    .option('--pull-request <number>', 'which pull request or merge request', positive)
+    .option('--commit <sha>', 'the commit that gets the statuses');
+}
+
+/**
+ * Plans what a merge would do, and tells the pull request: one comment, statuses, notes on lines. Writes nothing else.
+ * May be repeated: the comment of an earlier run is replaced.
+ *
+ * @returns `combinedExitCode` of the directories: 0 also where there are changes, 4 where a guard refuses them.
+ */
+async function reviewAll(
+  directories: readonly string[],
+  options: ReviewCommandOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  const place = await reviewTarget(options, terminal);
+  const results: Reviewed[] = [];
+  for (const directory of directories) {
+    // One after the other: they may share a service, a credential and a state.
+    results.push(await review(directory, { options, terminal, screen, place }));
+  }
+  await screen.result(results.map(({ markdown }) => markdown).join('\n'));
+  await writeReports(results, options, terminal);
+  return combinedExitCode(results.map(({ exitCode }) => exitCode));
+}
+
+/** What every directory is reviewed with. */
+interface Reviewing {
+  readonly options: ReviewCommandOptions;
+  readonly terminal: Terminal;
+  readonly screen: Screen;
+  readonly place: ReviewTarget;
+}
+
+/** What came of one directory. */
+interface Reviewed {
+  readonly exitCode: ExitCode;
+  readonly markdown: string;
+  readonly findings: readonly Finding[];
+  /** Of the directory, from the top of the repository. */
+  readonly prefix: string;
+}
+
+/** What there is to tell; `report` is absent where there is no plan. */
+interface Told extends Omit<Reviewed, 'prefix'> {
+  readonly report?: PlanReport;
+  readonly summary: string;
+  /** The service was not asked. */
+  readonly offline?: boolean;
+}
+
+/**
+ * Reviews one directory. A status that was opened is closed whatever happens: a forge would wait for it without end.
+ */
+async function review(directory: string, reviewing: Reviewing): Promise<Reviewed> {
+  const { place, screen, terminal } = reviewing;
+  const checkout = await openCheckout(directory);
+  const prefix = checkout.repository?.prefix ?? '';
+  const statuses = place.forge && new Statuses(place.forge, await contextsOf(checkout, prefix));
+  let told: Told | undefined;
+  try {
+    await leniently(statuses?.open('planning what a merge does'), reviewing);
+    told = await tell(directory, checkout, reviewing);
+    await publish(told, prefix, reviewing);
+    return { ...told, prefix };
+  } catch (error) {
+    if (!(error instanceof FlaghoistError)) throw error;
+    terminal.stderr.write(errorText(error));
+    const { exitCode, ...failed } = told ?? failure(error);
+    if (terminal.signal.aborted) {
+      return { ...failed, prefix, exitCode: exitCodeOfSignal(terminal.signal) };
+    }
+    return { ...failed, prefix, exitCode: exitCode === EXIT.ok ? error.exitCode : exitCode };
+  } finally {
+    const judge = (context: string) => reviewStatus(context, prefix, told);
+    await statuses?.close(judge).catch((error: unknown) => {
+      screen.note(`warning: ${clean(messageOf(error))}`);
+    });
+    await checkout.close();
+  }
+}
+
+/** A fork is given a token that may write nothing: what cannot be told there is said on the terminal. */
+async function leniently(
+  telling: Promise<void> | undefined,
+  { place, screen }: Pick<Reviewing, 'place' | 'screen'>,
+): Promise<void> {
+  try {
+    await telling;
+  } catch (error) {
+    if (!place.isFork || !(error instanceof FlaghoistError)) throw error;
+    screen.note(`warning: ${clean(error.message)}`);
+  }
+}
+
+/** One status for the whole and one for each environment, as far as the config can be read. */
+async function contextsOf(checkout: Checkout, prefix: string): Promise<string[]> {
+  const { head } = checkout;
+  const config = head === null ? null : await readConfig(await commitTree(checkout, head));
+  const names = config?.ok === true ? config.config.environments.map(({ name }) => name) : [];
+  return [OVERALL, ...names].map((name) => statusContext(name, prefix));
+}
+
+/** Makes the plan, or says why there is none. Throws only where the run was interrupted, or by a fault of ours. */
+async function tell(directory: string, checkout: Checkout, reviewing: Reviewing): Promise<Told> {
+  const { options, terminal, screen, place } = reviewing;
+  const settings = operatorSettings(terminal.environment);
+  const isMerge = place.merge !== undefined && checkout.head === place.merge;
+  const since = isMerge ? 'HEAD^1' : place.base;
+  const note = (text: string): void => {
+    screen.note(text);
+  };
+  const offline = options.offline === true || (place.isFork && !hasKey(settings.apiKey));
+  try {
+    if (since === undefined) throw noBase();
+    if (!isMerge) await warnOfOldBranch(checkout, since, note);
+    const planning = { flags: options, since, settings, signal: terminal.signal, note };
+    const report = await (offline ? offlinePlan : onlinePlan)(directory, planning);
+    const about = { subject: 'merge', target: place.target, offline } as const;
+    return {
+      report,
+      offline,
+      exitCode: report.guardFindings?.length ? EXIT.guardRefused : EXIT.ok,
+      summary: summaryOf(report, about),
+      findings: planFindings(report),
+      markdown: planMarkdown(report, { ...about, planUrl: place.runUrl, madeAt: new Date() }),
+    };
+  } catch (error) {
+    // Whoever interrupts a run wants it to end.
+    if (!(error instanceof FlaghoistError) || terminal.signal.aborted) throw error;
+    terminal.stderr.write(errorText(error));
+    return failure(error);
+  }
+}
+
+function failure(error: FlaghoistError): Told {
+  const diagnostics: readonly Diagnostic[] =
+    error instanceof InvalidSpecsError ? error.diagnostics : [];
+  const markdown = failureMarkdown(error.message, diagnostics);
+  return {
+    exitCode: error.exitCode,
+    summary: markdown,
+    findings: diagnosticFindings(diagnostics),
+    markdown,
+  };
+}
+
+/** Settings throw where no key is given. */
+function hasKey(apiKey: () => string): boolean {
+  try {
+    return apiKey() !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Warns where the plan would differ from that of the merge. Where git cannot tell, nothing is said. */
+async function warnOfOldBranch(
+  checkout: Checkout,
+  since: string,
+  note: (text: string) => void,
+): Promise<void> {
+  if ((await isAncestor(checkout, since, 'HEAD')) !== false) return;
+  note(
+    `warning: HEAD does not hold the newest of "${clean(since)}": the plan is of this branch and not of its merge (check out the merge, or update the branch)`,
+  );
+}
+
+/** Appends to the summary of the CI job and writes the comment; notes on lines follow only where the comment changed. */
+async function publish(told: Told, prefix: string, reviewing: Reviewing): Promise<void> {
+  const { place, screen } = reviewing;
+  const { forge } = place;
+  if (place.summaryFile !== undefined) await appendFile(place.summaryFile, `${told.markdown}\n`);
+  if (!forge) return;
+  const { markdown, summary, report } = told;
+  const planHash = report?.planHash ?? null;
+  const comment = { scope: prefix, planHash, summary: summary, body: markdown };
+  const telling = async (): Promise<void> => {
+    const done = await syncComment(forge, comment);
+    screen.note(`${forge.name}: comment ${done}`);
+    if (done !== 'unchanged') await annotate(told, prefix, reviewing);
+  };
+  await leniently(telling(), reviewing);
+}
+
+const LEVELS = { error: 'failure', warning: 'warning', note: 'notice' } as const;
+/** More are no help to anybody, and each fifty cost a request. */
+const MOST_ANNOTATIONS = 200;
+
+/** Notes are a help and no verdict: a token that may not write them is no failure. */
+async function annotate(
+  { findings, summary }: Told,
+  prefix: string,
+  { place, screen }: Reviewing,
+): Promise<void> {
+  const annotations = findings.flatMap(({ place: at, level, subject, message }) =>
+    at === null
+      ? []
+      : [
+          {
+            file: `${prefix}${at.file}`,
+            line: at.line,
+            level: LEVELS[level],
+            title: subject,
+            message,
+          },
+        ],
+  );
+  try {
+    await place.forge?.annotate(annotations.slice(0, MOST_ANNOTATIONS), summary);
+  } catch (error) {
+    if (!(error instanceof FlaghoistError)) throw error;
+    screen.note(`warning: ${clean(error.message)}`);
+  }
+}
+
+/** Writes the files for scanners. Paths in them start at the top of the repository, not at the directory. */
+async function writeReports(
+  results: readonly Reviewed[],
+  { sarif: sarifFile, junit: junitFile }: ReviewCommandOptions,
+  { stdout }: Terminal,
+): Promise<void> {
+  const findings = results.flatMap(({ findings: each, prefix }) =>
+    each.map((finding) => ({
+      ...finding,
+      place: finding.place && { ...finding.place, file: `${prefix}${finding.place.file}` },
+    })),
+  );
+  if (sarifFile !== undefined) {
+    await writeResult(sarif(findings, packageVersion()), { file: sarifFile, stdout });
+  }
+  if (junitFile !== undefined) await writeResult(junit(findings), { file: junitFile, stdout });
+}

@@ -1,0 +1,43 @@
+import { Argument, Option } from 'commander';
+import { EXIT, type ExitCode } from '../../errors.js';
+import { SCHEMA_NAMES, schemaOf, type SchemaName } from '../../specs/parse/schemas.js';
+import type { DeclareCommand } from '../command.js';
+import { openScreen, type Terminal } from '../terminal.js';
+
+interface SchemaOptions {
+  readonly output?: string;
+}
+
+/** Declares `flaghoist schema`. */
+export const declareSchema: DeclareCommand = (command, { terminal, done }) => {
+  command
+    .addArgument(new Argument('[name]', 'which kind of file').choices(SCHEMA_NAMES))
+    .addOption(new Option('--output <file>', 'write the schema to a file'))
+    .addHelpText(
+      'after',
+      `
+Example: an editor that completes and explains flags, in the first line of each
+  flaghoist schema flag --output schemas/flag.schema.json
+  # yaml-language-server: $schema=../schemas/flag.schema.json
+`,
+    )
+    .action(async (name: SchemaName | undefined, options: SchemaOptions) => {
+      done(await printSchema(name, options, terminal));
+    });
+};
+
+/**
+ * Prints the schema that `validate` holds files of a kind against, or the names of all.
+ *
+ * @returns 0.
+ */
+async function printSchema(
+  name: SchemaName | undefined,
+  options: SchemaOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen({ ...options, color: false }, terminal);
+  const names = SCHEMA_NAMES.map((each) => `${each}\n`).join('');
+  await screen.result(name === undefined ? names : `${JSON.stringify(schemaOf(name), null, 2)}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,284 @@
+import type { Command } from 'commander';
+import { FlaghoistError, type ExitCode, EXIT } from '../../errors.js';
+import type { StateReading } from '../../state/ref-store.js';
+import { SharedStateHome } from '../../state/shared-store.js';
+import { clean, quoted } from '../../report/sanitize.js';
+import { shownEntry, stateRows, stateText } from '../../report/text/state.js';
+import type { DeclareCommand } from '../command.js';
+import { commonOptions, lockOption, serviceOptions, type LockOptions } from '../options.js';
+import { withState, type StateOptions } from '../state-session.js';
+import { type Terminal, openScreen } from '../terminal.js';
+import { readCatalog } from '../../admin-api/workspace.js';
+import { openRun, type Run } from '../../compose/run.js';
+import { operatorSettings } from '../../compose/settings.js';
+import type { StateHome } from '../../state/store.js';
+import { bindEnvironments, environmentNames } from '../../model/bound-desired.js';
+import { sortedSet } from '../../model/json.js';
+import { planChanges } from '../../plan/plan.js';
+import { stateAfterVerify } from '../../plan/bases/next-state.js';
+import { InvalidSpecsError } from '../../reconcile/context.js';
+import { readSpecs } from '../../specs/read-specs.js';
+import { observeScope } from '../../reconcile/observe.js';
+import { checkNamesOnService, resolvePolicy } from '../../reconcile/policy.js';
+
+const NOTHING: Pick<StateReading, 'state'> = { state: new Map() };
+
+/** Declares `flaghoist state` with its subcommands. Without one of them it prints its help, and exits with 64. */
+export const declareState: DeclareCommand = (state, invocation) => {
+  /** All subcommands have the same options, though those that only read wait for no lock. */
+  const add = (name: string, description: string): Command =>
+    commonOptions(serviceOptions(lockOption(state.command(name).description(description))));
+  declareOfAll(add('list', 'the objects that are ours, with the commit of each base'), listState);
+  declareOfOne(add('show', 'the bases of one object, as JSON'), showObject);
+  declareOfOne(add('rm', 'forget one object, which stays on the service as it is'), forgetObject);
+  declareOfAll(
+    add('rebuild', 'remember anew what is equal to HEAD; writes nothing to the service'),
+    rebuildState,
+  );
+  declareOfAll(add('unlock', 'free the lock of a shared state whose holder is gone'), unlockState);
+
+  function declareOfAll(command: Command, run: RunOfAll): void {
+    command
+      .argument('[directory]', 'config repository', '.')
+      .action(async (directory: string, options: LockedStateOptions) => {
+        invocation.done(await run(directory, options, invocation.terminal));
+      });
+  }
+
+  function declareOfOne(command: Command, run: RunOfOne): void {
+    command
+      .argument('<object>', 'KIND/NAME, for example flag/new-checkout')
+      .argument('[directory]', 'config repository', '.')
+      .action(async (object: string, directory: string, options: LockedStateOptions) => {
+        invocation.done(await run(object, directory, options, invocation.terminal));
+      });
+  }
+};
+
+type LockedStateOptions = StateOptions & LockOptions;
+
+/** A subcommand that works on the whole state of a directory. */
+type RunOfAll = (
+  directory: string,
+  options: LockedStateOptions,
+  terminal: Terminal,
+) => Promise<ExitCode>;
+
+/** A subcommand that works on one object, named as `KIND/NAME`. */
+type RunOfOne = (
+  object: string,
+  directory: string,
+  options: LockedStateOptions,
+  terminal: Terminal,
+) => Promise<ExitCode>;
+
+/** Prints the inventory: every object with the commit of its base, and what is pending. */
+async function listState(
+  directory: string,
+  options: StateOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  return withState(directory, options, terminal, async (opened) => {
+    const { state } = (await opened?.home.read()) ?? NOTHING;
+    const rows = stateRows(state, opened?.environments ?? {});
+    const json = { formatVersion: 1, ref: opened?.home.ref ?? null, objects: rows };
+    return options.format === 'json' ? asJson(json) : stateText(rows);
+  });
+}
+
+/**
+ * Prints all that is remembered of one object, as JSON. The base of an environment is listed by the id of the
+ * environment, with its name where the state knows it.
+ *
+ * @throws FlaghoistError `USAGE`: nothing is remembered of it.
+ */
+async function showObject(
+  object: string,
+  directory: string,
+  options: StateOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  return withState(directory, options, terminal, async (opened) => {
+    const { state } = (await opened?.home.read()) ?? NOTHING;
+    const entry = state.get(object);
+    if (!entry) throw notThere('show', object);
+    const shown = shownEntry(entry, { showKeys: options.showKeys === true });
+    const environments = Object.entries(shown.environments).map(([id, base]) => {
+      const name = opened?.environments[id];
+      return [id, { ...(name !== undefined && { environment: name }), ...base }] as const;
+    });
+    return asJson({ ...shown, environments: Object.fromEntries(environments) });
+  });
+}
+
+/**
+ * Forgets one object: no run remembers it any more. Nothing is asked of the service, and nothing on it changes.
+ *
+ * @throws FlaghoistError `IN_USE`: a run is under way. `USAGE`: nothing is remembered of it.
+ */
+async function forgetObject(
+  object: string,
+  directory: string,
+  options: LockedStateOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  return withState(directory, options, terminal, async (opened) => {
+    if (!opened) throw notThere('forget', object);
+    const { home } = opened;
+    const release = await home.lock(options.lockTimeout, terminal.signal);
+    try {
+      const { state, head } = await home.read();
+      if (!state.has(object)) throw notThere('forget', object);
+      const left = new Map([...state].filter(([key]) => key !== object));
+      await home.write(left, { head, message: `Forget ${object}` });
+    } finally {
+      await release();
+    }
+    return (
+      `Forgot ${quoted(object)}. On the service nothing changed.\n` +
+      'From now on no run remembers it: where the specs declare it, it is adopted again or its base seen from history, and where they do not it is never pruned.\n'
+    );
+  });
+}
+
+/**
+ * Frees the lock of a shared state whose holder is gone. The lock of this machine ends with its holder. May be repeated:
+ * where nobody holds the lock there is nothing to do.
+ *
+ * @throws FlaghoistError `IN_USE`: the holder renewed the lock meanwhile, so it is alive.
+ */
+async function unlockState(
+  directory: string,
+  options: StateOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  return withState(directory, options, terminal, async (opened) => {
+    const shared = opened?.home instanceof SharedStateHome ? opened.home : null;
+    const holder = await shared?.lockHolder();
+    if (!shared || !holder) {
+      return shared
+        ? 'Nothing to unlock: nobody holds the lock of the shared state.\n'
+        : 'Nothing to unlock: a state that is not shared is locked by a run that is alive, and by nothing else.\n';
+    }
+    if (!(await shared.breakLock(holder))) {
+      throw new FlaghoistError(
+        'IN_USE',
+        'cannot unlock the shared state: its lock moved meanwhile, so its holder is alive',
+      );
+    }
+    return `Unlocked. It was held by ${clean(holder.who)}.\n`;
+  });
+}
+
+/** The refusal of an object that the state does not know. */
+function notThere(verb: string, object: string): FlaghoistError {
+  const why = object.includes('@') ? 'an object has no environment in its id' : 'it is not there';
+  return new FlaghoistError(
+    'USAGE',
+    `cannot ${verb} ${quoted(object)}: ${why} (flaghoist state list shows what is)`,
+  );
+}
+
+function asJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** What is known after a rebuild; objects are named by their ids. */
+interface Rebuilt {
+  /** Objects that are equal to HEAD: their bases are known again. */
+  readonly recorded: readonly string[];
+  /** Objects of HEAD whose base stays unknown. */
+  readonly unknown: readonly string[];
+  /** Whether the old state could be read and was kept where nothing better was found. */
+  readonly kept: boolean;
+}
+
+/**
+ * Makes a new state of what is equal to HEAD. Reads the service and writes nothing to it; may be repeated.
+ *
+ * @returns 0, also where objects differ from HEAD: the result names them.
+ * @throws FlaghoistError `GIT`: there is no home for a state.
+ */
+export async function rebuildState(
+  directory: string,
+  options: StateOptions & LockOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  await using run = await openRun(directory, options, {
+    settings: operatorSettings(terminal.environment),
+    signal: terminal.signal,
+    note: (text) => {
+      screen.note(text);
+    },
+  });
+  const rebuilt = await rebuild(run);
+  const json = `${JSON.stringify({ formatVersion: 1, ...rebuilt }, null, 2)}\n`;
+  await screen.result(options.format === 'json' ? json : rebuiltText(rebuilt));
+  return EXIT.ok;
+}
+
+async function rebuild({ context }: Run): Promise<Rebuilt> {
+  const { source, options } = context;
+  const specs = await readSpecs(source.tree);
+  if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, new Map());
+  const reader = await context.openReader(specs.desired);
+  const at = await readCatalog(reader, specs.desired.config.workspace);
+  const desired = bindEnvironments(specs.desired, environmentNames(at.environments));
+  checkNamesOnService(desired, at);
+  const home = await context.openState(at);
+  if (!home) throw noHome();
+  const old = await readWhatIsLeft(home);
+  const head = source.revision.commit;
+  const policy = resolvePolicy(desired, at, options, false);
+  const about = { desired, state: old?.state ?? new Map(), policy, whole: true };
+  const input = await observeScope(context, { reader, at }, about);
+  const plan = planChanges(input);
+  const isInSync = plan.changes.length + plan.withheld.length === 0;
+  await home.write(
+    stateAfterVerify(input, new Set(plan.unchanged), head, new Date().toISOString()),
+    {
+      head: isInSync ? head : (old?.head ?? null),
+      message: 'Rebuild',
+      outOfSync: null,
+      afresh: old === null,
+    },
+  );
+  const different = [...plan.changes, ...plan.withheld].map(({ id }) => id);
+  return { recorded: plan.unchanged, unknown: sortedSet(different), kept: old !== null };
+}
+
+/** Null: there is something, and it cannot be read. */
+async function readWhatIsLeft(home: StateHome): Promise<StateReading | null> {
+  try {
+    return await home.read();
+  } catch (error) {
+    if (error instanceof FlaghoistError && error.code === 'STATE_UNREADABLE') return null;
+    throw error;
+  }
+}
+
+function noHome(): FlaghoistError {
+  return new FlaghoistError(
+    'GIT',
+    'cannot rebuild the state: there is no repository that can be written (set FLAGHOIST_STATE_DIR)',
+  );
+}
+
+function rebuiltText({ recorded, unknown, kept }: Rebuilt): string {
+  const lines = [
+    `Recorded ${recorded.length} objects that are equal to HEAD. On the service nothing changed.`,
+    ...(unknown.length === 0
+      ? []
+      : [
+          'These differ from HEAD; which side changed cannot be known, and the next run treats them as first contact:',
+          ...unknown.map((id) => `  ${clean(id)}`),
+        ]),
+    ...(kept
+      ? ['What was remembered of other objects was kept.']
+      : [
+          'What could not be known: objects that left the specs earlier are nobody’s now and are never pruned; creations under way; and since when a flag is killed on the service.',
+        ]),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,85 @@
+import { EXIT, type ExitCode } from '../../errors.js';
+import { runSpecTests, type CaseResult } from '../../lint/spec-tests.js';
+import { junit, type Finding } from '../../report/findings.js';
+import { clean } from '../../report/sanitize.js';
+import { diagnosticsText } from '../../report/text/diagnostics.js';
+import type { DeclareCommand } from '../command.js';
+import { isNamed } from '../config-directory.js';
+import { commonOptions, type CommonOptions } from '../options.js';
+import { readRightSpecs } from '../right-specs.js';
+import { openScreen, type Terminal } from '../terminal.js';
+
+const FORMATS = ['text', 'json', 'junit'] as const;
+
+interface TestOptions extends Omit<CommonOptions, 'format'> {
+  readonly format?: (typeof FORMATS)[number];
+}
+
+/** Declares `flaghoist test`. */
+export const declareTest: DeclareCommand = (command, { terminal, done }) => {
+  command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
+  commonOptions(command, FORMATS).action(async (directories: string[], options: TestOptions) => {
+    done(await test(directories, options, terminal));
+  });
+};
+
+/**
+ * Runs the spec tests of config repositories as they lie on disk, offline, and prints those that fail. Of a file or folder in
+ * `tests/` only its own are run; any other path stands for its whole repository, since a test may hold any part of it.
+ *
+ * @returns 0 where all pass, also where there are none; 1 where one fails.
+ * @throws FlaghoistError `SPECS_INVALID`: the specs are invalid, which was printed; nothing was run after them.
+ */
+async function test(
+  directories: readonly string[],
+  options: TestOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { format, ...common } = options;
+  const screen = openScreen(common, terminal);
+  const results: CaseResult[] = [];
+  for (const directory of directories) {
+    const { desired, parts, prefix, named } = await readRightSpecs(directory, screen);
+    const isOfTests = /^tests(\/|$)/.test(named.within ?? '');
+    const cases = runSpecTests(desired, parts).filter(
+      ({ file }) => !isOfTests || isNamed(file, named),
+    );
+    results.push(...cases.map((each) => withPrefix(each, prefix)));
+  }
+  const failures = results.flatMap(({ failure }) => failure ?? []);
+  const passed = results.length - failures.length;
+  const totals = `${passed} passed, ${failures.length} failed\n`;
+  if (format === 'junit') await screen.result(junit(results.map(findingOf)));
+  else if (format === 'json') await screen.result(asJson(results));
+  else await screen.result(`${diagnosticsText(failures, { color: screen.color })}${totals}`);
+  return failures.length > 0 ? EXIT.failed : EXIT.ok;
+}
+
+/** The same with files as they are seen from the top of the repository. */
+function withPrefix(result: CaseResult, prefix: string): CaseResult {
+  const { failure } = result;
+  const file = `${prefix}${result.file}`;
+  return {
+    ...result,
+    file,
+    ...(failure && { failure: { ...failure, location: { ...failure.location, file } } }),
+  };
+}
+
+/** A case that passed is a note: a report of tests lists those too. */
+function findingOf({ flag, environment, name, file, failure }: CaseResult): Finding {
+  const subject = clean(`${flag} in ${environment}: ${name}`);
+  const place = failure?.location ?? { file, line: 1, column: 1 };
+  return failure
+    ? { level: 'error', rule: clean(flag), place, subject, message: clean(failure.message) }
+    : { level: 'note', rule: clean(flag), place, subject, message: 'passed' };
+}
+
+function asJson(results: readonly CaseResult[]): string {
+  const cases = results.map(({ failure, ...each }) => ({
+    ...each,
+    passed: failure === undefined,
+    ...(failure && { message: failure.message, line: failure.location.line }),
+  }));
+  return `${JSON.stringify({ formatVersion: 1, cases }, null, 2)}\n`;
+}

@@ -1,0 +1,191 @@
+import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import { diagnosticsText } from '../../report/text/diagnostics.js';
+import { clean } from '../../report/sanitize.js';
+import { errorText } from '../../report/text/error.js';
+import {
+  diagnosticFindings,
+  junit,
+  sarif,
+  workflowCommands,
+  type Finding,
+} from '../../report/findings.js';
+import { lint, straysOf } from '../../lint/lint.js';
+import { inOrder, readWithParts } from '../../specs/read-specs.js';
+import { filesBeside } from '../../git/directory-tree.js';
+import { openSource } from '../../git/spec-source.js';
+import { packageVersion } from '../../platform/version.js';
+import { combinedExitCode } from '../exit-code.js';
+import type { DeclareCommand } from '../command.js';
+import { configDirectoryOf, isNamed } from '../config-directory.js';
+import { commonOptions, type CommonOptions } from '../options.js';
+import { openScreen, type Screen, type Terminal } from '../terminal.js';
+
+/** What `--format` takes: for people, programs, and three for CI. */
+const FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const;
+
+interface ValidateOptions extends Omit<CommonOptions, 'format'> {
+  readonly format?: (typeof FORMATS)[number];
+}
+
+/** Declares `flaghoist validate`. */
+export const declareValidate: DeclareCommand = (command, { terminal, done }) => {
+  command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
+  commonOptions(command, FORMATS).action(
+    async (directories: string[], options: ValidateOptions) => {
+      done(await validate(directories, options, terminal));
+    },
+  );
+};
+
+/**
+ * Reads and checks config repositories offline, lint included, and prints every problem of all of them. The working tree
+ * is read, not HEAD. A directory that cannot be read does not keep the others from being checked. Of a file or a folder of a
+ * config repository the whole repository is checked, and only the problems that lie in it are printed.
+ *
+ * @returns 0 where all are valid, 3 where one is not or a lint rule of level `error` found something; `combinedExitCode`
+ *   says which of several wins.
+ */
+async function validate(
+  directories: readonly string[],
+  options: ValidateOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { format, ...common } = options;
+  const screen = openScreen(common, terminal);
+  const checked: Checked[] = [];
+  for (const directory of directories) {
+    // One after the other, so that what is noted stands in the order of the command line.
+    checked.push(await check(directory, screen));
+  }
+  await screen.result(rendered(checked, format, screen));
+  return combinedExitCode(checked.map(({ exitCode }) => exitCode));
+}
+
+/** What came of one directory. */
+interface Checked {
+  readonly directory: string;
+  readonly exitCode: ExitCode;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Of the directory, from the top of its repository. */
+  readonly prefix: string;
+  /** How much was read; absent where the specs are invalid. */
+  readonly summary?: string;
+  /** Why nothing could be checked, as the terminal shows it; absent where it could. */
+  readonly error?: string;
+}
+
+/** Never rejects for a reason that the operator can cure: the reason is part of what it returns. */
+async function check(directory: string, screen: Screen): Promise<Checked> {
+  try {
+    const named = await configDirectoryOf(directory);
+    await using source = await openSource(named.directory, { workingTree: true });
+    if (source.revision.dirty)
+      source.warnings.forEach((warning) => {
+        screen.note(`warning: ${warning}`);
+      });
+    const { result, parts } = await readWithParts(source.tree);
+    const beside = await filesBeside(source.checkout.directory);
+    const all = inOrder([
+      ...(result.ok ? result.warnings : result.diagnostics),
+      ...lint(parts, {
+        today: new Date().toISOString().slice(0, 10),
+        strays: straysOf(source.tree, beside),
+      }),
+    ]);
+    const prefix = source.checkout.repository?.prefix ?? '';
+    const diagnostics = all.filter(({ location }) => isNamed(location.file, named));
+    const errors = all.filter(isError);
+    const elsewhere = errors.length - diagnostics.filter(isError).length;
+    if (elsewhere > 0) {
+      screen.note(
+        `${count(elsewhere, 'error')} in other files, which keep all of it from being valid`,
+      );
+    }
+    if (!result.ok || errors.length > 0) {
+      return { directory, prefix, exitCode: EXIT.invalidSpecs, diagnostics };
+    }
+    const { flags, segments, config } = result.desired;
+    const summary = `valid: ${count(flags.size, 'flag')}, ${count(segments.size, 'segment')}, ${count(config.environments.length, 'environment')}`;
+    return { directory, prefix, exitCode: EXIT.ok, diagnostics, summary };
+  } catch (error) {
+    if (!(error instanceof FlaghoistError)) throw error;
+    return {
+      directory,
+      prefix: '',
+      exitCode: error.exitCode,
+      diagnostics: [],
+      error: errorText(error),
+    };
+  }
+}
+
+function isError({ severity }: Diagnostic): boolean {
+  return severity === 'error';
+}
+
+function rendered(
+  checked: readonly Checked[],
+  format: ValidateOptions['format'],
+  { color }: Screen,
+): string {
+  switch (format) {
+    case 'json':
+      return asJson(checked);
+    case 'github':
+      return workflowCommands(findingsOf(checked));
+    case 'sarif':
+      return sarif(findingsOf(checked), packageVersion());
+    case 'junit':
+      return junit(findingsOf(checked));
+    case 'text':
+    case undefined:
+      return asText(checked, color);
+  }
+}
+
+/** Problems of all directories, with files as they are seen from the top of the repository. */
+function findingsOf(checked: readonly Checked[]): Finding[] {
+  return checked.flatMap(({ directory, prefix, diagnostics, error }) => [
+    ...(error === undefined
+      ? []
+      : [
+          {
+            level: 'error',
+            rule: 'unreadable',
+            place: null,
+            subject: clean(directory),
+            message: clean(error),
+          } as const,
+        ]),
+    ...diagnosticFindings(diagnostics).map((finding) => ({
+      ...finding,
+      place: finding.place && { ...finding.place, file: `${prefix}${finding.place.file}` },
+    })),
+  ]);
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function asText(checked: readonly Checked[], color: boolean): string {
+  return checked
+    .map(({ directory, diagnostics, summary, error }) => {
+      const heading = checked.length > 1 ? `${directory}:\n` : '';
+      const end = summary === undefined ? '' : `${summary}\n`;
+      return `${heading}${error ?? ''}${diagnosticsText(diagnostics, { color })}${end}`;
+    })
+    .join('\n');
+}
+
+/** One directory is an object, several are a list: a script that checks one need not unpack it. */
+function asJson(checked: readonly Checked[]): string {
+  const documents = checked.map(({ directory, exitCode, diagnostics, error }) => ({
+    directory,
+    valid: exitCode === EXIT.ok,
+    diagnostics,
+    ...(error !== undefined && { error: error.trim() }),
+  }));
+  return `${JSON.stringify(checked.length === 1 ? documents[0] : documents, null, 2)}\n`;
+}

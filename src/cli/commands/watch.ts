@@ -1,0 +1,258 @@
+import { Option, type Command } from 'commander';
+import {
+  openCommitStatuses,
+  readStatuses,
+  openOperations,
+  readOperations,
+} from '../../compose/operations.js';
+import {
+  startMaintenance,
+  databaseOf,
+  openReplicas,
+  secretsInUrl,
+  createDaemon,
+  ownRepositories,
+  type WatchedSource,
+} from '../../compose/watch.js';
+import { forgeToken, operatorSettings } from '../../compose/settings.js';
+import { Metrics } from '../../daemon/metrics/metrics.js';
+import type { ExitCode } from '../../errors.js';
+import { createLog, type Log } from '../../platform/log.js';
+import { exitCodeOfSignal } from '../../reconcile/result.js';
+import { collect, duration, positive } from '../arguments.js';
+import type { DeclareCommand } from '../command.js';
+import {
+  lockOption,
+  logFormatOption,
+  placeOptions,
+  timeoutOption,
+  type CommonOptions,
+} from '../options.js';
+import type { Terminal } from '../terminal.js';
+import { watchedSources, type SourceOptions } from '../watched-sources.js';
+
+const DEFAULT_INTERVAL_MS = 30_000;
+const DEFAULT_DEBOUNCE_MS = 500;
+const DEFAULT_LEASE_MS = 15_000;
+const HOURLY = '0 * * * *';
+
+interface WatchOptions
+  extends SourceOptions, Pick<CommonOptions, 'color' | 'quiet' | 'verbose' | 'logFormat'> {
+  /** URL; where replicas meet. */
+  readonly database?: string;
+  /** Milliseconds. */
+  readonly lease: number;
+  /** `[HOST:]PORT`. */
+  readonly listen?: string;
+  readonly tokenFile?: string;
+  readonly webhookSecretFile?: string;
+  /** URLs that are told how runs end. */
+  readonly notify: readonly string[];
+  /** File with one such URL a line. */
+  readonly notifyFile?: string;
+  /** Forge on which statuses are set, with or without a repository. */
+  readonly statuses?: string;
+  readonly forgeUrl?: string;
+  readonly publicUrl?: string;
+}
+
+/** Declares `flaghoist watch`. */
+export const declareWatch: DeclareCommand = (command, { terminal, done }) => {
+  command.argument('[directory]', 'config repository', '.');
+  sourceOptions(command);
+  rhythmOptions(command);
+  replicaOptions(command);
+  policyOptions(command);
+  surfaceOptions(command);
+  command
+    .option('--no-color', 'plain text')
+    .option('--quiet', 'only warnings and errors in the log')
+    .option('--verbose', 'say more in the log');
+  lockOption(timeoutOption(placeOptions(logFormatOption(command)))).action(
+    async (directory: string, options: WatchOptions) => {
+      done(await watch(directory, options, terminal));
+    },
+  );
+};
+
+/** Which specs are followed. */
+function sourceOptions(command: Command): void {
+  command
+    .option('--repo <url>', 'follow a git server instead of a directory')
+    .option('--branch <name>', 'with --repo: which branch (default: the server’s HEAD)')
+    .option('--path <path>', 'with --repo: where in the repository flaghoist.yaml lies')
+    .addOption(
+      new Option('--config <file>', 'follow all sources that this file names').conflicts([
+        'repo',
+        'branch',
+        'path',
+      ]),
+    );
+}
+
+/** When a source is looked at. */
+function rhythmOptions(command: Command): void {
+  command
+    .option('--interval <duration>', 'look for commits so often', duration, DEFAULT_INTERVAL_MS)
+    .option(
+      '--jitter <duration>',
+      'added to the interval by chance (default: a tenth of it)',
+      duration,
+    )
+    .option(
+      '--debounce <duration>',
+      'wait so long for more changes before a run',
+      duration,
+      DEFAULT_DEBOUNCE_MS,
+    )
+    .option('--schedule <cron>', 'full check for drift; or `off`', HOURLY);
+}
+
+/** Where the daemon shows itself, and whom it tells of its runs. */
+function surfaceOptions(command: Command): void {
+  command
+    .option('--listen <[host:]port>', 'serve status page, metrics, health and webhooks')
+    .option('--token-file <file>', 'with --listen: take requests that bear one of these tokens')
+    .option('--webhook-secret-file <file>', 'with --listen: take webhooks signed with one of these')
+    .option('--notify <url>', 'send a message for each run that matters (repeatable)', collect, [])
+    .option('--notify-file <file>', 'the same, one address a line')
+    .option(
+      '--statuses <forge>',
+      'set statuses on commits: github or gitlab, or github:owner/name, gitlab:group/project',
+    )
+    .option('--forge-url <url>', 'with --statuses: of the API of the forge')
+    .option('--public-url <url>', 'with --statuses: where people find the status page');
+}
+
+/** With which other processes the work is shared. */
+function replicaOptions(command: Command): void {
+  command
+    .option('--database <url>', 'share the work with other replicas, over PostgreSQL')
+    .option(
+      '--lease <duration>',
+      'with --database: a replica that is silent for so long is replaced',
+      duration,
+      DEFAULT_LEASE_MS,
+    );
+}
+
+/** What a run may change, and what is written beside its changes. */
+function policyOptions(command: Command): void {
+  command
+    .option('--environment <name>', 'only this environment (repeatable)', collect, [])
+    .option('--concurrency <n>', 'requests at the same time', positive)
+    .option('--prune', 'delete what the specs used to declare and no longer do')
+    .option('--adopt', 'take over live objects that differ, also in protected environments')
+    .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
+    .option('--allow-older', 'apply a commit that is older than what was applied')
+    .option('--title <text>', 'title of every write, instead of the commits’')
+    .option('--comment <text>', 'comment of every write, instead of the commits’');
+}
+
+/** What is watched, as the command line was understood. */
+interface Watched {
+  readonly sources: readonly WatchedSource[];
+  readonly plans: {
+    readonly statuses: ReturnType<typeof readStatuses>;
+    readonly operations: Awaited<ReturnType<typeof readOperations>>;
+  };
+  /** Null: there are no other replicas. */
+  readonly replicas: Awaited<ReturnType<typeof openReplicas>>;
+}
+
+/**
+ * Keeps the service in line until a signal comes. Whatever fails meanwhile is said in the log, and tried again. The
+ * whole command line is read before anything is opened.
+ *
+ * @returns the code of the signal.
+ * @throws FlaghoistError `USAGE`: the command line or a file that it names is wrong. Nothing was watched then.
+ */
+async function watch(
+  directory: string,
+  options: WatchOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const settings = operatorSettings(terminal.environment);
+  const sources = await watchedSources(directory, options, settings);
+  const database = databaseOf(options, settings);
+  const log = watchLog(options, terminal, { sources, database });
+  const { environment } = terminal;
+  const plans = {
+    statuses: readStatuses(options, sources, environment),
+    operations: await readOperations(options),
+  };
+  const replicas = await openReplicas(database, options.lease, log);
+  try {
+    await watchUntilSignal({ sources, plans, replicas }, terminal, log);
+  } catch (error) {
+    await replicas?.close();
+    throw error;
+  }
+  return exitCodeOfSignal(terminal.signal);
+}
+
+/** Runs the daemon until the signal comes; what was opened is closed then, the sources before what they report to. */
+async function watchUntilSignal(
+  { sources, plans, replicas }: Watched,
+  terminal: Terminal,
+  log: Log,
+): Promise<void> {
+  const metrics = new Metrics();
+  const daemon = createDaemon(sources, log, { traffic: metrics.traffic, replicas });
+  const operations = await openOperations(daemon, plans.operations, { metrics, log });
+  const { environment } = terminal;
+  const statuses = openCommitStatuses(daemon, plans.statuses, { environment, log });
+  const house = startMaintenance(daemon, ownRepositories(sources), log);
+  const { url } = operations;
+  log.info({ version: daemon.version, sources: daemon.sources().length, url }, 'watching');
+  terminal.onHangup?.(() => {
+    daemon.trigger(null, 'signal');
+  });
+  daemon.start();
+  replicas?.start();
+  await aborted(terminal.signal);
+  log.info({ signal: terminal.signal.reason as unknown }, 'stopping');
+  await daemon.stop(terminal.signal.reason);
+  await replicas?.close();
+  await Promise.all([operations.close(), statuses.close(), house.close()]);
+  log.info({}, 'stopped');
+}
+
+/**
+ * The log of the daemon on standard error. Every secret is read again for each line, since a file with a secret may
+ * change while the daemon runs.
+ */
+function watchLog(
+  { quiet, verbose, logFormat, color }: WatchOptions,
+  { stderr, environment }: Terminal,
+  { sources, database }: { sources: readonly WatchedSource[]; database: string | undefined },
+): Log {
+  return createLog({
+    level: verbose === true ? 'debug' : quiet === true ? 'warn' : 'info',
+    format: logFormat ?? (stderr.isTTY ? 'pretty' : 'json'),
+    stream: stderr,
+    colour: color && stderr.isTTY,
+    secrets: () => [
+      secret(() => forgeToken(environment)),
+      ...sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
+      ...(database === undefined ? [] : secretsInUrl(database)),
+    ],
+  });
+}
+
+/** Empty where the secret cannot be read: a log must not fail because of it. */
+function secret(read: () => string | undefined): string {
+  try {
+    return read() ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** Resolves when the signal is aborted, or at once where it was before. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => {
+    signal.addEventListener('abort', resolve, { once: true });
+  });
+}

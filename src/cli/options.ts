@@ -1,0 +1,101 @@
+import { Option, type Command } from 'commander';
+import { collect, collectObject, duration, positive } from './arguments.js';
+
+/**
+ * Options that several commands share. Each function adds options to a command and returns the command; the interface
+ * of the same name says what the action is given. A member that is absent was not on the command line.
+ */
+
+/** How a command prints. */
+export interface CommonOptions {
+  readonly format?: 'text' | 'json' | 'markdown';
+  /** File that the result is written to, in place of standard output. */
+  readonly output?: string;
+  readonly showKeys?: boolean;
+  /** False where the command line has `--no-color`; commander makes it true otherwise. */
+  readonly color: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly logFormat?: 'pretty' | 'json';
+}
+
+/** @param formats what `--format` accepts; the command chooses what it prints where none is given. */
+export function commonOptions(
+  command: Command,
+  formats: readonly string[] = ['text', 'json'],
+): Command {
+  command
+    .addOption(new Option('--format <format>', 'of the result').choices(formats))
+    .option('--output <file>', 'write the result to a file')
+    .option('--show-keys', 'name keys of segments and targets, not only their number')
+    .option('--no-color', 'plain text')
+    .option('--quiet', 'no progress, no warnings, and of a plan the summary alone')
+    .option('--verbose', 'list what is told once for many objects, and say more on standard error');
+  return logFormatOption(command);
+}
+
+export function logFormatOption(command: Command): Command {
+  return command.addOption(
+    new Option('--log-format <format>', 'of the log').choices(['pretty', 'json']),
+  );
+}
+
+/** Where the service is, and how long it may be silent. */
+export interface ConnectionOptions {
+  /** Origin of the administration service; it goes before `FLAGHOIST_URL` and before flaghoist.yaml. */
+  readonly url?: string;
+  readonly embedded?: boolean;
+  readonly embeddedDir?: string;
+  /** Milliseconds. */
+  readonly timeout?: number;
+}
+
+export function placeOptions(command: Command): Command {
+  return command
+    .option('--url <url>', 'the administration service (default: FLAGHOIST_URL)')
+    .option('--embedded', 'start the embedded service in this process and use it')
+    .option('--embedded-dir <path>', 'where the embedded service keeps its data');
+}
+
+export function timeoutOption(command: Command): Command {
+  const what = 'give a dead network up after so long (default: 30s)';
+  return command.option('--timeout <duration>', what, duration);
+}
+
+/** Which part of the service a run works on, and how hard it may press. */
+export interface ServiceOptions extends ConnectionOptions {
+  /** Names of environments; empty: all. */
+  readonly environment: readonly string[];
+  /** Objects as `KIND/NAME`; empty: all. */
+  readonly only: readonly string[];
+  /** Requests at the same time. */
+  readonly concurrency?: number;
+}
+
+export function serviceOptions(command: Command): Command {
+  placeOptions(command)
+    .option('--environment <name>', 'only this environment (repeatable)', collect, [])
+    .option(
+      '--only <kind/name>',
+      'only this object, for example flag/new-checkout (repeatable)',
+      collectObject,
+      [],
+    )
+    .option('--concurrency <n>', 'requests at the same time', positive);
+  return timeoutOption(command);
+}
+
+/** How long a command waits for another run over the same state. */
+export interface LockOptions {
+  /** Milliseconds; 0, the default: a lock that is taken is an error at once. */
+  readonly lockTimeout: number;
+}
+
+export function lockOption(command: Command): Command {
+  return command.option(
+    '--lock-timeout <duration>',
+    'wait so long for another run to end',
+    duration,
+    0,
+  );
+}

@@ -1,0 +1,63 @@
+import { Option, type Command } from 'commander';
+import type { CommonOptions, LockOptions, ServiceOptions } from './options.js';
+import type { ReviewedOptions } from './reviewed-plans.js';
+
+/** What `flaghoist reconcile` and `flaghoist plan` are told. */
+export interface ReconcileOptions
+  extends CommonOptions, ServiceOptions, LockOptions, ReviewedOptions {
+  readonly dryRun?: boolean;
+  readonly detailedExitcode?: boolean;
+  readonly prune?: boolean;
+  readonly adopt?: boolean;
+  readonly revertDrift?: boolean;
+  readonly identities?: boolean;
+  readonly everyKey?: boolean;
+  readonly countKeys?: boolean;
+  /** Revision of git: only objects whose specs differ from it are planned. */
+  readonly since?: string;
+  readonly touched?: boolean;
+  /** Hash of the plan that may pass the guards. */
+  readonly approve?: string;
+  readonly force?: boolean;
+  readonly allowOlder?: boolean;
+  readonly allowDirty?: boolean;
+  readonly title?: string;
+  readonly comment?: string;
+}
+
+/** What the plan may contain. */
+export function planOptions(command: Command): void {
+  command
+    .option('--prune', 'delete what the specs used to declare and no longer do')
+    .option('--adopt', 'take over live objects that differ, also in protected environments')
+    .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
+    .option('--identities', 'write all identities, also those that were written before')
+    .option('--every-key', 'compare the keys of every segment, however many it has')
+    .addOption(
+      new Option('--count-keys', 'count the keys of segments that git did not change').conflicts(
+        'everyKey',
+      ),
+    )
+    .addOption(
+      new Option('--plan <file>', 'apply only what equals this plan, JSON of a dry run').conflicts(
+        'planHash',
+      ),
+    )
+    .option('--plan-hash <hash>', 'apply only the plan with this hash')
+    .option('--since <revision>', 'plan only objects whose specs differ from this revision')
+    .option(
+      '--touched',
+      'look only at what commits touched since the last apply, and what was not in sync then',
+    );
+}
+
+/** What lets a plan pass, and what is written beside its changes. */
+export function approvalOptions(command: Command): void {
+  command
+    .option('--approve <hash>', 'let the plan with this hash pass the guards')
+    .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')
+    .option('--allow-older', 'apply a HEAD that is older than what was applied')
+    .option('--allow-dirty', 'apply the working tree instead of HEAD')
+    .option('--title <text>', 'title of every write, instead of the commits’')
+    .option('--comment <text>', 'comment of every write, instead of the commits’');
+}

@@ -1,0 +1,50 @@
+import { FlaghoistError } from '../errors.js';
+import { openSource } from '../git/spec-source.js';
+import type { Checkout } from '../git/checkout.js';
+import type { Desired } from '../model/desired.js';
+import { diagnosticsText } from '../report/text/diagnostics.js';
+import { readWithParts, type SpecParts } from '../specs/read-specs.js';
+import { configDirectoryOf, type ConfigDirectory } from './config-directory.js';
+import type { Screen } from './terminal.js';
+
+/** Specs of which nothing is wrong, as they lie on disk. */
+export interface RightSpecs {
+  readonly desired: Desired;
+  readonly parts: SpecParts;
+  /** Of the directory, from the top of its repository. */
+  readonly prefix: string;
+  /** What the files on disk are; null: they differ from HEAD, or there is no commit. */
+  readonly commit: string | null;
+  /** What the path of the command line meant. */
+  readonly named: ConfigDirectory;
+  /** Closed: its commits can be asked for, its objects cannot. */
+  readonly checkout: Pick<Checkout, 'repository' | 'head' | 'directory'>;
+}
+
+/**
+ * Reads a config repository as it lies on disk, for commands that need all of it to be right.
+ *
+ * @param path the directory, or a file or folder of it.
+ * @throws FlaghoistError `SPECS_INVALID`: it is not; all that is wrong was printed on standard error.
+ */
+export async function readRightSpecs(path: string, screen: Screen): Promise<RightSpecs> {
+  const named = await configDirectoryOf(path);
+  await using source = await openSource(named.directory, { workingTree: true });
+  const { result, parts } = await readWithParts(source.tree);
+  if (!result.ok) {
+    screen.note(diagnosticsText(result.diagnostics, { color: false }).trimEnd());
+    throw new FlaghoistError(
+      'SPECS_INVALID',
+      `cannot use the specs of "${named.directory}": they are invalid (see above)`,
+    );
+  }
+  const { checkout, revision } = source;
+  return {
+    desired: result.desired,
+    parts,
+    prefix: checkout.repository?.prefix ?? '',
+    commit: revision.dirty ? null : revision.commit,
+    named,
+    checkout,
+  };
+}

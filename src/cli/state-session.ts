@@ -1,0 +1,144 @@
+import { readCatalog } from '../admin-api/workspace.js';
+import { originOf } from '../admin-api/origin.js';
+import { openRun } from '../compose/run.js';
+import { directoryInRepository } from '../state/open.js';
+import { embeddedStateName, embeddedStorePath, storeIdAt } from '../compose/embedded.js';
+import { operatorSettings, type OperatorSettings } from '../compose/settings.js';
+import { EXIT, FlaghoistError, type ExitCode } from '../errors.js';
+import { findStates, type FoundState } from '../state/find-states.js';
+import type { StateHome } from '../state/store.js';
+import { asShared, stateSharing } from '../state/sharing.js';
+import type { StateSharing } from '../model/run.js';
+import { InvalidSpecsError } from '../reconcile/context.js';
+import { readConfig } from '../specs/read-config.js';
+import { readSpecs } from '../specs/read-specs.js';
+import { openSource, type Source } from '../git/spec-source.js';
+import type { CommonOptions, ServiceOptions } from './options.js';
+import { openScreen, type Screen, type Terminal } from './terminal.js';
+
+/** Options of a command that reads the state: which of the states of a directory, and how it is printed. */
+export type StateOptions = CommonOptions & ServiceOptions;
+
+/** The state of one directory, to be looked at or changed by hand. */
+export interface OpenedState {
+  readonly home: StateHome;
+  /** Environment id → name, as far as it is known. */
+  readonly environments: Readonly<Record<string, string>>;
+}
+
+/**
+ * Opens the state of a directory: its only one, without asking the service; where it has several the command line
+ * chooses, and where none says whose it is the service is asked which workspace it is.
+ *
+ * @param use what is done with it, and the result to print; null: nothing is remembered. Afterwards all is closed.
+ * @returns 0.
+ * @throws FlaghoistError `USAGE`: the directory has states of several services and the command line names none. What
+ *   `use` throws comes through.
+ */
+export async function withState(
+  directory: string,
+  options: StateOptions,
+  terminal: Terminal,
+  use: (state: OpenedState | null) => Promise<string>,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  await opening(directory, { options, terminal, screen }, async (opened) => {
+    await screen.result(await use(opened));
+  });
+  return EXIT.ok;
+}
+
+/** What a state is opened with. */
+interface Opening {
+  readonly options: StateOptions;
+  readonly terminal: Terminal;
+  readonly screen: Screen;
+}
+
+async function opening(
+  directory: string,
+  { options, terminal, screen }: Opening,
+  use: (state: OpenedState | null) => Promise<void>,
+): Promise<void> {
+  const settings = operatorSettings(terminal.environment);
+  await using source = await openSource(directory, { workingTree: true });
+  const sharing = await sharingOf(source);
+  const { found, others } = await statesOf(source, directory, { options, settings, sharing });
+  const [only, ...more] = found;
+  if (more.length > 0) throw ambiguous(directory, found);
+  const note = (text: string): void => {
+    screen.note(text);
+  };
+  if (only) {
+    const { place } = only;
+    const shared = { ...place, checkout: source.checkout, stateDir: settings.stateDir };
+    const home = await asShared(only.home, shared, sharing);
+    await use({ home, environments: place.environments ?? {} });
+    const missing = home.notShared();
+    if (missing !== null) note(`warning: the state of origin was not reached: ${missing.why}`);
+    return;
+  }
+  if (others === 0 && sharing !== 'always') {
+    await use(null);
+    return;
+  }
+  await using run = await openRun(
+    directory,
+    { ...options, dryRun: true, lockTimeout: 0 },
+    { settings, signal: terminal.signal, note },
+  );
+  const specs = await readSpecs(run.context.source.tree);
+  if (!specs.ok) throw new InvalidSpecsError(specs.diagnostics, new Map());
+  const reader = await run.context.openReader(specs.desired);
+  const at = await readCatalog(reader, specs.desired.config.workspace);
+  const home = await run.context.openState(at);
+  const environments = Object.fromEntries(at.environments.map(({ id, name }) => [id, name]));
+  await use(home && { home, environments });
+}
+
+/** An invalid config shares nothing: the state of this machine is all that is known then. The specs are not read for it. */
+async function sharingOf({ tree }: Source): Promise<StateSharing> {
+  const read = await readConfig(tree);
+  return read.ok ? stateSharing(read.config.pushState) : 'never';
+}
+
+/** States of the directory, and how many others were found beside those that the command line means. */
+async function statesOf(
+  { checkout }: Source,
+  directory: string,
+  {
+    options,
+    settings,
+    sharing,
+  }: {
+    readonly options: StateOptions;
+    readonly settings: OperatorSettings;
+    readonly sharing: StateSharing;
+  },
+): Promise<{ found: readonly FoundState[]; others: number }> {
+  const { found, others } = await findStates({
+    checkout,
+    stateDir: settings.stateDir,
+    directory: directoryInRepository(checkout, directory),
+    sharing,
+  });
+  const url = options.url ?? settings.url;
+  const embedded =
+    options.embedded === true ? embeddedName(checkout.directory, options) : undefined;
+  const origin = embedded ?? (url === undefined ? null : originOf(url));
+  const meant = found.filter(({ place }) => origin === null || place.origin === origin);
+  return { found: meant, others: others + found.length - meant.length };
+}
+
+/** Of the store that is there now; where none is, of one that no state knows. */
+function embeddedName(directory: string, { embeddedDir }: StateOptions): string {
+  return embeddedStateName(storeIdAt(embeddedStorePath(directory, embeddedDir)) ?? 'none');
+}
+
+function ambiguous(directory: string, found: readonly FoundState[]): FlaghoistError {
+  const services = found.map(({ place }) => `"${place.origin}"`).join(', ');
+  return new FlaghoistError(
+    'USAGE',
+    `cannot choose a state of "${directory}": it has those of ${services} (name the service with --url or --embedded)`,
+  );
+}

@@ -1,0 +1,109 @@
+import { createInterface } from 'node:readline';
+import { planText } from '../report/text/plan.js';
+import type { PlanReport } from '../report/plan-report.js';
+import type { CommonOptions } from './options.js';
+import { createLog } from '../platform/log.js';
+import { resolveColor, resolveWidth, writeResult } from '../report/output.js';
+import { ProgressReporter, type ProgressSink } from '../report/progress.js';
+
+/** What a command talks to: the process, or a test's stand-in for it. */
+export interface Terminal {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Aborted by SIGINT or SIGTERM; the reason is the signal's name. */
+  readonly signal: AbortSignal;
+  /** Calls the listener at each SIGHUP from now on. */
+  readonly onHangup?: (listener: () => void) => void;
+}
+
+/**
+ * Shows a plan and asks on the terminal whether it may pass. Nothing but `yes` is one: no answer, the end of the input
+ * and a signal are a no. Where standard input is no terminal nothing is asked.
+ */
+export async function askToForce(
+  report: PlanReport,
+  { stdin, stderr, signal }: Terminal,
+  screen: Screen,
+): Promise<boolean> {
+  if (!stdin.isTTY) {
+    screen.note(
+      'warning: --force asks on a terminal, and standard input is none (add --approve HASH)',
+    );
+    return false;
+  }
+  stderr.write(
+    planText(report, { color: false, width: screen.width, showKeys: false, verbose: true }),
+  );
+  stderr.write('Apply it all the same? Only "yes" is accepted: ');
+  // Without its own handling of the terminal: Ctrl-C stays the signal that it is for the rest of the run.
+  const lines = createInterface({ input: stdin, terminal: false, signal });
+  try {
+    for await (const line of lines) return line.trim() === 'yes';
+    stderr.write('\n');
+    return false;
+  } finally {
+    lines.close();
+  }
+}
+
+/** How one command prints: results to standard output or a file, everything else to standard error. */
+export interface Screen {
+  readonly color: boolean;
+  readonly width: number;
+  result(text: string): Promise<void>;
+  /** A line for people on standard error; silent with `--quiet`. */
+  note(text: string): void;
+  /** From now on the first signal is answered by a line: what is under way may take a while. */
+  noteInterrupt(): void;
+  /** Of long work; absent with `--quiet`. To be ended before anything else is written to standard error. */
+  readonly progress?: ProgressReporter | undefined;
+}
+
+export function openScreen(options: CommonOptions, terminal: Terminal): Screen {
+  const { stdout, stderr, environment } = terminal;
+  const progress = options.quiet === true ? undefined : progressOn(terminal, options.logFormat);
+  const note = (text: string): void => {
+    progress?.print(() => stderr.write(`${text}\n`));
+  };
+  const isTTY = options.output === undefined && stdout.isTTY;
+  return {
+    color: resolveColor({ noColorFlag: !options.color, env: environment, isTTY }),
+    width: resolveWidth({ env: environment, isTTY, columns: stdout.columns }),
+    result: async (text) => writeResult(text, { file: options.output, stdout }),
+    note,
+    noteInterrupt: () => {
+      terminal.signal.addEventListener('abort', () => {
+        note('interrupted: what is under way is finished, the rest skipped (again: end at once)');
+      });
+    },
+    progress,
+  };
+}
+
+function progressOn(
+  { stderr, environment }: Terminal,
+  logFormat: CommonOptions['logFormat'],
+): ProgressReporter {
+  const write = (text: string): unknown => stderr.write(text);
+  return new ProgressReporter(sinkOf());
+
+  function sinkOf(): ProgressSink {
+    if (logFormat === 'json') {
+      const log = createLog({ level: 'info', format: 'json', stream: stderr });
+      return {
+        kind: 'facts',
+        tell: (facts) => {
+          log.info({ ...facts }, 'progress');
+        },
+      };
+    }
+    if (!stderr.isTTY || environment['TERM'] === 'dumb') return { kind: 'plain', write };
+    return {
+      kind: 'terminal',
+      write,
+      columns: () => resolveWidth({ env: {}, isTTY: true, columns: stderr.columns }),
+    };
+  }
+}

@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { parseDuration } from './arguments.js';
+import type { WatchedSource } from '../compose/watch.js';
+import { secretInFile, type OperatorSettings } from '../compose/settings.js';
+import { isSchedule } from '../daemon/source/schedule.js';
+import { FlaghoistError, messageOf } from '../errors.js';
+import type { SourceSpec } from '../generated/watch.schema.d.js';
+import { diagnosticsText } from '../report/text/diagnostics.js';
+import { readWatchConfig } from '../specs/read-config.js';
+import type { ConnectionOptions, LockOptions } from './options.js';
+
+/** Of the interval, where no jitter is given. */
+const JITTER_PART = 0.1;
+/** A shorter interval would do nothing but look. */
+const MIN_INTERVAL_MS = 100;
+
+/**
+ * What the command line says of the sources. A file of sources says some of it for each source anew, and the command
+ * line says the rest for all of them.
+ */
+export interface SourceOptions extends ConnectionOptions, LockOptions {
+  readonly repo?: string;
+  readonly branch?: string;
+  readonly path?: string;
+  /** File that names the sources. */
+  readonly config?: string;
+  /** Milliseconds; likewise the two below. */
+  readonly interval: number;
+  readonly jitter?: number;
+  readonly debounce: number;
+  /** Fields of cron, or `off`. */
+  readonly schedule: string;
+  /** Names of environments; empty: all. */
+  readonly environment: readonly string[];
+  readonly concurrency?: number;
+  readonly prune?: boolean;
+  readonly adopt?: boolean;
+  readonly revertDrift?: boolean;
+  readonly allowOlder?: boolean;
+  readonly title?: string;
+  readonly comment?: string;
+}
+
+/**
+ * What the operator wants watched: by the command line alone, or by a file with many sources, for which the command
+ * line says what the file does not.
+ *
+ * @param directory what is watched where the command line names neither a repository nor a file of sources.
+ * @throws FlaghoistError `USAGE`: options contradict each other, or the file cannot be used.
+ */
+export async function watchedSources(
+  directory: string,
+  options: SourceOptions,
+  settings: OperatorSettings,
+): Promise<readonly WatchedSource[]> {
+  if (options.config !== undefined) {
+    const { config } = options;
+    const specs = await readSources(config);
+    return specs.map((spec) => sourceOf(spec, dirname(resolve(config)), options, settings));
+  }
+  const { repo, branch, path } = options;
+  if (repo === undefined && (branch !== undefined || path !== undefined)) {
+    throw new FlaghoistError('USAGE', 'cannot use --branch or --path without --repo');
+  }
+  const place = repo === undefined ? { directory } : { repo, branch, path };
+  return [{ ...rhythm(options), name: 'default', place, run: options, settings }];
+}
+
+/** Reads the file of sources; its diagnostics become one error, because nothing can be watched then. */
+async function readSources(file: string): Promise<readonly SourceSpec[]> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (error) {
+    const message = `cannot read the sources in "${file}": ${messageOf(error)}`;
+    throw new FlaghoistError('USAGE', message, { cause: error });
+  }
+  const result = readWatchConfig(file, bytes);
+  if (result.ok) return result.config.sources;
+  const problems = diagnosticsText(result.diagnostics, { color: false });
+  throw new FlaghoistError('USAGE', `cannot use the sources in "${file}": ${problems}`);
+}
+
+/** One source of a file. Paths in the file start at its folder, as the file may be used from anywhere. */
+function sourceOf(
+  spec: SourceSpec,
+  folder: string,
+  options: SourceOptions,
+  settings: OperatorSettings,
+): WatchedSource {
+  const { name, directory, repo, branch, path, environments, interval, schedule } = spec;
+  const { url, prune, adopt, revertDrift } = spec;
+  const place =
+    repo === undefined ? { directory: resolve(folder, directory ?? '.') } : { repo, branch, path };
+  return {
+    ...rhythm({
+      ...options,
+      ...(interval !== undefined && { interval: parseDuration(interval) ?? options.interval }),
+      ...(schedule !== undefined && { schedule }),
+    }),
+    ...{ name, place, settings: ownSettings(spec, folder, settings) },
+    run: {
+      ...options,
+      ...(environments !== undefined && { environment: environments }),
+      ...(url !== undefined && { url }),
+      ...(prune !== undefined && { prune }),
+      ...(adopt !== undefined && { adopt }),
+      ...(revertDrift !== undefined && { revertDrift }),
+    },
+  };
+}
+
+/** Credentials of one source go before those of the environment. */
+function ownSettings(
+  { apiKeyFile, gitUser, gitTokenFile, sshKeyFile, knownHostsFile }: SourceSpec,
+  folder: string,
+  settings: OperatorSettings,
+): OperatorSettings {
+  const { git } = settings;
+  const at = (file: string): string => resolve(folder, file);
+  return {
+    ...settings,
+    ...(apiKeyFile !== undefined && {
+      apiKey: () => secretInFile(at(apiKeyFile), 'Admin API key'),
+    }),
+    git: {
+      user: gitUser ?? git.user,
+      token:
+        gitTokenFile === undefined
+          ? git.token
+          : () => secretInFile(at(gitTokenFile), 'token of the git server'),
+      sshKeyFile: sshKeyFile === undefined ? git.sshKeyFile : at(sshKeyFile),
+      knownHostsFile: knownHostsFile === undefined ? git.knownHostsFile : at(knownHostsFile),
+    },
+  };
+}
+
+/**
+ * How often is looked, and what every write is told.
+ *
+ * @throws FlaghoistError `USAGE`
+ */
+function rhythm(
+  options: SourceOptions,
+): Pick<WatchedSource, 'intervalMs' | 'jitterMs' | 'debounceMs' | 'schedule' | 'note'> {
+  const { interval, jitter, debounce, schedule, title, comment } = options;
+  if (interval < MIN_INTERVAL_MS) {
+    throw new FlaghoistError('USAGE', `cannot look more often than every ${MIN_INTERVAL_MS} ms`);
+  }
+  if (schedule !== 'off' && !isSchedule(schedule)) {
+    throw new FlaghoistError(
+      'USAGE',
+      `cannot use the schedule "${schedule}": five fields of cron are expected, or off`,
+    );
+  }
+  return {
+    intervalMs: interval,
+    jitterMs: jitter ?? interval * JITTER_PART,
+    debounceMs: debounce,
+    schedule: schedule === 'off' ? null : schedule,
+    note: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
+  };
+}

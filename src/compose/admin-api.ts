@@ -1,0 +1,122 @@
+import { AdminClient } from '../admin-api/http/admin-client.js';
+import { decideOrigin, originOf, parseOrigins } from '../admin-api/origin.js';
+import type { AdminReader } from '../admin-api/reader.js';
+import { HttpAdminReader } from '../admin-api/reader-http.js';
+import type { Traffic } from '../admin-api/http/request-metrics.js';
+import type { AdminWriter } from '../admin-api/writer.js';
+import { HttpAdminWriter } from '../admin-api/writer-http.js';
+import type { OperatorSettings } from './settings.js';
+import type { Desired } from '../model/desired.js';
+import type { Progress, Wait } from '../model/run.js';
+import { packageVersion } from '../platform/version.js';
+import type { Disposables } from '../platform/closers.js';
+import { embeddedStateName, startEmbedded, type EmbeddedOptions } from './embedded.js';
+import type { Limiters } from '../admin-api/http/limiter-pool.js';
+
+export interface AccessOptions {
+  readonly settings: OperatorSettings;
+  readonly url?: string | undefined;
+  /** Absent: the service is somewhere else. */
+  readonly embedded?: EmbeddedOptions | undefined;
+  /** Milliseconds after which a silent network counts as dead. */
+  readonly timeoutMs: number;
+  readonly concurrency?: number | undefined;
+  /** Ends waits and reads; a write under way is finished. */
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+  readonly traffic?: Traffic | undefined;
+  readonly limiters?: Limiters | undefined;
+  /** See `AdminClientOptions`. */
+  readonly beforeWrite?: ((write: { readonly isKill: boolean }) => Promise<void>) | undefined;
+  readonly progress?: Progress | undefined;
+}
+
+/** How plans and the state call the embedded service: its port is another one at every run. */
+const EMBEDDED = 'embedded';
+
+/** Waits that are worth a line. */
+const LONG_WAIT_MS = 2_000;
+
+/** An open way to one service. */
+export interface ServiceAccess {
+  readonly reader: AdminReader;
+  /** The origin, or `embedded`. */
+  readonly name: string;
+  /** What the state calls the service: for the embedded one, which of its stores. */
+  readonly stateName: string;
+  openWriter(): AdminWriter;
+  /** Sent up to now, tries counted one by one. */
+  requests(): number;
+}
+
+/**
+ * Decides where the key may go, and opens the way there.
+ *
+ * @param desired null: there are no specs yet; nothing is proposed, and an embedded service holds what it held.
+ * @throws FlaghoistError `ORIGIN_NOT_ALLOWED`, `NO_KEY`: nothing was sent, no connection was made.
+ */
+export async function openService(
+  desired: Desired | null,
+  options: AccessOptions,
+  closers: Disposables,
+): Promise<ServiceAccess> {
+  const { url, key, name, stateName } = await locate(desired, options, closers);
+  const client = new AdminClient({
+    url,
+    key,
+    version: packageVersion(),
+    timeoutMs: options.timeoutMs,
+    concurrency: options.concurrency,
+    // The embedded service is another one at every run, and so is its key.
+    limiter: options.embedded
+      ? undefined
+      : options.limiters?.of({ origin: name, key: key() }, options),
+    signal: options.signal,
+    traffic: options.traffic,
+    beforeWrite: options.beforeWrite,
+    onWait: (wait) => {
+      if (options.progress) options.progress.waiting(wait);
+      else noteWait(wait, options.note);
+    },
+  });
+  const requests = (): number => Object.values(client.counts()).reduce((a, b) => a + b, 0);
+  options.progress?.requests(requests);
+  closers.add(async () => client.close());
+  // The half that cannot write is all that a reader gets.
+  const reader = new HttpAdminReader(client.reads());
+  return {
+    ...{ reader, name, stateName },
+    openWriter: () => new HttpAdminWriter(client, reader),
+    requests,
+  };
+}
+
+function noteWait({ waitMs, why, what }: Wait, note: (text: string) => void): void {
+  if (waitMs < LONG_WAIT_MS) return;
+  note(`waiting ${Math.ceil(waitMs / 1_000)} s to ${what}: ${why}`);
+}
+
+async function locate(
+  desired: Desired | null,
+  options: AccessOptions,
+  closers: Disposables,
+): Promise<{ url: string; key: () => string; name: string; stateName: string }> {
+  const { settings, embedded } = options;
+  if (embedded) {
+    const service = await startEmbedded(desired, embedded);
+    closers.add(async () => service.close());
+    const stateName = embeddedStateName(service.storeId);
+    return { url: service.url, key: () => service.key, name: EMBEDDED, stateName };
+  }
+  const { url } = decideOrigin({
+    cliUrl: options.url,
+    envUrl: settings.url,
+    allowedOrigins: parseOrigins(settings.allowedOrigins),
+    proposedUrl: desired?.config.serviceUrl,
+    proposedLocation: desired?.config.serviceUrlLocation,
+  });
+  // Asked once before anything is sent, so that a missing key is a sentence of its own.
+  settings.apiKey();
+  const name = originOf(url);
+  return { url, key: settings.apiKey, name, stateName: name };
+}

@@ -1,0 +1,212 @@
+import type { AdminReader } from '../admin-api/reader.js';
+import { Disposables } from '../platform/closers.js';
+import { openService, type AccessOptions, type ServiceAccess } from './admin-api.js';
+import type { Traffic } from '../admin-api/http/request-metrics.js';
+import type { AdminWriter } from '../admin-api/writer.js';
+import type { OperatorSettings } from './settings.js';
+import type { GitCache } from '../git/cache.js';
+import type { Progress, RunOptions, Fence, StateSharing, Suspension } from '../model/run.js';
+import type { RunContext } from '../reconcile/context.js';
+import { RunCache } from '../reconcile/cache.js';
+import { openSource, type Source } from '../git/spec-source.js';
+import { acquireExclusive, stateAccess } from '../state/open.js';
+import { stateSharing } from '../state/sharing.js';
+import type { Limiters } from '../admin-api/http/limiter-pool.js';
+
+/** A way to a service of which there are no specs yet; it cannot write. */
+export interface OpenedImport extends AsyncDisposable {
+  readonly reader: AdminReader;
+}
+
+/** Opens the service that the operator names; an embedded one as it lies in the directory. */
+export async function openImport(
+  directory: string,
+  flags: Pick<RunFlags, 'url' | 'embedded' | 'embeddedDir' | 'timeout' | 'concurrency'>,
+  { settings, signal, note, progress }: Surroundings,
+): Promise<OpenedImport> {
+  const closers = new Disposables();
+  const { url, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, concurrency } = flags;
+  const embedded =
+    flags.embedded === true
+      ? { directory, storeDirectory: flags.embeddedDir, isDryRun: true }
+      : undefined;
+  const surroundings = { settings, signal, note, progress };
+  const options = { ...surroundings, url, embedded, timeoutMs, concurrency };
+  try {
+    const { reader } = await openService(null, options, closers);
+    return { reader, [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose]() };
+  } catch (error) {
+    await closers[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** What the command line says of one run; absent: not given. */
+export interface RunFlags {
+  readonly dryRun?: boolean;
+  readonly url?: string;
+  readonly embedded?: boolean;
+  readonly embeddedDir?: string;
+  readonly environment: readonly string[];
+  readonly only: readonly string[];
+  readonly prune?: boolean;
+  readonly adopt?: boolean;
+  readonly revertDrift?: boolean;
+  readonly identities?: boolean;
+  readonly allowOlder?: boolean;
+  readonly allowDirty?: boolean;
+  /** Reads HEAD, although a dry run would read the working tree. */
+  readonly committedOnly?: boolean;
+  /** Lists keys also where their number is the remembered one. */
+  readonly everyKey?: boolean;
+  /** Counts keys also where to list them would take few requests. */
+  readonly countKeys?: boolean;
+  /** Observes only what was touched, where `memory` knows enough of the rest. */
+  readonly touched?: boolean;
+  /** Observes only what was touched since the state was written, where that knows enough of the rest. */
+  readonly touchedSinceState?: boolean;
+  /** Leaves invalid objects, and objects that refer to them, as they are, and applies the rest. */
+  readonly quarantineInvalid?: boolean;
+  readonly since?: string;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  readonly lockTimeout: number;
+  readonly concurrency?: number;
+  /** Plans and reports, but writes nothing except kills; null: as the config says. */
+  readonly suspend?: Suspension | null;
+  /** Whether the state is shared over origin, where the config does not say so; absent: where that can be done. */
+  readonly pushState?: boolean;
+}
+
+export interface Surroundings {
+  readonly settings: OperatorSettings;
+  readonly signal: AbortSignal;
+  /** Shows people one line. */
+  readonly note: (text: string) => void;
+  /** What earlier runs over the same directory left; a run by itself has none. */
+  readonly memory?: RunCache;
+  readonly traffic?: Traffic | undefined;
+  /** Opens what the run reads; default: the directory. */
+  readonly open?: ((memory: GitCache) => Promise<Source>) | undefined;
+  /** Shared by the runs of one process. */
+  readonly limiters?: Limiters | undefined;
+  /** Absent where no other replica could run in this run's place. */
+  readonly fence?: Fence | undefined;
+  /** Absent: long waits become notes, and nothing else is shown. */
+  readonly progress?: Progress | undefined;
+}
+
+/** One run over one directory, with everything that it opens. */
+export interface Run extends AsyncDisposable {
+  readonly context: RunContext;
+  /** May be called once the reader is open. */
+  readonly openWriter: () => AdminWriter;
+  /** The name that plans have for the service. */
+  readonly originName: () => string;
+  /** Requests sent so far; each try counts as one. */
+  readonly requests: () => number;
+}
+
+/** A dead network is given up after so long. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/**
+ * Builds what one run works with. Nothing is asked of the service before the specs are known to be valid. Disposing
+ * ends the connections, the lock and the embedded service.
+ *
+ * @throws FlaghoistError the directory cannot be read.
+ */
+export async function openRun(
+  directory: string,
+  flags: RunFlags,
+  surroundings: Surroundings,
+): Promise<Run> {
+  const { settings, signal, note, open, limiters, traffic, fence, progress } = surroundings;
+  const { memory = new RunCache() } = surroundings;
+  const isDryRun = flags.dryRun === true;
+  const closers = new Disposables();
+  const workingTree = flags.committedOnly !== true && (isDryRun || flags.allowDirty === true);
+  const source = await (open?.(memory.git) ??
+    openSource(directory, { workingTree, memory: memory.git }));
+  closers.add(async () => source[Symbol.asyncDispose]());
+  const opened: { service?: ServiceAccess; sharing?: StateSharing } = {};
+  const service = (): ServiceAccess => {
+    if (!opened.service) throw new Error('bug: the service was not opened yet');
+    return opened.service;
+  };
+  const { checkout } = source;
+  const state = stateAccess({
+    checkout,
+    directory,
+    stateDir: settings.stateDir,
+    origin: () => service().stateName,
+    sharing: () => opened.sharing ?? 'never',
+    cache: memory.states,
+  });
+  const context: RunContext = {
+    ...{ source, memory, progress, note },
+    options: runOptions(flags),
+    openReader: async (desired) => {
+      opened.sharing = stateSharing(desired.config.pushState ?? flags.pushState);
+      const access = {
+        ...accessOptions(flags, checkout.directory),
+        ...{ settings, signal, note, limiters, traffic, progress, beforeWrite: fence?.check },
+      };
+      opened.service = await openService(desired, access, closers);
+      return opened.service.reader;
+    },
+    originName: () => service().name,
+    peekState: async (place) => state.peek(place),
+    openRecords: async (place) => state.open(place),
+    appliedToOthers: async (place) => state.elsewhere(place),
+    openState: async (place) => {
+      const home = await state.open(place);
+      const wait = { timeoutMs: flags.lockTimeout, signal, note };
+      // A plan reads what is there; only a run that writes keeps others out.
+      return isDryRun
+        ? home
+        : acquireExclusive(home, { place, origin: service().stateName, wait, fence, closers });
+    },
+  };
+  return {
+    context,
+    openWriter: () => service().openWriter(),
+    originName: () => service().name,
+    requests: () => opened.service?.requests() ?? 0,
+    [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
+  };
+}
+
+function runOptions(flags: RunFlags): RunOptions {
+  return {
+    environments: flags.environment,
+    only: flags.only,
+    prune: flags.prune === true,
+    adopt: flags.adopt === true,
+    revertDrift: flags.revertDrift === true,
+    identities: flags.identities === true,
+    allowOlder: flags.allowOlder === true,
+    everyKey: flags.everyKey === true,
+    countKeys: flags.countKeys === true,
+    touched: flags.touched === true,
+    touchedSinceState: flags.touchedSinceState === true,
+    quarantineInvalid: flags.quarantineInvalid === true,
+    since: flags.since,
+    concurrency: flags.concurrency,
+    suspend: flags.suspend ?? undefined,
+  };
+}
+
+function accessOptions(
+  flags: RunFlags,
+  directory: string,
+): Pick<AccessOptions, 'url' | 'embedded' | 'timeoutMs' | 'concurrency'> {
+  const { url, embedded, embeddedDir, dryRun, timeout, concurrency } = flags;
+  const store = { directory, storeDirectory: embeddedDir, isDryRun: dryRun === true };
+  return {
+    url,
+    embedded: embedded === true ? store : undefined,
+    timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
+    concurrency,
+  };
+}

@@ -1,0 +1,217 @@
+import type { SourceView, Phase, RunRecord, RunResult, Trouble } from './view.js';
+import type { ChangeDocument, PlanDocument } from '../report/json/plan.js';
+import { keyOfId, type ObjectId } from '../model/ref.js';
+import { plural } from '../report/values.js';
+
+/**
+ * What keeps a source from being ready: one clause each, empty where nothing does. A replica that waits its turn is
+ * ready without a first sync of its own.
+ */
+export function missingFor({ firstSync, leader, troubles }: SourceView): string[] {
+  return [
+    ...troubles.map(({ what, why }) => `${what} not reachable: ${why}`),
+    ...(firstSync || !leader ? [] : ['no run has succeeded since the start']),
+  ];
+}
+
+export function isReady(source: SourceView): boolean {
+  return missingFor(source).length === 0;
+}
+
+/** How much something wants a person, the worst last. */
+export const LEVELS = ['fine', 'busy', 'attention', 'trouble'] as const;
+
+export type Level = (typeof LEVELS)[number];
+
+/** What somebody on call needs first. */
+export interface Verdict {
+  readonly level: Level;
+  /** One short clause of our own. */
+  readonly headline: string;
+  /** Why; untrusted text. */
+  readonly detail: string | null;
+}
+
+/** Objects that differ in one environment, as the newest plan has it. */
+export interface EnvironmentHealth {
+  /** Null: the workspace level. */
+  readonly name: string | null;
+  /** Tried, and not on the service. */
+  readonly failed: number;
+  /** Planned, and nothing was tried: suspended, or a guard stands against it. */
+  readonly waiting: number;
+  /** Changed on the service and not put back; those that are withheld count here too. */
+  readonly drift: number;
+  /** Held back, but for what can never be written. */
+  readonly withheld: number;
+  /** Flags that are killed on the service and not by git. */
+  readonly liveKills: number;
+  /** The newest run that wrote something here. */
+  readonly lastChange: RunRecord | null;
+}
+
+export interface SourceHealth {
+  readonly verdict: Verdict;
+  /** In the order of application; the workspace level first, where something differs or was written there. */
+  readonly environments: readonly EnvironmentHealth[];
+}
+
+export function healthOf(source: SourceView): SourceHealth {
+  const environments = environmentsOf(source);
+  const verdict =
+    troubleOf(source) ?? overrideOf(source) ?? restOf(environments) ?? progressOf(source);
+  return { verdict, environments };
+}
+
+/** The newest plan there is: it looked at all that was not equal before, and so tells of every known difference. */
+export function newestPlan({ runs }: SourceView): PlanDocument | null {
+  return runs.find(({ plan }) => plan !== null)?.plan ?? null;
+}
+
+/** Whether the service has what this change wanted. */
+export function isApplied({ outcome }: ChangeDocument): boolean {
+  return outcome === 'applied';
+}
+
+function isDrift({ reason }: Pick<ChangeDocument, 'reason'>): boolean {
+  return reason === 'drift' || reason === 'conflict';
+}
+
+/** Worst first; a daemon of one source says what that one says. */
+export function verdictOver(sources: readonly { name: string; verdict: Verdict }[]): Verdict {
+  const [only] = sources;
+  if (only === undefined) return { level: 'busy', headline: 'No source yet', detail: null };
+  if (sources.length === 1) return only.verdict;
+  const level = worst(sources.map(({ verdict }) => verdict.level));
+  const such = sources.filter(({ verdict }) => verdict.level === level);
+  const detail = such.map(({ name, verdict }) => `${name}: ${verdict.headline}`).join('; ');
+  if (level === 'fine') {
+    return { level, headline: `All ${String(sources.length)} sources are in line`, detail: null };
+  }
+  const headline = `${String(such.length)} of ${plural(sources.length, 'source')} ${MANY[level]}`;
+  return { level, headline, detail };
+}
+
+const MANY: Readonly<Record<Exclude<Level, 'fine'>, string>> = {
+  busy: 'under way',
+  attention: 'to look at',
+  trouble: 'in trouble',
+};
+
+function worst(levels: readonly Level[]): Level {
+  return LEVELS.findLast((level) => levels.includes(level)) ?? 'fine';
+}
+
+const UNREACHABLE: Readonly<Record<Trouble['what'], string>> = {
+  source: 'The source cannot be reached',
+  service: 'The service cannot be reached',
+  database: 'The database cannot be reached',
+};
+
+const FAILURES: Partial<Record<RunResult, string>> = {
+  refused: 'Refused: nothing is written',
+  invalid: 'The specs are invalid: nothing is written',
+  partial: 'Some changes failed',
+  failed: 'The last run failed',
+};
+
+function troubleOf({ troubles, runs: [newest] }: SourceView): Verdict | undefined {
+  const [trouble] = troubles;
+  if (trouble !== undefined) {
+    return { level: 'trouble', headline: UNREACHABLE[trouble.what], detail: trouble.why };
+  }
+  const headline = newest && FAILURES[newest.result];
+  if (newest === undefined || headline === undefined) return undefined;
+  return { level: 'trouble', headline, detail: newest.summary };
+}
+
+function overrideOf({ suspended, pinned, runs: [newest] }: SourceView): Verdict | undefined {
+  const level = 'attention';
+  if (suspended !== null || newest?.result === 'suspended') {
+    const headline = 'Suspended: nothing but kills is written';
+    return { level, headline, detail: suspended?.reason ?? null };
+  }
+  if (pinned !== null) {
+    return { level, headline: `Pinned to ${shortSha(pinned.commit)}`, detail: pinned.reason };
+  }
+  if (newest?.result === 'degraded') {
+    return { level, headline: 'Applied, but for what is invalid', detail: newest.summary };
+  }
+  if (newest?.result === 'interrupted') {
+    return { level, headline: 'The last run was interrupted', detail: newest.summary };
+  }
+  return undefined;
+}
+
+function restOf(environments: readonly EnvironmentHealth[]): Verdict | undefined {
+  const withheld = environments.reduce((sum, each) => sum + each.withheld, 0);
+  const kills = environments.reduce((sum, each) => sum + each.liveKills, 0);
+  if (withheld + kills === 0) return undefined;
+  const drift = environments.reduce((sum, each) => sum + each.drift, 0);
+  const detail = drift > 0 ? `${plural(drift, 'object')} changed outside git` : null;
+  const exceptions = [
+    ...(kills > 0 ? [plural(kills, 'live kill')] : []),
+    ...(withheld > 0 ? [plural(withheld, 'withheld change')] : []),
+  ];
+  const headline = `In line with git, but for ${exceptions.join(' and ')}`;
+  return { level: 'attention', headline, detail };
+}
+
+const BUSY: ReadonlySet<Phase> = new Set(['debouncing', 'running', 'queued', 'backing-off']);
+
+function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict {
+  if (!leader) {
+    return { level: 'fine', headline: 'Another replica keeps this in line', detail: null };
+  }
+  if (runs.length === 0) {
+    return { level: 'busy', headline: 'The first look is under way', detail: null };
+  }
+  if (seen !== null && seen.commit !== applied?.commit && BUSY.has(phase)) {
+    const headline = `${shortSha(seen.commit)} is being applied`;
+    return { level: 'busy', headline, detail: seen.subject };
+  }
+  return { level: 'fine', headline: 'In line with git', detail: null };
+}
+
+function environmentsOf(source: SourceView): EnvironmentHealth[] {
+  const plan = newestPlan(source);
+  const named = plan === null ? [] : [...plan.changes, ...plan.withheld];
+  const order = new Set([null, ...source.environments, ...named.map((each) => each.environment)]);
+  return [...order]
+    .map((name) => environmentOf(name, plan, source.runs))
+    .filter(({ name, failed, waiting, drift, withheld, lastChange }) => {
+      return name !== null || failed + waiting + drift + withheld > 0 || lastChange !== null;
+    });
+}
+
+function environmentOf(
+  name: string | null,
+  plan: PlanDocument | null,
+  runs: readonly RunRecord[],
+): EnvironmentHealth {
+  const isHere = ({ environment }: ChangeDocument): boolean => environment === name;
+  const open = plan?.changes.filter(isHere).filter((change) => !isApplied(change)) ?? [];
+  const withheld = plan?.withheld.filter(isHere).filter(({ why }) => why !== 'immutable') ?? [];
+  const kills = plan?.liveKills ?? [];
+  const drifted = [...open, ...withheld].filter(isDrift);
+  return {
+    name,
+    failed: open.filter(({ outcome }) => outcome !== undefined).length,
+    waiting: open.filter(({ outcome }) => outcome === undefined).length,
+    drift: new Set(drifted.map(({ id }) => id)).size,
+    withheld: withheld.length,
+    liveKills: kills.filter(({ id }) => environmentIn(id) === name).length,
+    lastChange:
+      runs.find((run) => run.plan?.changes.some((each) => isHere(each) && isApplied(each))) ?? null,
+  };
+}
+
+function environmentIn(id: ObjectId): string {
+  return id.slice(keyOfId(id).length + 1);
+}
+
+const SHORT_SHA = 7;
+
+export function shortSha(commit: string): string {
+  return commit.slice(0, SHORT_SHA);
+}

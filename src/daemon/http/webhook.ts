@@ -1,0 +1,284 @@
+import { createHash, createHmac } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { isSameSecret, readSecrets } from './secret-file.js';
+import type { SourceView, DaemonControls, DaemonView } from '../view.js';
+import { BoundedMap } from '../../platform/bounded-map.js';
+import type { Log } from '../../platform/log.js';
+import type { Metrics, WebhookResult } from '../metrics/metrics.js';
+import { Refusal } from './http-error.js';
+
+/** Names in lower case. */
+type WebhookHeaders = Readonly<Record<string, string | undefined>>;
+
+type WebhookFlaw =
+  /** No signature of any kind that is known. */
+  | 'unsigned'
+  /** Signed with none of the secrets. */
+  | 'wrong-signature'
+  /** Its time is too far from ours. */
+  | 'stale';
+
+export type Verified =
+  /** @param delivery the same for the same delivery and for no other. */
+  | { readonly ok: true; readonly delivery: string }
+  | { readonly ok: false; readonly flaw: WebhookFlaw };
+
+/** How far a signed time may be from ours; what the Standard Webhooks text recommends. */
+const TOLERANCE_MS = 5 * 60_000;
+
+const GITHUB = 'x-hub-signature-256';
+const GITLAB = 'x-gitlab-token';
+const STANDARD = 'webhook-signature';
+
+/** Whether it bears a signature at all: asked before the body is read. */
+function isSigned(headers: WebhookHeaders): boolean {
+  return [GITHUB, GITLAB, STANDARD].some((name) => headers[name] !== undefined);
+}
+
+/**
+ * Checks the signature, over the bytes as they came:
+ *
+ * - `webhook-signature`, `webhook-id`, `webhook-timestamp`: Standard Webhooks, which GitLab's signing token is and any
+ *   script can do;
+ * - `x-hub-signature-256`: GitHub, Gitea, Forgejo. It covers no time: what is remembered keeps it from being replayed;
+ * - `x-gitlab-token`: GitLab's older secret token, which is no signature: whoever sees one may send another.
+ *
+ * The strongest that is there counts, and no weaker one saves it.
+ */
+function verifyWebhook(
+  headers: WebhookHeaders,
+  body: Uint8Array,
+  secrets: readonly string[],
+  now: number,
+): Verified {
+  const standard = headers[STANDARD];
+  if (standard !== undefined) return verifyStandard(standard, headers, body, secrets, now);
+  const github = headers[GITHUB];
+  if (github !== undefined) {
+    const isRight = secrets.some((secret) =>
+      isSameSecret(github, `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`),
+    );
+    // The header with the delivery's id is not signed; the signature itself stands for the body.
+    return isRight ? { ok: true, delivery: github } : WRONG;
+  }
+  const token = headers[GITLAB];
+  if (token === undefined) return { ok: false, flaw: 'unsigned' };
+  if (!secrets.some((secret) => isSameSecret(token, secret))) return WRONG;
+  const id = headers['idempotency-key'] ?? createHash('sha256').update(body).digest('hex');
+  return { ok: true, delivery: `gitlab ${id}` };
+}
+
+const WRONG = { ok: false, flaw: 'wrong-signature' } as const;
+
+function verifyStandard(
+  signatures: string,
+  headers: WebhookHeaders,
+  body: Uint8Array,
+  secrets: readonly string[],
+  now: number,
+): Verified {
+  const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = headers;
+  const given = signatures.split(' ').slice(0, MAX_SIGNATURES);
+  const isRight = secrets.map(keyOf).some((key) => {
+    const hmac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body);
+    const right = `v1,${hmac.digest('base64')}`;
+    return given.some((each) => isSameSecret(each, right));
+  });
+  if (!isRight || id === '') return WRONG;
+  const seconds = /^\d{1,12}$/.test(timestamp) ? Number(timestamp) : NaN;
+  const isFresh = Math.abs(seconds * 1_000 - now) <= TOLERANCE_MS;
+  return isFresh ? { ok: true, delivery: `standard ${id}` } : { ok: false, flaw: 'stale' };
+}
+
+const MAX_SIGNATURES = 10;
+
+/** `whsec_` and base64 as the standard writes secrets; any other text is its own bytes. */
+function keyOf(secret: string): Uint8Array {
+  const encoded = /^whsec_([A-Za-z0-9+/=]+)$/.exec(secret)?.[1];
+  return Buffer.from(encoded ?? secret, encoded === undefined ? 'utf8' : 'base64');
+}
+
+/** Deliveries seen lately, so that none counts twice. */
+export class SeenDeliveries {
+  /** By digest, because an identifier may be long; the value says nothing. */
+  readonly #seen: BoundedMap<string, true>;
+
+  /** @param most how many are known at the same time; the oldest are forgotten first. */
+  constructor(most = 10_000) {
+    this.#seen = new BoundedMap(most);
+  }
+
+  /** Whether it was seen before; from now on it was. */
+  note(delivery: string): boolean {
+    const key = createHash('sha256').update(delivery).digest('base64');
+    // A delivery that comes again does not become younger.
+    if (this.#seen.get(key) === true) return true;
+    this.#seen.set(key, true);
+    return false;
+  }
+}
+
+/** What a push says of itself; everything in it is untrusted. */
+interface Push {
+  /** Short name of the branch. */
+  readonly branch: string;
+  /** URLs and names by which the sender calls the repository; empty where it does not say. */
+  readonly repositories: readonly string[];
+}
+
+/** @returns undefined: no push to a branch, or one that deleted it. */
+function pushOf(headers: WebhookHeaders, payload: unknown): Push | undefined {
+  const event = headers['x-github-event'] ?? headers['x-gitlab-event'];
+  if (event !== undefined && !PUSH_EVENTS.has(event)) return undefined;
+  const { ref, deleted, after, repository, project } = recordOf(payload);
+  const branch = typeof ref === 'string' ? /^refs\/heads\/(.+)$/.exec(ref)?.[1] : undefined;
+  const isGone = deleted === true || (typeof after === 'string' && /^0+$/.test(after));
+  if (branch === undefined || isGone) return undefined;
+  return { branch, repositories: [...namesIn(repository), ...namesIn(project)] };
+}
+
+/** A system hook of GitLab tells of pushes and of everything else; its payload then decides. */
+const PUSH_EVENTS: ReadonlySet<string> = new Set(['push', 'Push Hook', 'System Hook']);
+
+const URL_MEMBERS = ['clone_url', 'ssh_url', 'git_http_url', 'git_ssh_url', 'http_url'] as const;
+
+function namesIn(repository: unknown): string[] {
+  const members = recordOf(repository);
+  return URL_MEMBERS.map((name) => members[name]).filter((url) => typeof url === 'string');
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+}
+
+/**
+ * Whether a push is about this source: its branch, and its repository where both sides name one. Hosts are not compared:
+ * a repository is often cloned by another name than the one by which its pages are shown.
+ */
+function concerns(push: Push, { branch, location }: SourceView): boolean {
+  if (branch !== null && branch !== push.branch) return false;
+  const ours = repositoryPath(location);
+  const theirs = push.repositories.map(repositoryPath).filter((path) => path !== undefined);
+  return ours === undefined || theirs.length === 0 || theirs.includes(ours);
+}
+
+/**
+ * `shop/flags` of `https://host/shop/flags.git` and `git@host:shop/flags`; undefined of a directory. The text may be as
+ * long as a body: no part of it is looked at more than once or twice.
+ */
+function repositoryPath(location: string): string | undefined {
+  const path = /^[a-z][a-z+]*:\/\/[^/]+\/(.+)$/i.exec(location)?.[1] ?? sshPath(location);
+  return path === undefined
+    ? undefined
+    : withoutEndSlashes(path)
+        .replace(/\.git$/, '')
+        .toLowerCase();
+}
+
+/** What stands behind the first colon of `user@host:path`, the colons of an address in brackets not counted. */
+function sshPath(location: string): string | undefined {
+  const [, host, path] = /^([^/\s:[]+)(?:\[[^\]/\s]*\])?:(.+)$/.exec(location) ?? [];
+  return host !== undefined && host.indexOf('@') > 0 ? path : undefined;
+}
+
+/** In one pass from the end: a regular expression would begin anew at each slash in the text. */
+function withoutEndSlashes(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '/') end -= 1;
+  return text.slice(0, end);
+}
+
+export interface WebhookOptions {
+  readonly view: DaemonView;
+  readonly controls: DaemonControls;
+  /** Absent: the endpoint is off. */
+  readonly secretFile: string | undefined;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** A push of 2,048 commits, the most that GitHub tells of, is below this; what is above waits for the interval. */
+const MAX_BODY_BYTES = 5 * 1024 * 1024;
+
+/** `POST /webhook`: a signed push to a watched branch triggers a run of the sources that it is about. */
+export function addWebhookRoute(app: FastifyInstance, options: WebhookOptions): void {
+  const seen = new SeenDeliveries();
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => {
+    done(null, body);
+  });
+  app.addHook('onError', (_request, _reply, _error, done) => {
+    options.metrics.noteWebhook('refused');
+    done();
+  });
+  app.addHook('onRequest', async ({ headers }) => {
+    if (options.secretFile === undefined) {
+      throw new Refusal(
+        403,
+        'cannot take webhooks: they are off (start with --webhook-secret-file FILE)',
+      );
+    }
+    // Before its body is read: a stranger costs nothing.
+    if (!isSigned(headers as WebhookHeaders)) throw refusalOf('unsigned');
+    return Promise.resolve();
+  });
+  app.post('/webhook', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
+    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const headers = request.headers as WebhookHeaders;
+    const secrets = await readSecrets(options.secretFile ?? '');
+    if (typeof secrets === 'string') {
+      throw new Refusal(503, `cannot check the signature: the file of secrets is ${secrets}`);
+    }
+    const verified = verifyWebhook(headers, body, secrets, options.now());
+    if (!verified.ok) throw refusalOf(verified.flaw);
+    const push = pushOf(headers, payloadOf(body, headers['content-type'] ?? ''));
+    const answer = take(push, seen.note(verified.delivery), options);
+    options.metrics.noteWebhook(answer.result);
+    options.log.info({ ...answer, branch: push?.branch }, 'webhook');
+    return reply.code(answer.result === 'accepted' ? 202 : 200).send(answer);
+  });
+}
+
+interface WebhookAnswer {
+  readonly result: WebhookResult;
+  /** Those that were triggered. */
+  readonly sources: readonly string[];
+}
+
+function take(
+  push: Push | undefined,
+  isRepeated: boolean,
+  { view, controls }: WebhookOptions,
+): WebhookAnswer {
+  if (isRepeated) return { result: 'repeated', sources: [] };
+  const concerned: readonly SourceView[] =
+    push === undefined ? [] : view.sources().filter((source) => concerns(push, source));
+  const sources = concerned.map(({ name }) => name);
+  for (const name of sources) controls.trigger(name, 'webhook');
+  return { result: sources.length === 0 ? 'ignored' : 'accepted', sources };
+}
+
+const FLAWS: Readonly<Record<WebhookFlaw, string>> = {
+  unsigned: 'it bears no signature',
+  'wrong-signature': 'its signature is not made with a secret that is known here',
+  stale: 'its time is more than five minutes from ours',
+};
+
+function refusalOf(flaw: WebhookFlaw): Refusal {
+  return new Refusal(401, `cannot take the webhook: ${FLAWS[flaw]}`);
+}
+
+/** GitHub sends forms unless it is told otherwise: the JSON is a field of it. */
+function payloadOf(body: Buffer, contentType: string): unknown {
+  const text = body.toString('utf8');
+  const isForm = contentType.startsWith('application/x-www-form-urlencoded');
+  const json = isForm ? (new URLSearchParams(text).get('payload') ?? '') : text;
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    throw new Refusal(400, 'cannot read the webhook: its body is not JSON');
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Keeps the status page as the server has it: asks for the page again whenever the server says that something changed,
+ * and now and then because times pass. It makes no text of its own but one word about itself, opens nothing that was
+ * closed, and moves no focus. Without it the page is the same, as of when it was loaded.
+ */
+export const LIVE_SCRIPT = `
+const AGAIN_MS = 30000;
+let busy = false;
+let wanted = false;
+
+async function refresh() {
+  if (busy) { wanted = true; return; }
+  busy = true;
+  try {
+    const answer = await fetch('.', { cache: 'no-store' });
+    if (answer.ok) take(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+  } catch {
+    say('not reachable');
+  }
+  busy = false;
+  if (wanted) { wanted = false; void refresh(); }
+}
+
+function take(fresh) {
+  document.title = fresh.title;
+  for (const id of ['verdict', 'as-of', 'sources']) {
+    const here = document.getElementById(id);
+    const there = fresh.getElementById(id);
+    if (!here || !there || here.innerHTML === there.innerHTML) continue;
+    const open = [...here.querySelectorAll('details[open]')].map((each) => each.id);
+    const focus = here.contains(document.activeElement) ? document.activeElement.id : '';
+    here.className = there.className;
+    here.replaceChildren(...there.childNodes);
+    for (const each of open) document.getElementById(each)?.setAttribute('open', '');
+    if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
+  }
+}
+
+function say(word) {
+  document.getElementById('live').textContent = word;
+}
+
+const events = new EventSource('events');
+events.addEventListener('open', () => { say('live'); void refresh(); });
+events.addEventListener('change', () => void refresh());
+events.addEventListener('error', () => say('reconnecting'));
+setInterval(() => { if (!document.hidden) void refresh(); }, AGAIN_MS);
+`;
+
+/** The style of all pages. Colours only repeat what words say, and are seen on either ground. */
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --ground: light-dark(#f6f8fa, #0d1117);
+  --sheet: light-dark(#ffffff, #161b22);
+  --ink: light-dark(#1f2328, #f0f6fc);
+  --soft: light-dark(#59636e, #9ba3ad);
+  --line: light-dark(#d1d9e0, #30363d);
+  --link: light-dark(#0550ae, #79c0ff);
+  --fine: light-dark(#1a7f37, #56d364);
+  --busy: light-dark(#0550ae, #79c0ff);
+  --attention: light-dark(#8a4f00, #e3b341);
+  --trouble: light-dark(#b3261e, #ff8f87);
+}
+* { box-sizing: border-box; }
+html { background: var(--ground); color: var(--ink); }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 62rem; padding: 1rem; }
+h1, h2, h3, p, dl, ol, ul, table { margin: 0; }
+ol, ul { padding: 0; list-style: none; }
+a { color: var(--link); text-underline-offset: 0.15em; }
+a:focus-visible, summary:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 2px; }
+code, pre { font: 0.875em/1.5 ui-monospace, monospace; }
+bdi { overflow-wrap: anywhere; }
+.soft { color: var(--soft); }
+.bar { display: flex; flex-wrap: wrap; gap: 0 1rem; justify-content: space-between; padding-bottom: 0.75rem; }
+.bar strong { font-weight: 600; }
+
+.mark { display: inline-grid; place-items: center; inline-size: 1.5em; block-size: 1.5em; flex: none;
+  border-radius: 50%; color: var(--sheet); font-weight: 700; line-height: 1; }
+.mark.fine { background: var(--fine); }
+.mark.busy { background: var(--busy); }
+.mark.attention { background: var(--attention); }
+.mark.trouble { background: var(--trouble); }
+
+.sheet { background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; padding: 1rem 1.25rem;
+  margin-block-end: 1rem; }
+.verdict { display: flex; gap: 1rem; align-items: center; border-inline-start: 6px solid var(--line); }
+.verdict.fine { border-inline-start-color: var(--fine); }
+.verdict.busy { border-inline-start-color: var(--busy); }
+.verdict.attention { border-inline-start-color: var(--attention); }
+.verdict.trouble { border-inline-start-color: var(--trouble); }
+.verdict h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 600; }
+.verdict .mark { font-size: 1.5rem; }
+
+article h2 { font-size: 1.125rem; overflow-wrap: anywhere; }
+article h3 { font-size: 0.875rem; font-weight: 600; color: var(--soft); margin-block: 1.25rem 0.25rem; }
+.says { display: flex; gap: 0.5rem; align-items: baseline; margin-block: 0.25rem; }
+.says .mark, .runs .mark, td .mark { font-size: 0.75rem; }
+.facts { display: grid; grid-template-columns: max-content 1fr; gap: 0.125rem 1rem; margin-block-start: 0.75rem; }
+.facts dt { color: var(--soft); }
+.facts dd { margin: 0; overflow-wrap: anywhere; min-inline-size: 0; }
+table { border-collapse: collapse; inline-size: 100%; }
+th, td { text-align: start; vertical-align: baseline; padding: 0.375rem 1rem 0.375rem 0; overflow-wrap: anywhere;
+  border-block-end: 1px solid var(--line); font-weight: 400; }
+thead th { color: var(--soft); font-size: 0.875rem; }
+tbody th { font-weight: 600; min-inline-size: 6.5rem; }
+.held li, .runs li { padding-block: 0.375rem; border-block-end: 1px solid var(--line); }
+.runs li { display: flex; gap: 0.5rem; align-items: baseline; }
+.runs div { min-inline-size: 0; }
+summary { cursor: pointer; padding-block: 0.375rem; }
+pre { margin: 0.5rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre .add { color: var(--fine); }
+pre .change { color: var(--attention); }
+pre .remove, pre .alarm { color: var(--trouble); }
+pre .head { font-weight: 600; }
+@media (max-width: 30rem) {
+  body { padding: 0.5rem; }
+  .sheet { padding: 0.75rem; }
+  .verdict h1 { font-size: 1.25rem; }
+  .facts { grid-template-columns: 1fr; gap: 0; }
+  .facts dd { margin-block-end: 0.5rem; }
+}
+`;

@@ -1,0 +1,98 @@
+import { html, type Html } from '../../platform/html.js';
+import { clean } from '../../report/sanitize.js';
+import { plural } from '../../report/values.js';
+import { shortSha, type Level } from '../health.js';
+import type { RunResult, Trigger } from '../view.js';
+
+const LONGEST = 200;
+
+/** Untrusted text on one line: what it holds is seen, its direction stays its own, and its length is bounded. */
+export function untrusted(text: string, longest = LONGEST): Html {
+  const characters = Array.from(clean(text));
+  const shown =
+    characters.length <= longest
+      ? characters.join('')
+      : `${characters.slice(0, longest).join('')}…`;
+  return html`<bdi>${shown}</bdi>`;
+}
+
+export function commitOf(commit: string): Html {
+  return html`<code>${shortSha(clean(commit))}</code>`;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** `14:03 UTC, 2 min ago`; the day too where it is another one. */
+export function moment(iso: string, now: number): Html {
+  const at = Date.parse(iso);
+  if (Number.isNaN(at)) return untrusted(iso);
+  const text = new Date(at).toISOString();
+  const today = new Date(now).toISOString().slice(0, 10);
+  const day = text.startsWith(today) ? '' : `${text.slice(0, 10)} `;
+  const clock = `${day}${text.slice(11, 16)} UTC`;
+  return html`<time datetime="${text}">${clock}, ${distance(at - now)}</time>`;
+}
+
+function distance(ms: number): string {
+  const size = Math.abs(ms);
+  if (size < MINUTE_MS) return ms > 0 ? 'in a moment' : 'just now';
+  const text = sizeText(size);
+  return ms > 0 ? `in ${text}` : `${text} ago`;
+}
+
+function sizeText(ms: number): string {
+  if (ms < HOUR_MS) return `${String(Math.floor(ms / MINUTE_MS))} min`;
+  if (ms < 2 * DAY_MS) return `${String(Math.floor(ms / HOUR_MS))} h`;
+  return plural(Math.floor(ms / DAY_MS), 'day');
+}
+
+/** `340 ms`, `1.2 s`, `3 min`. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${String(Math.round(ms))} ms`;
+  if (ms < MINUTE_MS) return `${(ms / 1_000).toFixed(1)} s`;
+  return sizeText(ms);
+}
+
+export const RESULTS: Readonly<
+  Record<RunResult, { readonly level: Level; readonly word: string }>
+> = {
+  'in-sync': { level: 'fine', word: 'in sync' },
+  applied: { level: 'fine', word: 'applied' },
+  suspended: { level: 'attention', word: 'suspended' },
+  degraded: { level: 'attention', word: 'degraded' },
+  interrupted: { level: 'attention', word: 'interrupted' },
+  refused: { level: 'trouble', word: 'refused' },
+  invalid: { level: 'trouble', word: 'invalid' },
+  partial: { level: 'trouble', word: 'partly applied' },
+  failed: { level: 'trouble', word: 'failed' },
+};
+
+const TRIGGERS: Readonly<Record<Trigger, string>> = {
+  start: 'start',
+  files: 'changed files',
+  commit: 'new commit',
+  schedule: 'schedule',
+  kill: 'kill',
+  webhook: 'webhook',
+  request: 'request',
+  signal: 'signal',
+  retry: 'retry',
+};
+
+export function triggerText(triggers: readonly Trigger[]): string {
+  return triggers.map((trigger) => TRIGGERS[trigger]).join(', ');
+}
+
+const MARKS: Readonly<Record<Level, string>> = {
+  fine: '✓',
+  busy: '…',
+  attention: '!',
+  trouble: '✗',
+};
+
+/** Beside text that say the same, and so for the eye alone. */
+export function mark(level: Level): Html {
+  return html`<span class="mark ${level}" aria-hidden="true">${MARKS[level]}</span>`;
+}

@@ -1,0 +1,187 @@
+import type { Phase, Trigger } from '../view.js';
+
+/**
+ * When one source runs. Pure: events go in, effects come out as values; clock, timers and chance are the caller's.
+ *
+ * ```
+ *            trigger               time is up             settled
+ *   idle ─────────────► debouncing ──────────► running ─────────────► idle
+ *    │                      │ urgent            ▲  │ ▲ │
+ *    │ urgent               └───────────────────┘  │ │ │ failed
+ *    └─────────────────────────────────────────────┘ │ └───────────► backing-off ──┐
+ *                              trigger while running │                   ▲         │ time is up,
+ *                             ┌──────────────────────┘                   │ failed  │ or urgent
+ *                             ▼           settled, or urgent             │         │
+ *                           queued ────────────────────────► running ◄───┼─────────┘
+ *                             └──────────────────────────────────────────┘
+ *
+ *   from anywhere: stop ─► stopping (a run under way ends) ─► stopped
+ * ```
+ *
+ * Triggers that wait merge into the next run. A window of debouncing is not made longer by what falls into it, so that
+ * no stream of changes can put a run off for ever.
+ */
+export type Machine =
+  | { readonly phase: 'idle'; readonly failures: number }
+  | Waiting<'debouncing'>
+  | { readonly phase: 'running'; readonly failures: number }
+  | Waiting<'queued'>
+  | Waiting<'backing-off'>
+  | { readonly phase: 'stopping' }
+  | { readonly phase: 'stopped' };
+
+interface Waiting<P extends Phase> {
+  readonly phase: P;
+  /** In the order in which they came, each once. */
+  readonly pending: readonly Trigger[];
+  /** Runs that failed one after the other, up to now. */
+  readonly failures: number;
+}
+
+export type MachineEvent =
+  | { readonly type: 'trigger'; readonly trigger: Trigger }
+  /** The wait that was asked for last is over. */
+  | { readonly type: 'time-is-up' }
+  /** `failed`: the same run may succeed later, without anybody doing anything. */
+  | { readonly type: 'ended'; readonly failed: boolean }
+  | { readonly type: 'stop' };
+
+export type Effect =
+  | { readonly do: 'run'; readonly triggers: readonly Trigger[] }
+  /** One wait at a time: the one before is over or was cancelled. */
+  | { readonly do: 'wait'; readonly for: 'debounce' }
+  | { readonly do: 'wait'; readonly for: 'retry'; readonly failures: number }
+  | { readonly do: 'cancel-wait' }
+  /** The run under way ends after its request under way. */
+  | { readonly do: 'interrupt' }
+  | { readonly do: 'stopped' };
+
+export interface Transition {
+  readonly state: Machine;
+  readonly effects: readonly Effect[];
+}
+
+export const INITIAL: Machine = { phase: 'idle', failures: 0 };
+
+/** Somebody, or a kill, waits for these: they wait for no window and for no backing off. */
+const URGENT: readonly Trigger[] = ['start', 'kill', 'request', 'signal', 'schedule', 'retry'];
+
+/** Total: an event that a phase does not expect changes nothing. */
+export function next(state: Machine, event: MachineEvent): Transition {
+  if (state.phase === 'stopped') return stay(state);
+  switch (event.type) {
+    case 'trigger':
+      return triggered(state, event.trigger);
+    case 'time-is-up':
+      return timeIsUp(state);
+    case 'ended':
+      return ended(state, event.failed);
+    case 'stop':
+      return stop(state);
+  }
+}
+
+function triggered(state: Machine, trigger: Trigger): Transition {
+  const isUrgent = URGENT.includes(trigger);
+  switch (state.phase) {
+    case 'idle':
+      if (isUrgent) return run([trigger], state.failures);
+      return {
+        state: { phase: 'debouncing', pending: [trigger], failures: state.failures },
+        effects: [{ do: 'wait', for: 'debounce' }],
+      };
+    case 'debouncing':
+    case 'backing-off': {
+      const pending = merged(state.pending, trigger);
+      if (!isUrgent) return stay({ ...state, pending });
+      return run(pending, state.failures, [{ do: 'cancel-wait' }]);
+    }
+    case 'running':
+    case 'queued': {
+      const pending = state.phase === 'queued' ? state.pending : [];
+      const isNews = trigger === 'kill' && !pending.includes('kill');
+      return {
+        state: { phase: 'queued', pending: merged(pending, trigger), failures: state.failures },
+        effects: isNews ? [{ do: 'interrupt' }] : [],
+      };
+    }
+    case 'stopping':
+    case 'stopped':
+      return stay(state);
+  }
+}
+
+function timeIsUp(state: Machine): Transition {
+  if (state.phase === 'debouncing') return run(state.pending, state.failures);
+  if (state.phase === 'backing-off') return run(merged(state.pending, 'retry'), state.failures);
+  return stay(state);
+}
+
+function ended(state: Machine, failed: boolean): Transition {
+  if (state.phase === 'stopping') {
+    return { state: { phase: 'stopped' }, effects: [{ do: 'stopped' }] };
+  }
+  if (state.phase !== 'running' && state.phase !== 'queued') return stay(state);
+  const pending = state.phase === 'queued' ? state.pending : [];
+  const failures = failed ? state.failures + 1 : 0;
+  const isUrgent = pending.some((each) => URGENT.includes(each));
+  if (pending.length > 0 && (!failed || isUrgent)) return run(pending, failures);
+  if (!failed) return stay({ phase: 'idle', failures });
+  return {
+    state: { phase: 'backing-off', pending, failures },
+    effects: [{ do: 'wait', for: 'retry', failures }],
+  };
+}
+
+function stop(state: Machine): Transition {
+  switch (state.phase) {
+    case 'idle':
+      return { state: { phase: 'stopped' }, effects: [{ do: 'stopped' }] };
+    case 'debouncing':
+    case 'backing-off':
+      return {
+        state: { phase: 'stopped' },
+        effects: [{ do: 'cancel-wait' }, { do: 'stopped' }],
+      };
+    case 'running':
+    case 'queued':
+      return { state: { phase: 'stopping' }, effects: [{ do: 'interrupt' }] };
+    case 'stopping':
+    case 'stopped':
+      return stay(state);
+  }
+}
+
+function run(
+  triggers: readonly Trigger[],
+  failures: number,
+  before: readonly Effect[] = [],
+): Transition {
+  return {
+    state: { phase: 'running', failures },
+    effects: [...before, { do: 'run', triggers }],
+  };
+}
+
+function merged(pending: readonly Trigger[], trigger: Trigger): readonly Trigger[] {
+  return pending.includes(trigger) ? pending : [...pending, trigger];
+}
+
+function stay(state: Machine): Transition {
+  return { state, effects: [] };
+}
+
+const FIRST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 120_000;
+
+/**
+ * How long to back off: doubled with each failure up to two minutes, and somewhere in the upper half of that, so that many
+ * daemons that failed together do not come back together.
+ *
+ * @param failures from 1 on.
+ * @param random from 0 (inclusive) to 1 (exclusive).
+ */
+export function retryDelayMs(failures: number, random: number): number {
+  const fullMs = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 16));
+  return Math.round((fullMs / 2) * (1 + random));
+}

@@ -1,0 +1,157 @@
+import { FlaghoistError } from '../../errors.js';
+import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
+import type { Log } from '../../platform/log.js';
+import { clean } from '../../report/sanitize.js';
+import type { CycleEnd } from './cycle.js';
+import type { RunRecord, RunResult, CommitView, Override, SourceView, Trouble } from '../view.js';
+
+const LEVELS: Readonly<Record<RunResult, 'info' | 'warn' | 'error'>> = {
+  'in-sync': 'info',
+  applied: 'info',
+  suspended: 'info',
+  interrupted: 'info',
+  degraded: 'warn',
+  refused: 'warn',
+  invalid: 'error',
+  partial: 'error',
+  failed: 'error',
+};
+
+/** Says in the log what runs of one source came to; the same misfortune is told in full once. */
+export class RunLog {
+  readonly #log: Log;
+  #told = '';
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  ended(record: RunRecord, end: CycleEnd): void {
+    const log = this.#log.child({ run: record.id, revision: record.commit });
+    const level = LEVELS[record.result];
+    const misfortune = level === 'info' ? '' : misfortuneOf(record, end);
+    const isTold = misfortune !== '' && misfortune === this.#told;
+    if (record.result !== 'interrupted') this.#told = misfortune;
+    changes(log, record, isTold);
+    if (!isTold) details(log, record, end);
+    const { result, durationMs, requests, triggers } = record;
+    const facts = { result, durationMs, requests, triggers, summary: clean(record.summary) };
+    if (isTold) log.info({ ...facts, again: true }, 'run ended as the one before');
+    else log[level](facts, 'run ended');
+  }
+}
+
+/** Wrong specs are the same misfortune whatever the run did beside them. */
+function misfortuneOf({ result, text }: RunRecord, { diagnostics = [] }: CycleEnd): string {
+  const found = diagnostics.map(({ code, location, message }) => [code, location, message]);
+  return JSON.stringify([result, found.length > 0 ? found : text]);
+}
+
+function changes(log: Log, { plan }: RunRecord, isTold: boolean): void {
+  for (const { id, action, reason, outcome, error } of plan?.changes ?? []) {
+    const facts = { object: clean(id), action, reason, outcome };
+    if (outcome === 'applied') log.info(facts, 'change');
+    else if (error && !isTold) {
+      log.error({ ...facts, code: error.code, why: clean(error.message) }, 'change failed');
+    }
+  }
+}
+
+function details(log: Log, { plan }: RunRecord, { diagnostics = [], error }: CycleEnd): void {
+  for (const { severity, code, location, message } of diagnostics) {
+    const { file, line, column } = location;
+    const facts = { file: clean(file), line, column, code, message: clean(message) };
+    log[severity === 'error' ? 'error' : 'warn'](facts, 'diagnostic');
+  }
+  for (const { id, why, wayOut } of plan?.withheld ?? []) {
+    log.debug({ object: clean(id), why, wayOut }, 'withheld');
+  }
+  // Ours comes with its stack; the others are sentences, and stand in the summary.
+  if (error !== undefined && !(error instanceof FlaghoistError)) log.error({ error }, 'bug');
+}
+
+const MAX_RUNS = 100;
+
+/** Results after which the service is as git says, or as near as it may be. */
+const SYNCED: readonly RunResult[] = ['in-sync', 'applied', 'degraded', 'suspended'];
+
+/** What is known of a source: its commits, its last runs, its troubles. */
+export class SourceRecord {
+  readonly #now: () => number;
+  readonly #troubles = new Map<Trouble['what'], Trouble>();
+  #runs: readonly RunRecord[] = [];
+  #seen: CommitView | null = null;
+  #applied: CommitView | null = null;
+  #service: string | null = null;
+  #workspace: string | null = null;
+  #environments: readonly string[] = [];
+  #firstSync = false;
+
+  /** @param now milliseconds since the epoch. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  view(): Pick<
+    SourceView,
+    | 'service'
+    | 'workspace'
+    | 'environments'
+    | 'seen'
+    | 'applied'
+    | 'runs'
+    | 'troubles'
+    | 'firstSync'
+  > {
+    return {
+      service: this.#service,
+      workspace: this.#workspace,
+      environments: this.#environments,
+      seen: this.#seen,
+      applied: this.#applied,
+      runs: this.#runs,
+      troubles: [...this.#troubles.values()],
+      firstSync: this.#firstSync,
+    };
+  }
+
+  /** `suspend: true` of the config, as the last run that came to a plan has seen it. */
+  get suspendedByGit(): Override | null {
+    const last = this.#runs.find(({ plan }) => plan !== null);
+    if (last?.result !== 'suspended') return null;
+    return SUSPENDED_BY_CONFIG;
+  }
+
+  seen(commit: CommitView): void {
+    this.#seen = commit;
+  }
+
+  why(what: Trouble['what']): string | null {
+    return this.#troubles.get(what)?.why ?? null;
+  }
+
+  /** @param why null: there is none, or none any more. */
+  trouble(what: Trouble['what'], why: string | null): { isNew: boolean } {
+    const before = this.#troubles.get(what);
+    if (why === null) return { isNew: this.#troubles.delete(what) };
+    const since = before?.since ?? new Date(this.#now()).toISOString();
+    this.#troubles.set(what, { what, why, since });
+    return { isNew: before?.why !== why };
+  }
+
+  ended(
+    run: RunRecord,
+    commit: CommitView | null,
+    { serviceTrouble, environments }: Pick<CycleEnd, 'serviceTrouble' | 'environments'>,
+  ): void {
+    this.#runs = [run, ...this.#runs].slice(0, MAX_RUNS);
+    if (serviceTrouble !== undefined) this.trouble('service', serviceTrouble);
+    if (environments !== undefined) this.#environments = environments;
+    if (run.plan !== null) {
+      this.#service = run.plan.origin;
+      this.#workspace = run.plan.workspace.name;
+    }
+    if (SYNCED.includes(run.result)) this.#firstSync = true;
+    if (run.result === 'in-sync' || run.result === 'applied') this.#applied = commit;
+  }
+}

@@ -1,0 +1,277 @@
+import type { Time } from '../../platform/clock.js';
+import type { Log } from '../../platform/log.js';
+import { clean } from '../../report/sanitize.js';
+import { CHANGE_TRIGGERS } from './cycle.js';
+import { Driver } from './driver.js';
+import { Follower } from './follower.js';
+import { OverrideTimer, Overrides } from './overrides.js';
+import { RunLog, SourceRecord } from './run-log.js';
+import { Schedule } from './schedule.js';
+import { ALONE, type ActiveOverrides, type Leadership, type RunPermit } from './leadership.js';
+import type { SourceOptions } from './source-options.js';
+import { SourceRuns } from './source-runs.js';
+import type { Seen } from '../upstream/upstream.js';
+import type { CommitView, RunBegin, RunRecord, SourceView, Trigger } from '../view.js';
+
+/** What all sources of a daemon share. */
+export interface LoopSurroundings {
+  readonly time: Time;
+  readonly log: Log;
+  readonly newRunId: () => string;
+  readonly onChange: () => void;
+  readonly onBegin: (source: SourceView, run: RunBegin) => void;
+  readonly onRun: (source: SourceView, run: RunRecord) => void;
+}
+
+/**
+ * Decides when one source is looked at and when it runs: one look after the other, one run after the other. What a run
+ * does is `SourceRuns`; what is known of the source is `SourceRecord`.
+ */
+export class SourceLoop {
+  readonly #options: SourceOptions;
+  readonly #around: LoopSurroundings;
+  readonly #log: Log;
+  readonly #runLog: RunLog;
+  readonly #runs: SourceRuns;
+  readonly #driver: Driver;
+  readonly #follower: Follower;
+  readonly #overrides: Overrides;
+  readonly #overrideTimer: OverrideTimer;
+  readonly #record: SourceRecord;
+  readonly #leadership: Leadership;
+  readonly #ending = new AbortController();
+  #schedule: Schedule | null = null;
+  #polled: Promise<void> = Promise.resolve();
+  /** Triggers of a run that has not chosen its commit yet. A change that is seen now belongs to that run. */
+  #choosing: Trigger[] | null = null;
+
+  constructor(options: SourceOptions, around: LoopSurroundings) {
+    const { time } = around;
+    this.#options = options;
+    this.#around = around;
+    this.#log = around.log.child({ source: options.name });
+    this.#runLog = new RunLog(this.#log);
+    this.#overrides = new Overrides(() => time.now());
+    this.#overrideTimer = new OverrideTimer({
+      ...{ overrides: this.#overrides, time, ending: this.#ending.signal },
+      onEnd: () => {
+        this.trigger('request');
+      },
+    });
+    this.#record = new SourceRecord(() => time.now());
+    this.#runs = new SourceRuns(options, {
+      ...{ log: this.#log, overrides: this.#overrides, record: this.#record },
+      ...{ now: () => time.now(), ending: this.#ending.signal },
+    });
+    this.#driver = new Driver({
+      time,
+      debounceMs: options.debounceMs,
+      run: async (triggers, signal) => this.#runSafely(triggers, signal),
+      onChange: around.onChange,
+    });
+    this.#follower = new Follower(options.upstream, {
+      time,
+      intervalMs: options.intervalMs,
+      jitterMs: options.jitterMs,
+      onChange: (trigger) => {
+        this.#onChange(trigger);
+      },
+      onPoll: (trouble) => {
+        this.#onPoll(trouble);
+      },
+    });
+    this.#leadership = options.leadership ?? ALONE;
+    this.#joinElection();
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  start(): void {
+    const { schedule } = this.#options;
+    if (schedule !== null) {
+      this.#schedule = new Schedule(schedule, this.#log, () => {
+        this.trigger('schedule');
+      });
+    }
+    this.#follower.start();
+    this.trigger('start');
+  }
+
+  /** Resolves when the run under way has ended and nothing more will happen. */
+  async stop(reason: unknown): Promise<void> {
+    this.#ending.abort();
+    this.#follower.end();
+    await this.#schedule?.stop();
+    await this.#driver.stop(reason);
+    await this.#follower.close();
+  }
+
+  /** Passes a request from outside on to the replica that leads: this one, or another. */
+  ask(trigger: Trigger): void {
+    if (this.#leadership.isLeader) this.trigger(trigger);
+    else this.#leadership.forward(trigger);
+  }
+
+  trigger(trigger: Trigger): void {
+    this.#log.debug({ trigger }, 'trigger');
+    if (!CHANGE_TRIGGERS.includes(trigger)) this.#polled = this.#follower.poll();
+    this.#driver.trigger(trigger);
+  }
+
+  /** Changes the suspension or the pin, tells the other replicas, and starts a run by them. */
+  setOverride(change: (overrides: Overrides) => void): void {
+    const before = this.#overrides.state;
+    change(this.#overrides);
+    const { suspension, pin } = this.#overrides.state;
+    this.#leadership.share({
+      ...(suspension !== before.suspension && { suspension }),
+      ...(pin !== before.pin && { pin }),
+    });
+    this.#onOverride();
+  }
+
+  #onOverride(): void {
+    const { suspended, pinned } = this.#overrides;
+    // Who says stop means now.
+    if (suspended) this.#driver.interrupt('suspended');
+    this.#log.info({ suspended, pinned }, 'held back by request');
+    this.#overrideTimer.restart();
+    this.trigger('request');
+  }
+
+  #joinElection(): void {
+    this.#leadership.attach({
+      onLead: () => {
+        this.trigger('start');
+      },
+      onLost: () => {
+        this.#driver.interrupt('lease');
+        this.#around.onChange();
+      },
+      onTrigger: (trigger) => {
+        this.trigger(trigger);
+      },
+      onRuns: (runs) => {
+        for (const { run, at, ...facts } of runs) this.#record.ended(run, at, facts);
+        this.#around.onChange();
+      },
+      onOverrides: (overrides: ActiveOverrides) => {
+        if (this.#overrides.set(overrides)) this.#onOverride();
+      },
+      onTrouble: (why) => {
+        this.#record.trouble('database', why);
+        this.#around.onChange();
+      },
+    });
+  }
+
+  view(): SourceView {
+    const { name, upstream } = this.#options;
+    const retryAt = this.#driver.nextRetryAt;
+    return {
+      name,
+      location: upstream.location,
+      branch: upstream.branch,
+      phase: this.#driver.phase,
+      ...this.#record.view(),
+      suspended: this.#overrides.suspended ?? this.#record.suspendedByGit,
+      pinned: this.#overrides.pinned,
+      nextSchedule: this.#schedule?.next ?? null,
+      nextRetry: retryAt === null ? null : new Date(retryAt).toISOString(),
+      leader: this.#leadership.isLeader,
+    };
+  }
+
+  #onChange(trigger: Trigger): void {
+    if (this.#choosing === null) this.trigger(trigger);
+    else if (!this.#choosing.includes(trigger)) this.#choosing.push(trigger);
+  }
+
+  #onPoll(trouble: string | null): void {
+    const { isNew } = this.#record.trouble('source', trouble);
+    const commit = this.#follower.seen?.commit ?? null;
+    if (commit !== null) this.#record.seen(commit);
+    if (isNew && trouble !== null) this.#log.error({ why: clean(trouble) }, 'source out of reach');
+    if (isNew && trouble === null) this.#log.info({}, 'source within reach again');
+    if (this.#overrides.expire()) this.trigger('request');
+    this.#around.onChange();
+  }
+
+  /**
+   * Runs if this replica may. A fault of ours ends a run and not the daemon.
+   *
+   * @returns whether the run is to be tried again.
+   */
+  async #runSafely(triggers: readonly Trigger[], signal: AbortSignal): Promise<boolean> {
+    const turn = this.#leadership.begin();
+    // The replica that leads sees the same news, and one that begins to lead starts with a run.
+    if (turn === null) return false;
+    try {
+      const both = AbortSignal.any([signal, turn.signal]);
+      const mayRetry = await this.#run(triggers, both, turn.fence);
+      // Kills that went out leave nothing to retry: the rest waits for whoever keeps the source.
+      if (turn.killsOnly) return mayRetry;
+      return (mayRetry && !both.aborted) || turn.signal.aborted;
+    } catch (error) {
+      this.#choosing = null;
+      this.#log.error({ error }, 'bug');
+      return true;
+    } finally {
+      turn.end();
+    }
+  }
+
+  async #run(
+    triggers: readonly Trigger[],
+    signal: AbortSignal,
+    fence: RunPermit['fence'],
+  ): Promise<boolean> {
+    const { time, newRunId, onBegin, onRun } = this.#around;
+    const id = newRunId();
+    const startedAt = new Date(time.now()).toISOString();
+    const started = performance.now();
+    const named = await this.#finish(triggers);
+    const { seen, seenAtMs } = this.#follower;
+    const pinned = this.#overrides.pinned?.commit;
+    const commit = pinned ?? seen?.commit?.commit ?? null;
+    this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
+    onBegin(this.view(), { id, commit });
+    const of = { id, seen, commit, triggers: named, signal, fence: fence?.(seenAtMs) };
+    const end = await this.#runs.run(of);
+    const at = commit === null ? null : await this.#describe(commit, seen);
+    const { result, exitCode, summary, text, plan, requests } = end;
+    const record: RunRecord = {
+      ...{ id, triggers: named, startedAt, result, exitCode, summary, text, plan, requests },
+      durationMs: Math.round(performance.now() - started),
+      commit,
+      subject: at?.subject ?? null,
+    };
+    this.#record.ended(record, at, end);
+    this.#runLog.ended(record, end);
+    const { environments } = end;
+    await this.#leadership.keep({
+      run: record,
+      at,
+      ...(environments !== undefined && { environments }),
+    });
+    onRun(this.view(), record);
+    return end.mayRetry;
+  }
+
+  /** Waits for the look that a trigger asked for, so that the run reads what was there when it came. */
+  async #finish(triggers: readonly Trigger[]): Promise<readonly Trigger[]> {
+    const named = [...triggers];
+    this.#choosing = named;
+    if (triggers.includes('retry')) this.#polled = this.#follower.poll();
+    await this.#polled;
+    this.#choosing = null;
+    return named;
+  }
+
+  async #describe(commit: string, seen: Seen | null): Promise<CommitView | null> {
+    if (seen?.commit?.commit === commit) return seen.commit;
+    return this.#options.upstream.describe(commit).catch(() => null);
+  }
+}

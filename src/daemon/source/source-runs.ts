@@ -1,0 +1,110 @@
+import type { GitCache } from '../../git/cache.js';
+import type { Source } from '../../git/spec-source.js';
+import { withKillsOf } from '../../kill/newer-commit.js';
+import type { Log } from '../../platform/log.js';
+import { clean } from '../../report/sanitize.js';
+import type { Seen } from '../upstream/upstream.js';
+import type { Trigger } from '../view.js';
+import { observationFor, runCycle, unseenEnd, type CycleEnd, type RunOrder } from './cycle.js';
+import type { Overrides } from './overrides.js';
+import type { SourceRecord } from './run-log.js';
+import type { SourceOptions } from './source-options.js';
+
+/** A run whose commit is chosen. */
+export interface ChosenRun {
+  readonly id: string;
+  /** What the last look found; null: no look succeeded yet. */
+  readonly seen: Seen | null;
+  /** Full hash of the commit to apply; null: the source has no git. */
+  readonly commit: string | null;
+  readonly triggers: readonly Trigger[];
+  /** Interrupts the run. */
+  readonly signal: AbortSignal;
+  readonly fence: RunOrder['fence'];
+}
+
+/** What the loop of the source knows and a run asks for. */
+export interface RunSurroundings {
+  readonly log: Log;
+  readonly overrides: Overrides;
+  readonly record: SourceRecord;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Aborted when the daemon ends: nothing new is begun then. */
+  readonly ending: AbortSignal;
+}
+
+/** What one run of a source does, once the loop has decided that it runs and for which commit. */
+export class SourceRuns {
+  readonly #options: SourceOptions;
+  readonly #known: RunSurroundings;
+  /** Fingerprint of the local changes that were planned last; null: there were none. */
+  #plannedLocally: string | null = null;
+
+  constructor(options: SourceOptions, known: RunSurroundings) {
+    this.#options = options;
+    this.#known = known;
+  }
+
+  /** Reconciles the commit. Local changes that are new are planned after it, and never applied. */
+  async run(of: ChosenRun): Promise<CycleEnd> {
+    const { id, seen, commit, triggers, signal, fence } = of;
+    const { overrides, record, now } = this.#known;
+    if (seen === null) return unseenEnd(record.why('source'));
+    const { openRun, upstream, note, allowOlder } = this.#options;
+    const log = this.#known.log.child({ run: id, revision: commit });
+    const order: RunOrder = {
+      open: async (memory) => this.#open(commit, seen, memory),
+      mode: observationFor(triggers),
+      everyKey: triggers.includes('schedule'),
+      suspend: overrides.suspended,
+      // Whoever pins a commit means that one, even when a newer one was applied.
+      allowOlder: allowOlder || overrides.pinned !== null,
+      dryRun: false,
+      ...{ signal, fence },
+    };
+    const events = {
+      now,
+      note,
+      onKill: (object: string, { status }: { readonly status: string }) => {
+        log[status === 'killed' ? 'info' : 'error']({ object: clean(object), status }, 'kill');
+      },
+    };
+    const end = await runCycle(openRun, order, events);
+    const local = await this.#planLocalChanges(seen, async () =>
+      runCycle(
+        openRun,
+        { ...order, open: async () => upstream.open(null), mode: 'isolated', dryRun: true },
+        events,
+      ),
+    );
+    if (local === null) return end;
+    log.warn({ summary: clean(local.summary) }, 'local changes are planned, not applied');
+    return {
+      ...end,
+      text: `${end.text}\nNot committed, and not applied:\n${local.text}`,
+      requests: end.requests + local.requests,
+    };
+  }
+
+  /** Specs of the commit. An older commit gets the kills of the newest one, which no pin holds back. */
+  async #open(
+    commit: string | null,
+    { commit: newest }: Seen,
+    memory: GitCache | undefined,
+  ): Promise<Source> {
+    const source = await this.#options.upstream.open(commit, memory);
+    const isNewest = commit === null || newest === null || newest.commit === commit;
+    return isNewest ? source : withKillsOf(source, newest.commit);
+  }
+
+  /** Plans local changes when they differ from those of the run before, so that they are reported once. */
+  async #planLocalChanges(
+    { commit, localFiles }: Seen,
+    plan: () => Promise<CycleEnd>,
+  ): Promise<CycleEnd | null> {
+    const isNews = commit !== null && localFiles !== null && localFiles !== this.#plannedLocally;
+    this.#plannedLocally = localFiles;
+    return isNews && !this.#known.ending.aborted ? plan() : null;
+  }
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FlaghoistError } from '../errors.js';
+import type { CommitForge, CommitTarget, Forge, ForgeOptions, ForgeTarget } from './forge.js';
+
+const TIMEOUT_MS = 30_000;
+
+/** Of the API of the forge that everybody knows. */
+export const DEFAULT_API = {
+  github: 'https://api.github.com',
+  gitlab: 'https://gitlab.com/api/v4',
+} as const;
+
+/**
+ * The forge of a review. Its library is loaded only here.
+ *
+ * @throws FlaghoistError `USAGE`: the address is none that a token may be sent to.
+ */
+export async function openForge(
+  place: ForgeTarget,
+  { token, version }: Pick<ForgeOptions, 'token' | 'version'>,
+): Promise<Forge> {
+  refuseUnsafeApi(place.apiUrl);
+  const options: ForgeOptions = {
+    ...{ place, token, version },
+    timeoutMs: TIMEOUT_MS,
+    wait: async (waitMs) => sleep(waitMs),
+    now: Date.now,
+  };
+  if (place.kind === 'github') return (await import('./github.js')).openGithub(options);
+  return (await import('./gitlab.js')).openGitlab(options);
+}
+
+/**
+ * The forge of a commit that nobody reviews, such as one that was applied. Its library is loaded only here.
+ *
+ * @throws FlaghoistError as `openForge`.
+ */
+export async function openCommitForge(options: ForgeOptions<CommitTarget>): Promise<CommitForge> {
+  refuseUnsafeApi(options.place.apiUrl);
+  if (options.place.kind === 'github') {
+    return (await import('./github.js')).openGithubCommit(options);
+  }
+  return (await import('./gitlab.js')).openGitlabCommit(options);
+}
+
+/** @throws FlaghoistError `USAGE`: the address is none that a token may be sent to. */
+export function refuseUnsafeApi(apiUrl: string): void {
+  const url = URL.canParse(apiUrl) ? new URL(apiUrl) : null;
+  const isLocal = url !== null && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isLocal)) return;
+  throw new FlaghoistError(
+    'USAGE',
+    'cannot use the address of the forge: its token is sent over https only (set --forge-url)',
+  );
+}

@@ -1,0 +1,51 @@
+import { type Git, runGit } from './git.js';
+
+/** A commit of our own, by no hand and on no branch. */
+export interface CommitToMake {
+  readonly message: string;
+  /** Its parent; null: none. */
+  readonly from: string | null;
+  /** What differs from the parent, in the words of `git fast-import`. */
+  readonly lines: readonly string[];
+}
+
+/**
+ * Makes a commit and leaves no ref behind: only `update-ref` and `push` compare what they replace.
+ *
+ * @param purpose see `Git.run`.
+ * @returns its full hash.
+ * @throws FlaghoistError `GIT`
+ */
+export async function writeCommit(
+  git: Git,
+  { message, from, lines }: CommitToMake,
+  purpose: string,
+): Promise<string> {
+  const scratch = 'refs/flaghoist-scratch';
+  const stream = [
+    `commit ${scratch}`,
+    'mark :1',
+    'committer flaghoist <flaghoist@localhost> now',
+    importData(`${message}\n`),
+    ...(from === null ? [] : [`from ${from}`]),
+    ...lines,
+    'get-mark :1',
+    `reset ${scratch}`,
+    `from ${'0'.repeat(from?.length ?? 40)}`,
+    '',
+    'done',
+    '',
+  ].join('\n');
+  const answer = await runGit(git, {
+    args: ['fast-import', '--quiet', '--done', '--date-format=now', '--force'],
+    purpose,
+    writes: true,
+    input: stream,
+  });
+  return answer.trim();
+}
+
+/** Text as `git fast-import` takes it. */
+export function importData(text: string): string {
+  return `data ${String(Buffer.byteLength(text))}\n${text}`;
+}

@@ -1,0 +1,101 @@
+import type { BoundDesired } from '../model/bound-desired.js';
+import type { Allowance } from '../model/desired.js';
+import { objectId, type ObjectRef } from '../model/ref.js';
+import type { AllowedFinding, GuardFinding } from '../model/plan.js';
+import { flagEntry } from '../model/state.js';
+import type { PlanInput } from '../plan/input.js';
+import type { PlannedEnvironment } from '../plan/policy.js';
+import { fingerprintsOf } from '../plan/bases/fingerprint.js';
+import type { SpecHistory } from './spec-history.js';
+
+export interface Guarded {
+  /** What stands against the plan. */
+  readonly guardFindings: readonly GuardFinding[];
+  /** What the specs let it pass. */
+  readonly allowed: readonly AllowedFinding[];
+}
+
+interface Commits {
+  readonly history: SpecHistory;
+  /** HEAD of the last apply. */
+  readonly applied: string | null;
+  /** The revision that the reviewed plan starts from. */
+  readonly since: string | undefined;
+}
+
+/**
+ * Parts the findings by what `allow` in a flag's specs lets pass.
+ *
+ * An entry counts for the change that it came with. It is no switch that stays on: where the specs of the definition's
+ * base hold it already, or those of the last apply did and the definition has changed since, or nobody can tell, it does
+ * not count.
+ */
+export async function withAllowances(
+  findings: readonly GuardFinding[],
+  input: PlanInput,
+  commits: Commits,
+): Promise<Guarded> {
+  const guardFindings: GuardFinding[] = [];
+  const allowed: AllowedFinding[] = [];
+  for (const finding of findings) {
+    const subject = subjectOf(finding, input);
+    const allowance = subject?.allow.find(({ guard }) => guard === finding.guard);
+    if (!subject || !allowance) guardFindings.push(finding);
+    else if (await isNew(allowance, subject, input, commits))
+      allowed.push({ ...finding, id: objectId(subject.ref), reason: allowance.reason });
+    else guardFindings.push({ ...finding, spentAllow: true });
+  }
+  return { guardFindings, allowed };
+}
+
+interface Subject {
+  readonly ref: ObjectRef;
+  readonly environment: PlannedEnvironment;
+  readonly allow: readonly Allowance[];
+}
+
+function subjectOf(
+  { id, environment: place }: GuardFinding,
+  { desired, policy }: PlanInput,
+): Subject | undefined {
+  const environment = policy.environments.find(({ name }) => name === place);
+  if (!environment) return undefined;
+  for (const { name, environments } of desired.flags.values()) {
+    const ref: ObjectRef = { kind: 'flag', name, environment: environment.name };
+    const { allow = [] } = environments.get(environment.name) ?? {};
+    if (objectId(ref) === id) return { ref, environment, allow };
+  }
+  return undefined;
+}
+
+async function isNew(
+  allowance: Allowance,
+  { ref, environment }: Subject,
+  { desired, state }: PlanInput,
+  { history, applied, since }: Commits,
+): Promise<boolean> {
+  if (!history.isKnown) return false;
+  const base = flagEntry(state, ref.name)?.environments[environment.id];
+  // Nothing is remembered of it: only a revision that the review starts from can say what is new.
+  const revision = since === undefined ? null : await history.mergeBaseWith(since);
+  const from = base?.spec ? base.commit : revision;
+  const before = from === null ? undefined : await history.atAncestor(from);
+  if (!before || holds(before, allowance, ref, environment)) return false;
+  if (applied === null) return true;
+  const last = await history.atAncestor(applied);
+  if (!last) return false;
+  if (!holds(last, allowance, ref, environment)) return true;
+  // The same change again, after a run that did not bring it to its end.
+  const [now, then] = [desired, last].map((specs) => fingerprintsOf(specs, [ref]));
+  return now?.get(objectId(ref)) === then?.get(objectId(ref));
+}
+
+function holds(
+  { flags }: BoundDesired,
+  { guard, reason }: Allowance,
+  { name }: ObjectRef,
+  environment: PlannedEnvironment,
+): boolean {
+  const { allow = [] } = flags.get(name)?.environments.get(environment.name) ?? {};
+  return allow.some((each) => each.guard === guard && each.reason === reason);
+}

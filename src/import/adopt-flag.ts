@@ -1,0 +1,151 @@
+import {
+  FLAG_FIELDS,
+  type Definition,
+  type FlagFields,
+  type Rule,
+  type Treatment,
+} from '../model/flag/flag.js';
+import { sameJson } from '../model/json.js';
+import type { FieldChange } from '../model/plan.js';
+import {
+  writtenBuckets,
+  writtenConditions,
+  writtenFlagField,
+  writtenRule,
+  writtenTexts,
+  writtenTreatment,
+  writtenTreatments,
+} from '../specs/edit/definition-values.js';
+import { hasMember, type Edit, type EditedRule } from '../specs/edit/edit-file.js';
+import { mapping, type Member, type Written } from '../specs/edit/yaml-text.js';
+
+/** Edits that make a flag's file say the live fields of the workspace level. */
+export function flagEdits(fields: readonly FieldChange[], live: FlagFields): Edit[] {
+  const changed = new Set(fields.map(({ path }) => path));
+  return FLAG_FIELDS.flatMap((field): Edit[] => {
+    if (!changed.has(`/${field}`)) return [];
+    return [{ kind: 'set', path: [field], value: writtenFlagField(field, live[field]) }];
+  });
+}
+
+/** A block of a spec that is to say what the service has. */
+export interface BlockToEdit {
+  readonly live: Required<Definition>;
+  readonly spec: {
+    readonly definition: Required<Definition>;
+    /** Names of the rules in the spec, position by position. */
+    readonly ruleNames: readonly (string | undefined)[];
+  };
+  /** Text of the file that holds the block. */
+  readonly text: string;
+  /** Path of the environment's own block; empty in an overlay. */
+  readonly at: readonly string[];
+}
+
+/**
+ * Edits that make an environment's own block say the live fields. What it took from `"*"` or from the flag is said in the
+ * block from then on: other environments share those, and have not changed.
+ */
+export function definitionEdits(fields: readonly FieldChange[], block: BlockToEdit): Edit[] {
+  const changed = new Set(fields.map(({ path }) => path));
+  const targets = fields.filter(({ path }) => path.startsWith('/targets/'));
+  return [
+    ...(changed.has('/killed') ? [set(block, 'killed', block.live.killed)] : []),
+    ...(changed.has('/treatments') ? treatmentEdits(block) : []),
+    ...plainEdits(block, changed),
+    ...targetEdits(targets, block),
+    ...(changed.has('/rules') ? [rulesEdit(block)] : []),
+    ...(changed.has('/defaultRule')
+      ? [set(block, 'defaultRule', writtenBuckets(block.live.defaultRule, namesIn(block, changed)))]
+      : []),
+  ];
+}
+
+function set({ at }: BlockToEdit, member: string, value: Written): Edit {
+  return { kind: 'set', path: [...at, member], value };
+}
+
+function plainEdits(block: BlockToEdit, changed: ReadonlySet<string>): Edit[] {
+  const names = ['defaultTreatment', 'baselineTreatment', 'trafficAllocation'] as const;
+  return names.flatMap((name) =>
+    changed.has(`/${name}`) ? [set(block, name, block.live[name])] : [],
+  );
+}
+
+/** Treatments as the file will have them: their order is what sizes by treatment go by. */
+function namesIn({ live, spec }: BlockToEdit, changed: ReadonlySet<string>): string[] {
+  const side = changed.has('/treatments') ? live : spec.definition;
+  return side.treatments.map(({ name }) => name);
+}
+
+/** One treatment at a time where the file has the same ones, so that what stands beside them stays. */
+function treatmentEdits(block: BlockToEdit): Edit[] {
+  const { live, spec, text, at } = block;
+  const before = spec.definition.treatments;
+  const isSameList =
+    sameJson(namesOf(before), namesOf(live.treatments)) && hasMember(text, [...at, 'treatments']);
+  if (!isSameList) return [set(block, 'treatments', writtenTreatments(live.treatments))];
+  return live.treatments.flatMap((treatment, position): Edit[] => {
+    if (sameJson(treatment, before[position])) return [];
+    const path = [...at, 'treatments', treatment.name];
+    return [{ kind: 'set', path, value: writtenTreatment(treatment) }];
+  });
+}
+
+function namesOf(treatments: readonly Treatment[]): string[] {
+  return treatments.map(({ name }) => name);
+}
+
+function targetEdits(fields: readonly FieldChange[], block: BlockToEdit): Edit[] {
+  if (fields.length === 0) return [];
+  const { live, text, at } = block;
+  if (!hasMember(text, [...at, 'targets'])) {
+    const all = Object.entries(live.targets).map(([name, keys]): Member => [
+      name,
+      writtenTexts(keys),
+    ]);
+    return [set(block, 'targets', mapping(...all))];
+  }
+  return fields.flatMap(({ path, keys }): Edit[] => {
+    if (!keys) return [];
+    const name = path.slice('/targets/'.length).replaceAll('~1', '/').replaceAll('~0', '~');
+    const remove = new Set(keys.added);
+    return [{ kind: 'texts', path: [...at, 'targets', name], add: keys.removed, remove }];
+  });
+}
+
+/** A rule that means the same, or differs in one of its two halves, keeps its place, its name and its comments. */
+function rulesEdit({ live, spec, text, at }: BlockToEdit): Edit {
+  const path = [...at, 'rules'];
+  const old = spec.definition.rules;
+  const names = namesOf(live.treatments);
+  const isOwn = hasMember(text, path);
+  const taken = new Set<number>();
+  const take = (fits: (rule: Rule, position: number) => boolean): number | undefined => {
+    const found = old.findIndex((rule, position) => !taken.has(position) && fits(rule, position));
+    if (found === -1) return undefined;
+    taken.add(found);
+    return found;
+  };
+  const same = live.rules.map((rule) => take((each) => sameJson(each, rule)));
+  const rules = live.rules.map((rule, position): EditedRule => {
+    const from =
+      same[position] ??
+      take((each) => sameJson(each.matchers, rule.matchers)) ??
+      take((each, at) => at === position && sameJson(each.buckets, rule.buckets));
+    const name = from === undefined ? undefined : spec.ruleNames[from];
+    const value = named(writtenRule(rule, names), name);
+    if (from === undefined || !isOwn) return { value };
+    if (same[position] !== undefined) return { value, from };
+    const isServe = sameJson(old[from]?.matchers, rule.matchers);
+    const replace = isServe
+      ? { member: 'serve' as const, value: writtenBuckets(rule.buckets, names) }
+      : { member: 'if' as const, value: writtenConditions(rule.matchers) };
+    return { value, from, replace };
+  });
+  return { kind: 'rules', path, rules };
+}
+
+function named(rule: Written, name: string | undefined): Written {
+  return name === undefined ? rule : new Map([['name', name], ...(rule as Map<string, Written>)]);
+}

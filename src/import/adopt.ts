@@ -1,0 +1,241 @@
+import { type BoundDesired, bindEnvironments } from '../model/bound-desired.js';
+import { FlaghoistError } from '../errors.js';
+import { flagFieldsFromWire } from '../model/flag/fields.js';
+import { definitionFromWire } from '../model/flag/wire.js';
+import type { Definition, FlagFields } from '../model/flag/flag.js';
+import { byCodeUnits } from '../model/json.js';
+import type { DesiredDefinition } from '../model/desired.js';
+import type { SpecTree } from '../model/spec-tree.js';
+import { planChanges } from '../plan/plan.js';
+import type { PlanInput } from '../plan/input.js';
+import { readSpecs } from '../specs/read-specs.js';
+import { definitionEdits, flagEdits } from './adopt-flag.js';
+import { editedText, type Edit } from '../specs/edit/edit-file.js';
+import { filesTree } from './files-tree.js';
+import { driftOf, type Difference } from './drift.js';
+import type { Change, KeyChange } from '../model/plan.js';
+import type { Kind } from '../model/ref.js';
+import { parseKeyFile } from '../specs/parse/key-lists.js';
+import { fitsKeyFile } from './object-files.js';
+
+export interface Adoption {
+  /** Path → new text, sorted by path; only files that change. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Objects whose live values the files now say. */
+  readonly adopted: readonly { readonly id: string; readonly paths: readonly string[] }[];
+  /** Objects that a person has to decide about. */
+  readonly left: readonly { readonly id: string; readonly why: string }[];
+}
+
+/**
+ * Says the live values of what came apart outside git in the files of the specs. Writes nothing.
+ *
+ * @throws FlaghoistError `SPECS_INVALID`: specs cannot say what is live.
+ */
+export async function adoptDrift(
+  differences: readonly Difference[],
+  input: PlanInput,
+  tree: SpecTree,
+): Promise<Adoption> {
+  const files = new Map<string, string>();
+  const adopted: { id: string; paths: string[] }[] = [];
+  const left: { id: string; why: string }[] = [];
+  for (const difference of differences) {
+    const why = whyNot(difference, input);
+    const { change } = difference;
+    if (why !== undefined) {
+      left.push({ id: change.id, why });
+      continue;
+    }
+    const read = async (path: string): Promise<string> =>
+      files.get(path) ?? (await tree.read(path)).toString('utf8');
+    // One after the other: two objects may stand in one file.
+    const written = await ADOPTIONS[change.ref.kind].files(change, input, read);
+    for (const [path, text] of written) files.set(path, text);
+    adopted.push({ id: change.id, paths: [...written.keys()] });
+  }
+  const sorted = new Map([...files].toSorted(([a], [b]) => byCodeUnits(a, b)));
+  const still = await stillDifferent(sorted, input, tree, new Set(adopted.map(({ id }) => id)));
+  return {
+    files: sorted,
+    adopted: adopted.filter(({ id }) => !still.has(id)),
+    left: [...left, ...[...still].map((id) => ({ id, why: 'specs cannot say all of it' }))],
+  };
+}
+
+function whyNot({ change, gone }: Difference, { desired }: PlanInput): string | undefined {
+  if (gone) return 'gone from the service: take it out of git, or let a run create it again';
+  if (change.reason === 'conflict' || change.fields.some(({ reason }) => reason === 'conflict')) {
+    return 'changed in git and on the service: decide in git';
+  }
+  if (change.fields.some(({ path }) => path === '/trafficType')) {
+    return 'a traffic type is set at creation only';
+  }
+  return ADOPTIONS[change.ref.kind].whyNot(change, desired);
+}
+
+type Read = (path: string) => Promise<string>;
+
+/** How what is live of one kind is said in files. */
+interface KindAdoption {
+  /** Why a person has to do it; undefined: nothing stands against it. */
+  readonly whyNot: (change: Change, desired: BoundDesired) => string | undefined;
+  /** Path → new text. */
+  readonly files: (
+    change: Change,
+    input: PlanInput,
+    read: Read,
+  ) => Promise<ReadonlyMap<string, string>>;
+}
+
+const ADOPTIONS: Readonly<Record<Kind, KindAdoption>> = {
+  flag: { whyNot: () => undefined, files: writtenFlag },
+  segment: { whyNot: sharedKeyFile, files: writtenSegment },
+  identities: {
+    whyNot: () => undefined,
+    files: (change) => {
+      throw new Error(`bug: ${change.id} cannot have been seen`);
+    },
+  },
+};
+
+/** A key file may hold the keys of other segments or environments as well. */
+function sharedKeyFile({ ref }: Change, desired: BoundDesired): string | undefined {
+  const { name, environment } = ref;
+  if (environment === null) return undefined;
+  const uses = [...desired.segments.values()].flatMap((segment) =>
+    [...segment.environments.values()].map(({ keysFile }) => keysFile),
+  );
+  const own = desired.segments.get(name)?.environments.get(environment)?.keysFile;
+  const isShared = own !== undefined && uses.filter((each) => each === own).length > 1;
+  return isShared ? `${own} serves other segments or environments too: edit it by hand` : undefined;
+}
+
+async function writtenFlag(
+  change: Change,
+  input: PlanInput,
+  read: Read,
+): Promise<ReadonlyMap<string, string>> {
+  const { name, environment } = change.ref;
+  const flag = input.desired.flags.get(name);
+  const actual = input.actual.flags.get(name);
+  if (!flag || !actual) throw new Error(`bug: ${change.id} is not declared`);
+  if (environment === null) {
+    const live: FlagFields = actual.flag ? flagFieldsFromWire(actual.flag) : {};
+    const { file } = flag.location;
+    return new Map([[file, editedText(await read(file), flagEdits(change.fields, live))]]);
+  }
+  const spec = flag.environments.get(environment);
+  const definition = actual.definitions.get(environment);
+  if (!spec || !definition) throw new Error(`bug: ${change.id} is not declared`);
+  const { file } = spec.location;
+  const text = await read(file);
+  // An overlay is the block itself.
+  const at = file === flag.location.file ? ['environments', configWord(input, environment)] : [];
+  const live: Required<Definition> = definitionFromWire(definition);
+  const edits = definitionEdits(change.fields, { live, spec: specOf(spec), text, at });
+  return new Map([[file, editedText(text, edits)]]);
+}
+
+function specOf({ creation, ruleNames }: DesiredDefinition) {
+  return { definition: creation, ruleNames };
+}
+
+async function writtenSegment(
+  change: Change,
+  input: PlanInput,
+  read: Read,
+): Promise<ReadonlyMap<string, string>> {
+  const { name, environment } = change.ref;
+  const segment = input.desired.segments.get(name);
+  if (!segment || environment === null || !change.keys)
+    throw new Error(`bug: ${change.id} is not declared`);
+  const keysFile = segment.environments.get(environment)?.keysFile;
+  const { file } = segment.location;
+  const block = ['environments', configWord(input, environment)];
+  const listed = keysFile === undefined ? undefined : await read(keysFile);
+  const { edits, toFile } = segmentEdits(change.keys, block, listed);
+  const files = new Map<string, string>();
+  if (edits.length > 0) {
+    const before = await read(file);
+    const after = editedText(before, edits);
+    if (after !== before) files.set(file, after);
+  }
+  if (keysFile !== undefined && listed !== undefined) {
+    const after = editedKeyFile(listed, toFile);
+    if (after !== listed) files.set(keysFile, after);
+  }
+  return files;
+}
+
+/** What the files of the specs call an environment. */
+function configWord({ desired }: PlanInput, environment: string): string {
+  const word = desired.configNames.get(environment);
+  if (word === undefined) throw new Error(`bug: environment "${environment}" is not planned`);
+  return word;
+}
+
+/** Plans the edited files: what still differs was not said. */
+async function stillDifferent(
+  files: ReadonlyMap<string, string>,
+  input: PlanInput,
+  tree: SpecTree,
+  adopted: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  if (files.size === 0) return new Set();
+  const specs = await readSpecs(filesTree(files, tree));
+  if (!specs.ok) {
+    const lines = specs.diagnostics
+      .filter(({ severity }) => severity === 'error')
+      .map(({ location, message }) => `  ${location.file}:${location.line}: ${message}`);
+    throw new FlaghoistError(
+      'SPECS_INVALID',
+      `cannot say in files what is live; nothing was written\n${lines.join('\n')}`,
+    );
+  }
+  const desired = bindEnvironments(specs.desired, input.desired.environmentNames);
+  const { policy, state } = input;
+  const left = driftOf(planChanges({ ...input, desired }), state, policy.environments);
+  return new Set(left.differences.map(({ change }) => change.id).filter((id) => adopted.has(id)));
+}
+
+export interface KeyEdit {
+  readonly add: readonly string[];
+  readonly remove: ReadonlySet<string>;
+}
+
+/**
+ * Edits that make a segment say its live keys: new ones go into the key file where there is one.
+ *
+ * @param change from live to git, as a plan has it.
+ * @param at path of the environment's block.
+ * @param listed text of the key file, if there is one.
+ */
+function segmentEdits(
+  change: KeyChange,
+  at: readonly string[],
+  listed: string | undefined,
+): { edits: Edit[]; toFile: KeyEdit } {
+  const remove = new Set(change.added);
+  const hasFile = listed !== undefined;
+  const toFile = change.removed.filter((key) => hasFile && fitsKeyFile(key));
+  const inline = change.removed.filter((key) => !hasFile || !fitsKeyFile(key));
+  const inFile = new Set(hasFile ? parseKeyFile(listed).keys : []);
+  const fromInline = [...remove].some((key) => !inFile.has(key));
+  const edits: Edit[] =
+    inline.length > 0 || fromInline || !hasFile
+      ? [{ kind: 'texts', path: [...at, 'keys'], add: inline, remove }]
+      : [];
+  return { edits, toFile: { add: toFile, remove } };
+}
+
+/** Lines that are not keys stay, comments among them; new keys come last. */
+function editedKeyFile(text: string, { add, remove }: KeyEdit): string {
+  const lines = text.split('\n');
+  const kept = lines.filter((line) => !remove.has(line.trim()));
+  if (add.length === 0) return kept.join('\n');
+  const end = text.includes('\r\n') ? '\r\n' : '\n';
+  const body = kept.join('\n');
+  const start = body === '' || body.endsWith('\n') ? body : `${body}${end}`;
+  return `${start}${add.map((key) => `${key}${end}`).join('')}`;
+}

@@ -1,0 +1,311 @@
+import { lstat, mkdir, mkdtemp, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { keyOf, type Kind, parseKey } from '../model/ref.js';
+import { readCatalog, findEnvironment, type Catalog } from '../admin-api/workspace.js';
+import { namesOnService, observe } from '../admin-api/observe.js';
+import type { AdminReader } from '../admin-api/reader.js';
+import type { WireWorkspace } from '../admin-api/wire.js';
+import { FlaghoistError, messageOf } from '../errors.js';
+import type { Actual } from '../model/actual.js';
+import type { Progress } from '../model/run.js';
+import { bindEnvironments, environmentNames } from '../model/bound-desired.js';
+import { byCodeUnits } from '../model/json.js';
+import { EMPTY_STATE } from '../model/state.js';
+import { OBSERVED_KINDS } from '../plan/objects/kinds.js';
+import { planChanges } from '../plan/plan.js';
+import { readSpecs } from '../specs/read-specs.js';
+import { filesTree } from './files-tree.js';
+import { nameProblems, workspaceFiles, type EnvironmentToWrite } from './workspace-files.js';
+import { objectsSeen, wholeScopeOf } from '../plan/scope.js';
+import { resolvePolicy } from '../reconcile/policy.js';
+import { openCheckout } from '../git/checkout.js';
+import { directoryTree } from '../git/directory-tree.js';
+import { localChanges } from '../git/local-changes.js';
+
+export interface ImportOptions {
+  /** Name or id; absent: the only one that the key sees. */
+  readonly workspace?: string | undefined;
+  /** Names or ids; empty: all. */
+  readonly environments: readonly string[];
+  /** `KIND/NAME`; empty: all. */
+  readonly only: readonly string[];
+  readonly progress?: Progress | undefined;
+}
+
+export interface Imported {
+  readonly workspace: string;
+  readonly environments: readonly string[];
+  readonly flags: number;
+  readonly segments: number;
+  /** Path → text, sorted by path. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads a live workspace and says it in files, so that the next plan is empty. Writes nothing.
+ *
+ * @throws FlaghoistError `NOT_ON_SERVICE`: there is no such workspace, environment or object. `UNREADABLE`: the service
+ *   cannot list its flags. `SPECS_INVALID`: it holds what specs cannot say; all of it is named.
+ */
+export async function importWorkspace(
+  reader: AdminReader,
+  options: ImportOptions,
+): Promise<Imported> {
+  options.progress?.phase('look');
+  const all = await reader.listWorkspaces();
+  const at = await readCatalog(reader, options.workspace ?? onlyWorkspace(all, reader).id);
+  const environments = environmentsOf(at, options.environments);
+  const names = await namesToImport(reader, at, options.only);
+  const places = environments.map(({ name }) => name);
+  const scope = wholeScopeOf(names, places);
+  const actual = await observe(reader, at, scope, objectsSeen(scope, options.progress));
+  refuseAbsent(names, actual, at);
+  const problems = nameProblems(actual);
+  if (problems.length > 0) throw cannotSay(problems);
+  const workspace = clearName(at.workspace, all);
+  const files = workspaceFiles({ workspace, environments, actual });
+  await prove(files, actual, at);
+  return {
+    workspace: at.workspace.name,
+    environments: places,
+    flags: actual.flags.size,
+    segments: actual.segments.size,
+    files,
+  };
+}
+
+function onlyWorkspace(all: readonly WireWorkspace[], { origin }: AdminReader): WireWorkspace {
+  const [first, second] = all;
+  if (first !== undefined && second === undefined) return first;
+  const names = all.map(({ name }) => `"${name}"`).join(', ');
+  throw new FlaghoistError(
+    'NOT_ON_SERVICE',
+    first === undefined
+      ? `cannot import from ${origin}: the key sees no workspace`
+      : `cannot tell which workspace to import: the key sees ${names} (name one with --workspace)`,
+  );
+}
+
+/**
+ * The name that a spec uses for an object of the service: its own name, or its id where that name
+ * would find another object first or means something else in a spec.
+ */
+function clearName<T extends { readonly id: string; readonly name: string }>(
+  { id, name }: T,
+  all: readonly T[],
+): string {
+  const isClear = all.filter((each) => [each.name, each.id].includes(name)).length === 1;
+  // In a flag `*` means every environment.
+  return isClear && name !== '*' && name !== '' ? name : id;
+}
+
+/**
+ * The environments to be written. Protected ones come last; otherwise the order is the service's.
+ */
+function environmentsOf(at: Catalog, wanted: readonly string[]): EnvironmentToWrite[] {
+  const named = new Set(wanted.map((each) => findEnvironment(at, each)));
+  return at.environments
+    .filter((each) => wanted.length === 0 || named.has(each))
+    .map((each) => ({ ...each, configName: clearName(each, at.environments) }))
+    .toSorted((a, b) => Number(a.production) - Number(b.production));
+}
+
+/** Names of what is imported, sorted, of each kind that the service shows. */
+async function namesToImport(
+  reader: AdminReader,
+  at: Catalog,
+  only: readonly string[],
+): Promise<ReadonlyMap<Kind, readonly string[]>> {
+  const refs = only.flatMap((each) => parseKey(each) ?? []);
+  const names = new Map<Kind, readonly string[]>();
+  for (const [kind] of OBSERVED_KINDS) {
+    const named = refs.flatMap((ref) => (ref.kind === kind ? [ref.name] : []));
+    const wanted = only.length > 0 ? named : await allNames(reader, at, kind);
+    names.set(kind, [...new Set(wanted)].sort(byCodeUnits));
+  }
+  return names;
+}
+
+async function allNames(reader: AdminReader, at: Catalog, kind: Kind): Promise<readonly string[]> {
+  const listed = await namesOnService(reader, at, kind);
+  if (listed !== null) return listed;
+  throw new FlaghoistError(
+    'UNREADABLE',
+    `cannot import all ${kind}s from ${reader.origin}: the service has no list of its ${kind}s (name them: --only flag/NAME, and segments with --only segment/NAME; both repeatable)`,
+  );
+}
+
+function refuseAbsent(
+  names: ReadonlyMap<Kind, readonly string[]>,
+  actual: Actual,
+  { workspace }: Catalog,
+): void {
+  const absent = OBSERVED_KINDS.flatMap(([kind, { isThere }]) =>
+    (names.get(kind) ?? []).flatMap((name) => (isThere(actual, name) ? [] : [keyOf(kind, name)])),
+  );
+  if (absent.length === 0) return;
+  throw new FlaghoistError(
+    'NOT_ON_SERVICE',
+    `cannot import ${absent.join(', ')}: workspace "${workspace.name}" does not show it`,
+  );
+}
+
+/** Reads the files as a run would, and plans them: whatever is left would be a change nobody asked for. */
+async function prove(
+  files: ReadonlyMap<string, string>,
+  actual: Actual,
+  at: Catalog,
+): Promise<void> {
+  const specs = await readSpecs(filesTree(files));
+  if (!specs.ok) {
+    const errors = specs.diagnostics.filter(({ severity }) => severity === 'error');
+    throw cannotSay(errors.map(({ location, message }) => `${location.file}: ${message}`));
+  }
+  const desired = bindEnvironments(specs.desired, environmentNames(at.environments));
+  const none = { prune: false, adopt: false, revertDrift: false, allowOlder: false };
+  const options = { environments: [], only: [], ...none };
+  const policy = resolvePolicy(desired, at, options, true);
+  const left = planChanges({ desired, actual, state: EMPTY_STATE, policy });
+  const differing = [...left.changes, ...left.withheld].map(
+    ({ id }) => `${id}: it differs once read`,
+  );
+  if (differing.length > 0) throw cannotSay(differing);
+}
+
+const MOST_SHOWN = 20;
+
+function cannotSay(problems: readonly string[]): FlaghoistError {
+  const shown = problems.slice(0, MOST_SHOWN);
+  const more = problems.length > MOST_SHOWN ? [`and ${problems.length - MOST_SHOWN} more`] : [];
+  return new FlaghoistError(
+    'SPECS_INVALID',
+    `cannot say in files what the service holds; nothing was written (change it there, or name what to import with --only)\n${[...shown, ...more].map((line) => `  ${line}`).join('\n')}`,
+  );
+}
+
+/** What an import writes; kills, identities and tests of a directory stay as they are. */
+const PARTS = ['flags', 'segments', 'flaghoist.yaml'] as const;
+
+/**
+ * Refuses a directory that holds specs already, before the service is asked anything.
+ *
+ * @throws FlaghoistError `OUTPUT`: there are specs and `overwrite` was not given, or git does not have them yet, or a
+ *   submodule lies among them, which has files that this repository's git cannot bring back.
+ */
+export async function checkTarget(directory: string, overwrite: boolean): Promise<void> {
+  const present = await presentParts(directory);
+  const [first] = present;
+  if (first === undefined) return;
+  if (!overwrite) {
+    throw cannotWrite(directory, `it has ${first} already (replace it with --overwrite)`);
+  }
+  const disk = await directoryTree(directory);
+  const repository = disk.list().find(({ path, type }) => type === 'submodule' && isReplaced(path));
+  if (repository !== undefined) {
+    const why = `${repository.path} is a submodule, and --overwrite would delete its files (take it away)`;
+    throw cannotWrite(directory, why);
+  }
+  const checkout = await openCheckout(directory);
+  try {
+    const changed = (await localChanges(checkout, disk)).filter(isReplaced);
+    if (changed.length === 0) return;
+    const names = changed.slice(0, 3).join(', ');
+    throw cannotWrite(
+      directory,
+      `--overwrite would replace what git does not have: ${names} (commit it, or take it away)`,
+    );
+  } finally {
+    await checkout.close();
+  }
+}
+
+function isReplaced(path: string): boolean {
+  return PARTS.some((part) => path === part || path.startsWith(`${part}/`));
+}
+
+/**
+ * Writes the files beside what is there and moves them into place when all of them are written: a directory has the
+ * import whole, or what it had before.
+ *
+ * @param files path → text; only below `flags/` and `segments/`, and flaghoist.yaml.
+ * @throws FlaghoistError `OUTPUT`.
+ */
+export async function writeTarget(
+  directory: string,
+  files: ReadonlyMap<string, string>,
+): Promise<void> {
+  let workshop: string | undefined;
+  try {
+    const target = await createdDirectory(directory);
+    // Beside its target, so that a move is a move and not a copy.
+    workshop = await mkdtemp(join(target, '.flaghoist-import-'));
+    const fresh = join(workshop, 'new');
+    for (const [path, text] of files) await writeNew(join(fresh, path), text);
+    await exchange(target, fresh, join(workshop, 'old'));
+  } catch (error) {
+    if (error instanceof FlaghoistError) throw error;
+    throw cannotWrite(directory, messageOf(error), error);
+  } finally {
+    if (workshop !== undefined) await rm(workshop, { recursive: true, force: true });
+  }
+}
+
+async function createdDirectory(directory: string): Promise<string> {
+  await mkdir(directory, { recursive: true });
+  return realpath(directory);
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const why = `two objects would share the file "${basename(path)}": this file system does not tell upper from lower case`;
+    throw new Error(why, { cause: error });
+  }
+}
+
+/** The config comes last: without it a directory is no config repository. A move that fails is taken back. */
+async function exchange(target: string, fresh: string, old: string): Promise<void> {
+  const undo: (() => Promise<void>)[] = [];
+  const move = async (from: string, to: string): Promise<void> => {
+    await rename(from, to);
+    undo.unshift(async () => rename(to, from));
+  };
+  await mkdir(old);
+  const present = await presentParts(target);
+  const written = await presentParts(fresh);
+  try {
+    for (const part of [...present].reverse()) await move(join(target, part), join(old, part));
+    for (const part of written) await move(join(fresh, part), join(target, part));
+  } catch (error) {
+    for (const back of undo) await back();
+    throw error;
+  }
+}
+
+/** An empty folder counts for nothing. */
+async function presentParts(directory: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const part of PARTS) {
+    if (await holdsAnything(join(directory, part))) found.push(part);
+  }
+  return found;
+}
+
+async function holdsAnything(path: string): Promise<boolean> {
+  try {
+    return !(await lstat(path)).isDirectory() || (await readdir(path)).length > 0;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // A folder that is a file is found out, in words, when it is to be created.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+function cannotWrite(directory: string, why: string, cause?: unknown): FlaghoistError {
+  const message = `cannot import into "${resolve(directory)}": ${why}`;
+  return new FlaghoistError('OUTPUT', message, { cause });
+}

@@ -1,0 +1,179 @@
+import { FLAG_FIELDS_IN_FILE } from '../model/flag/fields.js';
+import type { Definition, FlagField, FlagFields, Treatment } from '../model/flag/flag.js';
+import { ownMember } from '../model/collections.js';
+import { canonicalJson } from '../model/json.js';
+import {
+  writtenBuckets,
+  writtenFlagField,
+  writtenRules,
+  writtenTexts,
+  writtenTreatments,
+} from '../specs/edit/definition-values.js';
+import { Flow, mapping, yamlText, type Member, type Written } from '../specs/edit/yaml-text.js';
+import type { LiveSegment } from './live-objects.js';
+
+export interface FlagToWrite {
+  readonly name: string;
+  readonly trafficType: string;
+  /** Absent fields are left as the service has them. */
+  readonly fields: FlagFields;
+  /** Environment, as the config names it → every field of the definition; in config order. */
+  readonly environments: ReadonlyMap<string, Required<Definition>>;
+}
+
+/** What environments share, and name only where they depart from it. */
+type Shared = Pick<Required<Definition>, 'treatments' | 'defaultTreatment' | 'baselineTreatment'>;
+
+/** The schema wants treatments; a flag that is defined nowhere has none yet. */
+const PROPOSED: Shared = {
+  treatments: [
+    { name: 'on', description: '' },
+    { name: 'off', description: '' },
+  ],
+  defaultTreatment: 'off',
+  baselineTreatment: 'off',
+};
+const PROPOSED_COMMENT =
+  'Not defined in any of these environments: the treatments are a proposal, and are not sent.';
+
+/** The file of one flag. Empty texts, empty lists and defaults are left out. */
+export function flagFileText(flag: FlagToWrite): string {
+  const definitions = [...flag.environments.values()];
+  const shared = definitions.length === 0 ? PROPOSED : sharedParts(definitions);
+  const written = new Map(FLAG_FIELDS_IN_FILE.map((field) => [field, fieldIn(flag, field)]));
+  const { description, ...others } = Object.fromEntries(written);
+  const environments = [...flag.environments].map(([name, definition]): Member => [
+    name,
+    writtenDefinition(definition, shared),
+  ]);
+  const file = mapping(
+    ['flag', flag.name],
+    ['description', description],
+    ['trafficType', flag.trafficType],
+    ...Object.entries(others),
+    ['treatments', treatmentsInFile(shared.treatments)],
+    ['defaultTreatment', shared.defaultTreatment],
+    ['baselineTreatment', definitions.length === 0 ? undefined : shared.baselineTreatment],
+    ['environments', environments.length === 0 ? undefined : mapping(...environments)],
+  );
+  return yamlText(file, definitions.length === 0 ? PROPOSED_COMMENT : undefined);
+}
+
+function fieldIn({ fields }: FlagToWrite, field: FlagField): Written | undefined {
+  const value = fields[field];
+  return value === undefined || value.length === 0 ? undefined : writtenFlagField(field, value);
+}
+
+/**
+ * The value of each field that most environments have; of values that equally many have, the first.
+ */
+function sharedParts(definitions: readonly Required<Definition>[]): Shared {
+  return {
+    treatments: commonest(definitions.map(({ treatments }) => treatments)),
+    defaultTreatment: commonest(definitions.map((each) => each.defaultTreatment)),
+    baselineTreatment: commonest(definitions.map((each) => each.baselineTreatment)),
+  };
+}
+
+function commonest<T>(values: readonly T[]): T {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const text = canonicalJson(value);
+    groups.set(text, [...(groups.get(text) ?? []), value]);
+  }
+  const [best] = [...groups.values()].toSorted((a, b) => b.length - a.length)[0] ?? [];
+  if (best === undefined) throw new Error('bug: the commonest of nothing');
+  return best;
+}
+
+function writtenDefinition(definition: Required<Definition>, shared: Shared): Written {
+  const { treatments, defaultTreatment, baselineTreatment, rules, targets } = definition;
+  const names = treatments.map(({ name }) => name);
+  const isOwn = (field: keyof Shared): boolean =>
+    canonicalJson(definition[field]) !== canonicalJson(shared[field]);
+  const targeted = names.flatMap((name): Member[] => {
+    const keys = ownMember(targets, name) ?? [];
+    return keys.length === 0 ? [] : [[name, writtenTexts(keys)]];
+  });
+  return mapping(
+    ['treatments', isOwn('treatments') ? treatmentsInFile(treatments) : undefined],
+    ['defaultTreatment', isOwn('defaultTreatment') ? defaultTreatment : undefined],
+    ['baselineTreatment', isOwn('baselineTreatment') ? baselineTreatment : undefined],
+    ['killed', definition.killed ? true : undefined],
+    [
+      'trafficAllocation',
+      definition.trafficAllocation === 100 ? undefined : definition.trafficAllocation,
+    ],
+    ['targets', targeted.length === 0 ? undefined : mapping(...targeted)],
+    ['rules', rules.length === 0 ? undefined : writtenRules(rules, names)],
+    ['defaultRule', writtenBuckets(definition.defaultRule, names)],
+  );
+}
+
+function treatmentsInFile(treatments: readonly Treatment[]): Written {
+  return writtenTreatments(
+    treatments.map(({ description, ...others }) => ({
+      ...others,
+      ...(description !== undefined && description !== '' && { description }),
+    })),
+  );
+}
+
+/** More keys than these go into a file of their own. */
+const MOST_INLINE_KEYS = 50;
+
+/**
+ * The files of one segment: path → text.
+ *
+ * @param taken paths that are in use; those of the key files are added.
+ */
+export function segmentFiles(segment: LiveSegment, taken: Set<string>): Map<string, string> {
+  const files = new Map<string, string>();
+  const environments = [...segment.environments].map(([environment, keys], position): Member => {
+    if (keys.length <= MOST_INLINE_KEYS) return [environment, inlineKeys(keys)];
+    const stem = `${segment.name}.${fileWord(environment) ?? `environment-${position + 1}`}`;
+    const path = freePath(`segments/${stem}`, taken);
+    const [listed, inline] = parted(keys);
+    files.set(path, listed.map((key) => `${key}\n`).join(''));
+    const keysFile: Member = ['keysFile', path.slice('segments/'.length)];
+    const rest: Member = ['keys', inline.length === 0 ? undefined : writtenTexts(inline)];
+    return [environment, mapping(rest, keysFile)];
+  });
+  const file = mapping(
+    ['segment', segment.name],
+    ['description', segment.description === '' ? undefined : segment.description],
+    ['trafficType', segment.trafficType],
+    ['environments', environments.length === 0 ? undefined : mapping(...environments)],
+  );
+  return files.set(`segments/${segment.name}.yaml`, yamlText(file));
+}
+
+function inlineKeys(keys: readonly string[]): Flow | ReadonlyMap<string, Flow | readonly string[]> {
+  const written = writtenTexts(keys) as Flow | readonly string[];
+  const block = new Map([['keys', written]]);
+  return written instanceof Flow ? new Flow(block) : block;
+}
+
+/** Keys that go into the file, and those that its lines would change. */
+function parted(keys: readonly string[]): [string[], string[]] {
+  return [keys.filter(fitsKeyFile), keys.filter((key) => !fitsKeyFile(key))];
+}
+
+/** Whether a line of a key file can hold the key as it is. */
+export function fitsKeyFile(key: string): boolean {
+  return key !== '' && key === key.trim() && !key.startsWith('#') && !/[\n\uFEFF]/.test(key);
+}
+
+/** The name of an environment as part of a file name, where it can be one. */
+function fileWord(environment: string): string | undefined {
+  return /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$/.test(environment) ? environment : undefined;
+}
+
+function freePath(stem: string, taken: Set<string>): string {
+  for (let number = 1; ; number += 1) {
+    const path = number === 1 ? `${stem}.keys` : `${stem}-${number}.keys`;
+    if (taken.has(path)) continue;
+    taken.add(path);
+    return path;
+  }
+}

@@ -1,0 +1,185 @@
+import { flagFieldsFromWire } from '../model/flag/fields.js';
+import { definitionFromWire } from '../model/flag/wire.js';
+import { byCodeUnits, sortedSet } from '../model/json.js';
+import { FLAG_NAME, RESERVED_FLAG_NAMES, SEGMENT_NAME } from '../model/names.js';
+import type { Actual, ActualFlag, ActualSegment } from '../model/actual.js';
+import { CONFIG_PATH } from '../specs/parse/load-files.js';
+import type { LiveFlag, LiveSegment } from './live-objects.js';
+import { flagFileText, segmentFiles } from './object-files.js';
+import { Flow, mapping, yamlText, type Member, type Written } from '../specs/edit/yaml-text.js';
+import type { Matcher } from '../model/flag/flag.js';
+import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
+
+/** An environment that is written, in the order of application. */
+export interface EnvironmentToWrite {
+  /** The name that the specs use. */
+  readonly configName: string;
+  /** The name that the service has. */
+  readonly name: string;
+  readonly production: boolean;
+}
+
+export interface WorkspaceToWrite {
+  /** Name or id, as the config names it. */
+  readonly workspace: string;
+  readonly environments: readonly EnvironmentToWrite[];
+  /** Its flags and segments are written, in these environments. */
+  readonly actual: Actual;
+}
+
+/**
+ * The config repository that says what the service says: path → text, sorted by path. Equal states give equal bytes.
+ *
+ * @param of free of names that no file can have: see `nameProblems`.
+ */
+export function workspaceFiles(of: WorkspaceToWrite): ReadonlyMap<string, string> {
+  const flags = liveFlags(of);
+  const segments = liveSegments(of);
+  const taken = new Set<string>();
+  const files = [
+    [CONFIG_PATH, configText(of, flags, segments)] as const,
+    ...flags.map((flag) => [`flags/${flag.name}.yaml`, textOf(flag)] as const),
+    ...segments.flatMap((segment) => [...segmentFiles(segment, taken)]),
+  ];
+  return new Map(files.toSorted(([a], [b]) => byCodeUnits(a, b)));
+}
+
+function textOf({ name, trafficType, actual, environments }: LiveFlag): string {
+  const fields = actual.flag ? flagFieldsFromWire(actual.flag) : {};
+  return flagFileText({ name, trafficType, fields, environments });
+}
+
+function configText(
+  { workspace, environments }: WorkspaceToWrite,
+  flags: readonly LiveFlag[],
+  segments: readonly LiveSegment[],
+): string {
+  const foreign = foreignReferences(flags, segments);
+  const blocks = environments.map(({ configName, production }): Member => {
+    const policies: Member[] = production ? [['protected', true]] : [];
+    return [configName, new Flow(mapping(...policies))];
+  });
+  const references = mapping(
+    ['segments', nonEmpty(foreign.segments)],
+    ['flags', nonEmpty(foreign.flags)],
+  );
+  return yamlText(
+    mapping(
+      ['workspace', workspace],
+      ['environments', mapping(...blocks)],
+      ['references', references.size === 0 ? undefined : references],
+    ),
+  );
+}
+
+function nonEmpty(names: readonly string[]): Written | undefined {
+  return names.length === 0 ? undefined : names;
+}
+
+function liveFlags({ actual, environments }: WorkspaceToWrite): LiveFlag[] {
+  return byName(actual.flags).map(([name, flag]) => {
+    const definitions = environments.flatMap((environment) => {
+      const definition = flag.definitions.get(environment.name);
+      if (!definition) return [];
+      return [[environment.configName, definitionFromWire(definition)] as const];
+    });
+    return {
+      name,
+      actual: flag,
+      trafficType: trafficTypeOf(flag),
+      environments: new Map(definitions),
+    };
+  });
+}
+
+function trafficTypeOf({ flag, definitions }: ActualFlag): string {
+  const defined = [...definitions.values()].find((each) => each !== null);
+  return (flag ?? defined)?.trafficType.name ?? '';
+}
+
+function liveSegments({ actual, environments }: WorkspaceToWrite): LiveSegment[] {
+  return byName(actual.segments).flatMap(([name, { segment, environments: live }]) => {
+    if (!segment) return [];
+    const active = environments.flatMap(({ configName, name: environment }) => {
+      const found = live.get(environment);
+      return found?.active === true ? [[configName, found.keys?.keys ?? []] as const] : [];
+    });
+    return [
+      {
+        name,
+        trafficType: segment.trafficType.name,
+        description: segment.description ?? '',
+        environments: new Map(active),
+      },
+    ];
+  });
+}
+
+function byName<T extends ActualFlag | ActualSegment>(
+  objects: ReadonlyMap<string, T>,
+): (readonly [string, T])[] {
+  return [...objects].toSorted(([a], [b]) => byCodeUnits(a, b));
+}
+
+/** File systems take no longer names. */
+const MAX_FILE_NAME_BYTES = 255;
+/** What stands behind the name of an object in a file name: its environment, and `.keys`. */
+const MAX_ENDING_BYTES = 110;
+
+/** Why objects cannot be written, one line each: a file is named like its object. */
+export function nameProblems({ flags, segments }: Pick<Actual, 'flags' | 'segments'>): string[] {
+  return [
+    ...[...flags.keys()].flatMap((name) => {
+      if (RESERVED_FLAG_NAMES.has(name)) return [`flag "${name}": the name is a reserved word`];
+      return nameProblem('flag', name, FLAG_NAME);
+    }),
+    ...[...segments.keys()].flatMap((name) => nameProblem('segment', name, SEGMENT_NAME)),
+  ].toSorted(byCodeUnits);
+}
+
+function nameProblem(kind: string, name: string, pattern: RegExp): string[] {
+  if (!pattern.test(name)) return [`${kind} "${name}": the name cannot be a file name of a spec`];
+  if (name.length <= MAX_FILE_NAME_BYTES - MAX_ENDING_BYTES) return [];
+  return [`${kind} "${name}": the name is too long for a file name`];
+}
+
+/**
+ * What rules name though these specs do not declare it, or not as the rule needs it: it has to stand in `references`.
+ * Sorted, unique.
+ */
+function foreignReferences(
+  flags: readonly LiveFlag[],
+  segments: readonly LiveSegment[],
+): { readonly flags: readonly string[]; readonly segments: readonly string[] } {
+  const flagByName = new Map(flags.map((flag) => [flag.name, flag]));
+  const segmentByName = new Map(segments.map((segment) => [segment.name, segment]));
+  const foreignFlags: string[] = [];
+  const foreignSegments: string[] = [];
+  for (const { matcher, flag, environment } of matchersOf(flags)) {
+    const segment = segmentOf(matcher);
+    const dependency = dependencyOf(matcher);
+    if (segment !== undefined) {
+      const found = segmentByName.get(segment);
+      const fits = found?.trafficType === flag.trafficType && found.environments.has(environment);
+      if (!fits) foreignSegments.push(segment);
+    }
+    if (dependency !== undefined) {
+      const found = flagByName.get(dependency.flag)?.environments.get(environment);
+      const names = found?.treatments.map(({ name }) => name) ?? [];
+      const fits =
+        found !== undefined && dependency.treatments.every((each) => names.includes(each));
+      if (!fits) foreignFlags.push(dependency.flag);
+    }
+  }
+  return { flags: sortedSet(foreignFlags), segments: sortedSet(foreignSegments) };
+}
+
+function matchersOf(
+  flags: readonly LiveFlag[],
+): { matcher: Matcher; flag: LiveFlag; environment: string }[] {
+  return flags.flatMap((flag) =>
+    [...flag.environments].flatMap(([environment, { rules }]) =>
+      rules.flatMap(({ matchers }) => matchers.map((matcher) => ({ matcher, flag, environment }))),
+    ),
+  );
+}

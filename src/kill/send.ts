@@ -1,0 +1,168 @@
+import { environmentNames } from '../model/bound-desired.js';
+import { findEnvironment, type Workspace } from '../admin-api/workspace.js';
+import type { AdminReader } from '../admin-api/reader.js';
+import { KILL, type WireEnvironment } from '../admin-api/wire.js';
+import type { AdminWriter } from '../admin-api/writer.js';
+import type { Checkout } from '../git/checkout.js';
+import { truncateNote } from '../model/audit-note.js';
+import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import type { KillResult, KillResults, ChangeNote } from '../model/outcome.js';
+import { type KillOrder, killOrders } from '../plan/kills/orders.js';
+import { attribute } from '../history/attribute.js';
+import type { Forms } from '../history/snapshots.js';
+import { readSpecs } from '../specs/read-specs.js';
+import { SpecCache } from '../specs/cache.js';
+
+export interface KillLane {
+  readonly reader: AdminReader;
+  readonly openWriter: () => AdminWriter;
+  readonly checkout: Checkout;
+  readonly head: string | null;
+  /** Replace what the commits say. */
+  readonly note: Partial<ChangeNote>;
+  readonly isInReach: (flag: string, environment: WireEnvironment) => boolean;
+  readonly onKill: (id: ObjectId, result: KillResult) => void;
+}
+
+/**
+ * Sends the kills that git orders and the service does not have, in all environments at once and before anything else
+ * is asked of the service: one reading and one patch of `/killed` for each.
+ *
+ * Stopped by nothing: a kill that fails leaves the others to go on, and one whose definition cannot be read is sent
+ * all the same. Never throws on what the service does.
+ */
+export async function sendKills(
+  orders: readonly KillOrder[],
+  place: Workspace,
+  lane: KillLane,
+): Promise<KillResults> {
+  const placed = orders.flatMap((order) => placedOrder(order, place, lane));
+  const live = await Promise.all(placed.map(async (each) => readLive(each, place, lane)));
+  const due = placed.filter(({ order }, index) => {
+    return live[index] === 'alive' || (live[index] === 'absent' && order.isDeclared !== true);
+  });
+  const isThere = new Set(placed.filter((_, index) => live[index] !== 'absent'));
+  const sending = due.filter((each) => isThere.has(each));
+  const note =
+    sending.length > 0 ? await killNotes(sending, place, lane) : new Map<ObjectId, ChangeNote>();
+  const writer = sending.length > 0 ? lane.openWriter() : null;
+  const results = await Promise.all(
+    due.map(async (each): Promise<[ObjectId, KillResult]> => {
+      const id = objectId(each.ref);
+      if (!writer || !isThere.has(each)) return [id, { status: 'absent' }];
+      return [id, await send(each, place, { writer, note: note.get(id), given: lane.note })];
+    }),
+  );
+  for (const [id, result] of results) lane.onKill(id, result);
+  return new Map(results);
+}
+
+interface Placed extends PlacedOrder {
+  readonly environmentId: string;
+}
+
+/** An environment that the service lacks keeps no other from its kills; the run says so later. */
+function placedOrder(order: KillOrder, place: Workspace, { isInReach }: KillLane): Placed[] {
+  const { flag } = order;
+  let environment: WireEnvironment;
+  try {
+    environment = findEnvironment(place, order.environment);
+  } catch {
+    return [];
+  }
+  if (!isInReach(flag, environment)) return [];
+  const ref = { kind: 'flag' as const, name: flag, environment: environment.name };
+  return [{ ref, order, environmentId: environment.id }];
+}
+
+async function readLive(
+  { order, environmentId }: Placed,
+  { workspace }: Workspace,
+  { reader }: KillLane,
+): Promise<'killed' | 'alive' | 'absent'> {
+  try {
+    const live = await reader.getDefinition(workspace.id, environmentId, { name: order.flag });
+    if (!live) return 'absent';
+    return live.killed ? 'killed' : 'alive';
+  } catch {
+    // A reading that fails is no reason to leave it on: killing twice is killing once.
+    return 'alive';
+  }
+}
+
+async function send(
+  { ref, order, environmentId }: Placed,
+  { workspace }: Workspace,
+  {
+    writer,
+    note,
+    given,
+  }: { writer: AdminWriter; note: ChangeNote | undefined; given: Partial<ChangeNote> },
+): Promise<KillResult> {
+  if (!note) throw new Error(`bug: the kill of ${objectId(ref)} has no title`);
+  const fitted = truncateNote({ ...note, ...given }, note.title);
+  const place = { workspaceId: workspace.id, environmentId, flag: order.flag };
+  try {
+    await writer.patchDefinition(place, KILL, fitted);
+    return { status: 'killed', note: fitted };
+  } catch (error) {
+    return { status: 'failed', error };
+  }
+}
+
+/** A kill waits for its note: the commits that are looked into are few, older ones are judged by their files. */
+const MAX_COMMITS = 20;
+
+const KILLED: Forms = new Map([['/killed', 'true']]);
+
+/** A kill that is about to be sent, with the object that it kills. */
+interface PlacedOrder {
+  readonly ref: ObjectRef;
+  readonly order: KillOrder;
+}
+
+/**
+ * Title and comment of kills: of the newest commit that ordered each, also where its specs are invalid; without
+ * history what the order itself says. Never throws: a kill does not wait for git to be well.
+ */
+async function killNotes(
+  orders: readonly PlacedOrder[],
+  { environments }: Workspace,
+  { checkout, head }: Pick<KillLane, 'checkout' | 'head'>,
+): Promise<ReadonlyMap<ObjectId, ChangeNote>> {
+  const plain = new Map(orders.map((each) => [objectId(each.ref), plainNote(each)]));
+  if (checkout.repository === null || head === null) return plain;
+  const names = environmentNames(environments);
+  const cache = new SpecCache();
+  try {
+    const found = await attribute(checkout, {
+      head,
+      requests: orders.map(({ ref }) => {
+        const parts = [{ paths: null, base: null, isDrift: false }];
+        return { id: objectId(ref), ref, action: 'kill', reason: 'kill', parts };
+      }),
+      snapshotsAt: async (tree, refs) => {
+        const specs = await readSpecs(tree, cache);
+        const ordered = specs.ok ? killOrders(specs.desired) : specs.kills;
+        const isOrdered = (ref: ObjectRef): boolean =>
+          ordered.some(
+            ({ flag, environment }) =>
+              flag === ref.name && (names.get(environment) ?? environment) === ref.environment,
+          );
+        return new Map(refs.map((ref) => [objectId(ref), isOrdered(ref) ? KILLED : undefined]));
+      },
+      maxCommits: MAX_COMMITS,
+    });
+    return new Map(
+      orders.map((each, index) => [objectId(each.ref), found[index] ?? plainNote(each)]),
+    );
+  } catch {
+    return plain;
+  }
+}
+
+function plainNote({ ref, order }: PlacedOrder): ChangeNote {
+  const title = `flaghoist: kill ${objectId(ref)}`;
+  const by = order.by === undefined ? '' : ` (${order.by})`;
+  return truncateNote({ title, comment: `${order.reason}${by}` }, title);
+}

@@ -1,0 +1,277 @@
+import { sameJson } from '../model/json.js';
+import type { Matcher, Rule } from '../model/flag/flag.js';
+import { segmentOf } from '../model/matcher/canonical.js';
+import type { DefinitionRule, Finding, LintedDefinition, LintedRepository } from './rule.js';
+
+const SECTION = 'Rules and buckets';
+
+/** What is looked for in each flag and environment. Rules of the flag are counted from 1, as people count them. */
+export const DEFINITION_RULES: readonly DefinitionRule[] = [
+  {
+    code: 'unreachable-rule',
+    level: 'warning',
+    reason: 'Whoever a rule is meant for gets something else, and nobody sees it.',
+    section: SECTION,
+    find: unreachableRules,
+  },
+  {
+    code: 'contradictory-rule',
+    level: 'warning',
+    reason: 'A rule whose conditions exclude each other is for nobody.',
+    section: SECTION,
+    find: contradictoryRules,
+  },
+  {
+    code: 'duplicate-condition',
+    level: 'warning',
+    reason: 'A condition that stands twice is mostly a slip for another one.',
+    section: SECTION,
+    find: duplicateConditions,
+  },
+  {
+    code: 'use-between',
+    level: 'warning',
+    reason: 'One condition says what two say, and cannot lose its other half in an edit.',
+    section: SECTION,
+    find: halvesOfRanges,
+  },
+  {
+    code: 'rule-like-default',
+    level: 'warning',
+    reason: 'The last rule serves what the default rule serves anyway: it can go.',
+    section: SECTION,
+    find: ruleLikeDefault,
+  },
+  {
+    code: 'invalid-regex',
+    level: 'error',
+    reason: 'An expression that an evaluator cannot read matches nobody.',
+    section: SECTION,
+    find: invalidExpressions,
+  },
+  {
+    code: 'empty-segment',
+    level: 'warning',
+    reason: 'A rule for a segment that holds nobody serves nobody.',
+    section: SECTION,
+    find: emptySegments,
+  },
+  {
+    code: 'full-rollout',
+    level: 'warning',
+    reason:
+      'A flag that is on for everybody is to be removed from the code, or is of a lasting kind.',
+    section: 'Rules of the house',
+    find: fullRollout,
+  },
+];
+
+/** The first rule that matches wins, so a rule behind a wider one is for nobody. It is told beside the first such rule. */
+function unreachableRules(subject: LintedDefinition): Finding[] {
+  const { rules } = subject.definition.creation;
+  return rules.flatMap((rule, position) => {
+    const first = rules.findIndex((earlier, at) => at < position && covers(earlier, rule));
+    if (first === -1) return [];
+    const message = `rule ${position + 1} is never reached: rule ${first + 1} matches everybody whom it matches`;
+    return [ofRule(subject, position, [], message)];
+  });
+}
+
+/** Whether whoever the second rule matches is matched by the first: each condition of the first follows from one of the second. */
+function covers(first: Rule, second: Rule): boolean {
+  return first.matchers.every((wide) => second.matchers.some((narrow) => implies(narrow, wide)));
+}
+
+/** Matchers that hold where any one of their texts does, so that more texts match more. */
+const ANY_OF: ReadonlySet<string> = new Set([
+  'IN_LIST_STRING',
+  'STARTS_WITH_STRING',
+  'ENDS_WITH_STRING',
+  'CONTAINS_STRING',
+  'ANY_OF_SET',
+]);
+
+/** Whether the second matcher holds wherever the first does, as far as that can be told without data. */
+function implies(narrow: Matcher, wide: Matcher): boolean {
+  if (sameJson(narrow, wide)) return true;
+  const { type } = narrow;
+  if (type !== wide.type || isNegated(narrow) || isNegated(wide)) return false;
+  if (!sameJson(narrow['attribute'], wide['attribute'])) return false;
+  if (ANY_OF.has(type)) {
+    const texts = new Set(textsOf(wide));
+    return textsOf(narrow).every((text) => texts.has(text));
+  }
+  const [bound, wideBound] = [narrow['number'], wide['number']];
+  if (typeof bound !== 'number' || typeof wideBound !== 'number') return false;
+  if (type === 'GREATER_THAN_OR_EQUAL_NUMBER') return bound >= wideBound;
+  return type === 'LESS_THAN_OR_EQUAL_NUMBER' && bound <= wideBound;
+}
+
+/** Two conditions of one rule that no key can meet at once. */
+function contradictoryRules(subject: LintedDefinition): Finding[] {
+  return pairsOfConditions(subject, exclude, (first) => {
+    return `this condition and condition ${first + 1} of the rule never hold together`;
+  });
+}
+
+/** Whether two matchers cannot both hold for one key. */
+function exclude(a: Matcher, b: Matcher): boolean {
+  if (isNegated(a) !== isNegated(b)) return sameJson(positive(a), positive(b));
+  if (isNegated(a) || !sameJson(a['attribute'], b['attribute'])) return false;
+  if (a.type === 'IN_LIST_STRING' && b.type === 'IN_LIST_STRING') {
+    const texts = new Set(textsOf(a));
+    return textsOf(b).every((text) => !texts.has(text));
+  }
+  const range = rangeOf(a, b);
+  return range !== undefined && range.from > range.to;
+}
+
+/** Conditions are compared in canonical form: the order of a list, and a matcher written raw, make no difference. */
+function duplicateConditions(subject: LintedDefinition): Finding[] {
+  return pairsOfConditions(subject, sameJson, (first) => {
+    return `the condition says the same as condition ${first + 1} of the rule`;
+  });
+}
+
+/** `atLeast` and `atMost` include their ends, and so does `between`: the rule means the same afterwards. */
+function halvesOfRanges(subject: LintedDefinition): Finding[] {
+  const isHalf = (a: Matcher, b: Matcher): boolean => {
+    const range = rangeOf(a, b);
+    return range !== undefined && range.from <= range.to;
+  };
+  return pairsOfConditions(subject, isHalf, (first, a, b) => {
+    const { from, to } = rangeOf(a, b) ?? { from: 0, to: 0 };
+    return `with condition ${first + 1} of the rule this is one range: between: [${from}, ${to}]`;
+  });
+}
+
+/** The range that `atLeast` and `atMost` of one attribute make together, in whichever order they stand. */
+function rangeOf(a: Matcher, b: Matcher): { from: number; to: number } | undefined {
+  const [low, high] = a.type === 'GREATER_THAN_OR_EQUAL_NUMBER' ? [a, b] : [b, a];
+  if (low.type !== 'GREATER_THAN_OR_EQUAL_NUMBER' || high.type !== 'LESS_THAN_OR_EQUAL_NUMBER') {
+    return undefined;
+  }
+  if (isNegated(low) || isNegated(high)) return undefined;
+  const [from, to] = [low['number'], high['number']];
+  if (!sameJson(low['attribute'], high['attribute'])) return undefined;
+  return typeof from === 'number' && typeof to === 'number' ? { from, to } : undefined;
+}
+
+/** Told at the later of two conditions of one rule, once, beside the first that it goes ill with. */
+function pairsOfConditions(
+  subject: LintedDefinition,
+  isFound: (earlier: Matcher, later: Matcher) => boolean,
+  messageOf: (first: number, earlier: Matcher, later: Matcher) => string,
+): Finding[] {
+  return subject.definition.creation.rules.flatMap(({ matchers }, position) =>
+    matchers.flatMap((later, at) => {
+      const first = matchers.findIndex((earlier, i) => i < at && isFound(earlier, later));
+      const earlier = matchers[first];
+      if (earlier === undefined) return [];
+      return [ofRule(subject, position, ['if', at], messageOf(first, earlier, later))];
+    }),
+  );
+}
+
+/**
+ * A key has one place among the buckets, whichever rule it meets, so equal buckets serve it the same treatment. Rules or a
+ * default rule that somebody else manages may differ on the service, and nothing is said of them.
+ */
+function ruleLikeDefault(subject: LintedDefinition): Finding[] {
+  const { rules, defaultRule } = subject.definition.fields;
+  const last = rules?.at(-1);
+  if (rules === undefined || defaultRule === undefined || last === undefined) return [];
+  if (!sameJson(last.buckets, defaultRule)) return [];
+  const message = `rule ${rules.length} serves the same as defaultRule, and is the last: without it everybody gets the same`;
+  return [ofRule(subject, rules.length - 1, [], message)];
+}
+
+/**
+ * Evaluators in other languages take forms that JavaScript does not, and the reverse; where that is meant, the flag's
+ * `allow` says so.
+ */
+function invalidExpressions(subject: LintedDefinition): Finding[] {
+  return subject.definition.creation.rules.flatMap(({ matchers }, position) =>
+    matchers.flatMap(({ type, ...operands }, at) => {
+      const pattern = operands['string'];
+      if (type !== 'MATCHES_STRING' || typeof pattern !== 'string') return [];
+      const why = whyInvalid(pattern);
+      if (why === undefined) return [];
+      // The only condition of a rule need not stand in a list.
+      const path = matchers.length === 1 ? ['if'] : ['if', at];
+      return [ofRule(subject, position, path, `"${pattern}" is no regular expression: ${why}`)];
+    }),
+  );
+}
+
+/** Why JavaScript cannot read a regular expression; undefined where it can. */
+export function whyInvalid(pattern: string): string | undefined {
+  try {
+    new RegExp(pattern);
+    return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    return message.slice(message.lastIndexOf(': ') + 2);
+  }
+}
+
+/** Segments that others fill in may hold anybody, and those of other repositories are not known: only `exact` ones are told. */
+function emptySegments(
+  subject: LintedDefinition,
+  { segments }: Pick<LintedRepository, 'segments'>,
+): Finding[] {
+  return subject.definition.creation.rules.flatMap(({ matchers }, position) =>
+    matchers.flatMap((matcher, at) => {
+      const name = segmentOf(matcher);
+      if (name === undefined || isNegated(matcher)) return [];
+      const activation = segments.get(name)?.environments.get(subject.environment);
+      if (activation?.mode !== 'exact' || activation.keys?.digest.count !== 0) return [];
+      const path = matchers.length === 1 ? ['if'] : ['if', at];
+      const message = `segment "${name}" holds no key in "${subject.environment}", so the rule is for nobody`;
+      return [ofRule(subject, position, path, message)];
+    }),
+  );
+}
+
+/** Protected is what flaghoist.yaml says is: what the service says nobody knows offline. */
+function fullRollout(
+  subject: LintedDefinition,
+  { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,
+): Finding[] {
+  const { flag, environment, definition, block } = subject;
+  const kinds = settings.fullRollout;
+  const isProtected = config.environments.some(
+    (each) => each.name === environment && each.protected === true,
+  );
+  if (kinds === undefined || !isProtected || kinds.includes(flag.spec.kind ?? '')) return [];
+  const { defaultRule, defaultTreatment, trafficAllocation, killed } = definition.creation;
+  const [only, second] = defaultRule;
+  if (only === undefined || second !== undefined || killed || trafficAllocation < 100) return [];
+  if (only.treatment === defaultTreatment) return [];
+  const message = `everybody whom no rule concerns gets "${only.treatment}" in "${environment}", which only flags of kind ${kinds.map((kind) => `"${kind}"`).join(', ')} may do`;
+  return [{ place: block, message, allowedBy: flag.file }];
+}
+
+/** A finding inside of one rule; at the rules' beginning where the place cannot be told. */
+function ofRule(
+  { flag, rules, block }: LintedDefinition,
+  position: number,
+  path: readonly (string | number)[],
+  message: string,
+): Finding {
+  const place = rules ? { file: rules.file, path: [...rules.path, position, ...path] } : block;
+  return { place, message, allowedBy: flag.file };
+}
+
+function isNegated({ negate }: Matcher): boolean {
+  return negate === true;
+}
+
+function positive({ negate: _, ...rest }: Matcher): object {
+  return rest;
+}
+
+function textsOf(matcher: Matcher): readonly unknown[] {
+  const texts = matcher['strings'];
+  return Array.isArray(texts) ? texts : [];
+}

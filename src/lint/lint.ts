@@ -1,0 +1,214 @@
+import type { Diagnostic } from '../model/diagnostic.js';
+import type { SpecTree } from '../model/spec-tree.js';
+import { LINT_CODES, type LintCode } from '../specs/codes.js';
+import { kindOf } from '../specs/parse/load-files.js';
+import type { SpecFile } from '../specs/parse/parse-file.js';
+import { fileDiagnostic } from '../specs/parse/source-text.js';
+import { inOrder, type SpecParts } from '../specs/read-specs.js';
+import { DEFINITION_RULES } from './definition-rules.js';
+import { REPOSITORY_RULES } from './repository-rules.js';
+import type {
+  Finding,
+  Level,
+  LintedDefinition,
+  LintedRepository,
+  LintRule,
+  Place,
+  StrayFile,
+} from './rule.js';
+
+/** Rules about `allow` itself; `lint` looks for these after all others. */
+const ALLOW_RULES: readonly LintRule[] = [
+  {
+    code: 'allow-unknown',
+    level: 'error',
+    reason: 'What is allowed is no code of a rule, so nothing is.',
+    section: 'Exceptions',
+  },
+  {
+    code: 'allow-without-reason',
+    level: 'error',
+    reason: 'Whoever reviews an exception has to know why it is one.',
+    section: 'Exceptions',
+  },
+  {
+    code: 'allow-unused',
+    level: 'warning',
+    reason: 'An exception that nothing needs any more would hide the next mistake.',
+    section: 'Exceptions',
+  },
+];
+
+/** Every rule, in the order in which `docs/lint.md` has them. */
+export const LINT_RULES: readonly LintRule[] = [
+  ...DEFINITION_RULES,
+  ...REPOSITORY_RULES,
+  ...ALLOW_RULES,
+];
+
+/**
+ * What is right in the specs and seldom meant, or against the rules of the house: by file, line and column, errors first.
+ * Files in which an error lies are passed over. Without a config that can be read nothing is found.
+ *
+ * @param today UTC day, `YYYY-MM-DD`; the result depends on no other clock.
+ */
+export function lint(
+  parts: SpecParts,
+  { today, strays = [] }: { readonly today: string; readonly strays?: readonly StrayFile[] },
+): Diagnostic[] {
+  const { config } = parts.specs;
+  if (config === undefined) return [];
+  const repository = { ...parts, config, settings: config.lint ?? {}, today, strays };
+  const levelOf = ({ code, level }: LintRule): Level => repository.settings.levels?.[code] ?? level;
+  const diagnostics: Diagnostic[] = [];
+  const allowances = new Map(allowingFiles(parts).map((file) => [file, allowancesOf(file)]));
+  const used = new Set<Allowance>();
+  const report = (rule: LintRule, finding: Finding): void => {
+    const level = levelOf(rule);
+    if (level === 'off') return;
+    const allowed = allowancesFor(finding, allowances).find(({ code }) => code === rule.code);
+    if (allowed) used.add(allowed);
+    else diagnostics.push(diagnosticOf(rule.code, level, finding));
+  };
+  for (const rule of REPOSITORY_RULES) {
+    if (levelOf(rule) !== 'off') for (const each of rule.find(repository)) report(rule, each);
+  }
+  const active = DEFINITION_RULES.filter((rule) => levelOf(rule) !== 'off');
+  for (const definition of definitionsOf(repository)) {
+    for (const rule of active) {
+      for (const each of rule.find(definition, repository)) report(rule, each);
+    }
+  }
+  for (const [file, each] of allowances) {
+    for (const allowance of each) {
+      for (const rule of ALLOW_RULES) {
+        const message = faultOf(rule.code, allowance, used);
+        if (message !== undefined) report(rule, { place: { file, path: allowance.path }, message });
+      }
+    }
+  }
+  return inOrder(diagnostics);
+}
+
+/** A member that only specs of one kind begin a line with, another where the first is a common word, and where such specs belong. */
+const MARKS = [
+  [/^flag:/m, /^(?:treatments|environment):/m, 'flags lie in flags/'],
+  [/^segment:/m, /^/, 'segments lie in segments/'],
+  [/^kills:/m, /^/, 'kills stand in kills/<environment>.yaml'],
+  [/^identities:/m, /^/, 'identities lie in identities/'],
+  [/^tests:/m, /^cases:/m, 'spec tests lie in tests/ and end in .test.yaml'],
+] as const;
+
+/**
+ * Files that look like specs where none are read.
+ *
+ * @param beside files outside of the folders of specs, as far as they may be meant.
+ */
+export function straysOf(
+  tree: SpecTree,
+  beside: readonly { readonly path: string; readonly text: string }[],
+): StrayFile[] {
+  const inside = tree.list().flatMap(({ path, type }): StrayFile[] => {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    if (type !== 'file' || name.startsWith('.') || kindOf(path) !== undefined) return [];
+    if (name.endsWith('.keys')) return [{ path, advice: 'key files lie in segments/' }];
+    if (name.endsWith('.csv')) return [{ path, advice: 'lists of identities lie in identities/' }];
+    const isTest = path.startsWith('tests/') && name.endsWith('.yaml');
+    return isTest ? [{ path, advice: 'the name of a spec test ends in .test.yaml' }] : [];
+  });
+  const outside = beside.flatMap(({ path, text }) => {
+    if (path.endsWith('.keys')) return [{ path, advice: 'key files lie in segments/' }];
+    const mark = MARKS.find(([first, second]) => first.test(text) && second.test(text));
+    return mark ? [{ path, advice: mark[2] }] : [];
+  });
+  return [...inside, ...outside];
+}
+
+/** Every definition that could be made, with the places of its block and its rules. */
+function* definitionsOf({ flags, specs }: LintedRepository): Generator<LintedDefinition> {
+  const overlays = new Map(
+    specs.overlays.map(({ file, spec }) => [JSON.stringify([spec.flag, spec.environment]), file]),
+  );
+  for (const flag of flags) {
+    for (const [environment, { definition, rules }] of flag.environments) {
+      if (definition === undefined) continue;
+      const overlay = overlays.get(JSON.stringify([flag.name, environment]));
+      const block: Place =
+        overlay === undefined
+          ? { file: flag.file, path: ['environments', environment], at: 'key' }
+          : { file: overlay, path: ['environment'] };
+      yield { flag, environment, definition, rules, block };
+    }
+  }
+}
+
+/** A stray file is none of the files that were parsed, so it has no place but its beginning. */
+function diagnosticOf(code: LintCode, level: Level, { place, message }: Finding): Diagnostic {
+  const severity = level === 'error' ? 'error' : 'warning';
+  if ('strayPath' in place) return { ...fileDiagnostic(place.strayPath, code, message), severity };
+  const { file, path, at } = place;
+  return { ...file.diagnostic(code, { path, ...(at && { at }) }, message), severity };
+}
+
+/** One code of the `allow` of a file. */
+interface Allowance {
+  readonly code: string;
+  readonly path: Place['path'];
+  /** The comment behind it; empty where there is none. */
+  readonly reason: string;
+}
+
+/** Files of flags and segments in which no error lies. */
+function allowingFiles({ flags, segments, specs }: SpecParts): SpecFile[] {
+  return [
+    ...flags.map(({ file }) => file),
+    ...[...segments.keys()].flatMap((name) => specs.segments.get(name)?.file ?? []),
+  ];
+}
+
+/** The schema takes one code or a list of codes. */
+function allowancesOf(file: SpecFile): Allowance[] {
+  const { allow } = (file.parsed.value ?? {}) as { allow?: string | readonly string[] };
+  if (allow === undefined) return [];
+  const codes = typeof allow === 'string' ? [allow] : allow;
+  return codes.map((code, at) => {
+    const path = typeof allow === 'string' ? ['allow'] : ['allow', at];
+    return { code, path, reason: commentBehind(file, path) };
+  });
+}
+
+/** The comment in the line in which a value ends, without its sign. */
+function commentBehind({ parsed: { places, source } }: SpecFile, path: Place['path']): string {
+  const end = places?.at(path)?.value.to ?? 0;
+  const line = /^[^\n]*/.exec(source.text.slice(end))?.[0] ?? '';
+  return /(?:^|\s)#\s*(.*)$/.exec(line)?.[1]?.trim() ?? '';
+}
+
+/** What no file can allow has no allowances. */
+function allowancesFor(
+  { allowedBy }: Finding,
+  allowances: ReadonlyMap<SpecFile, readonly Allowance[]>,
+): readonly Allowance[] {
+  return (allowedBy && allowances.get(allowedBy)) ?? [];
+}
+
+const CODES: ReadonlySet<string> = new Set(LINT_CODES);
+
+/** What is wrong with an allowance by one of `ALLOW_RULES`; undefined: nothing. */
+function faultOf(
+  rule: LintCode,
+  allowance: Allowance,
+  used: ReadonlySet<Allowance>,
+): string | undefined {
+  const { code, reason } = allowance;
+  if (!CODES.has(code)) {
+    return rule === 'allow-unknown' ? `there is no rule "${code}"` : undefined;
+  }
+  if (rule === 'allow-without-reason' && reason === '') {
+    return `say why "${code}" is allowed in a comment behind it: allow: ${code} # reason`;
+  }
+  if (rule === 'allow-unused' && !used.has(allowance)) {
+    return `nothing here needs "${code}" to be allowed`;
+  }
+  return undefined;
+}

@@ -1,0 +1,76 @@
+import type { LintSpec } from '../generated/config.schema.d.js';
+import type { Config, DesiredDefinition } from '../model/desired.js';
+import type { SpecPath } from '../model/diagnostic.js';
+import type { LintCode } from '../specs/codes.js';
+import type { SpecFile } from '../specs/parse/parse-file.js';
+import type { SpecParts } from '../specs/read-specs.js';
+import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
+
+/** How much is made of what a rule finds; `off`: it is not looked for. */
+export type Level = 'off' | 'warning' | 'error';
+
+/** One thing that lint looks for. */
+export interface LintRule {
+  readonly code: LintCode;
+  /** Where `lint.levels` of flaghoist.yaml names none. */
+  readonly level: Level;
+  /** Why it is worth a word; `docs/lint.md` says it in the same words. */
+  readonly reason: string;
+  /** The heading of `docs/lint.md` below which the rule stands. */
+  readonly section: string;
+}
+
+/** A rule about one flag in one environment. */
+export interface DefinitionRule extends LintRule {
+  readonly find: (subject: LintedDefinition, repository: LintedRepository) => readonly Finding[];
+}
+
+/** A rule about anything else. */
+export interface RepositoryRule extends LintRule {
+  readonly find: (repository: LintedRepository) => readonly Finding[];
+}
+
+/** All that rules look at. */
+export interface LintedRepository extends SpecParts {
+  readonly config: Config;
+  readonly settings: LintSpec;
+  /** UTC day, `YYYY-MM-DD`. */
+  readonly today: string;
+  /** Files that look like specs and are not read, and why they are not. */
+  readonly strays: readonly StrayFile[];
+}
+
+/** A file that looks like a spec and lies where none is read. */
+export interface StrayFile {
+  /** Relative to the config directory. */
+  readonly path: string;
+  /** Where it belongs. */
+  readonly advice: string;
+}
+
+/** A flag in one environment, of which nothing is wrong. */
+export interface LintedDefinition {
+  readonly flag: ResolvedFlag;
+  readonly environment: string;
+  readonly definition: DesiredDefinition;
+  /** Place of the list of rules, in whichever file says it. */
+  readonly rules: Place | undefined;
+  /** Place of the environment's block. */
+  readonly block: Place;
+}
+
+/** A value in a file, or the key of one. */
+export interface Place {
+  readonly file: SpecFile;
+  readonly path: SpecPath;
+  readonly at?: 'key';
+}
+
+/** What a rule found. */
+export interface Finding {
+  readonly place: Place | { readonly strayPath: string };
+  /** What is the case, values in quotes; the way out last. */
+  readonly message: string;
+  /** The file whose `allow` may let it pass; absent: none can. */
+  readonly allowedBy?: SpecFile;
+}

@@ -1,0 +1,102 @@
+import type { SpecTestCase, SpecTestSpec } from '../generated/spec-test.schema.d.js';
+import type { Desired } from '../model/desired.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import { evaluate, type Answer } from '../plan/impact/evaluate.js';
+import type { SpecParts } from '../specs/read-specs.js';
+import { validOf } from '../specs/resolve/spec-set.js';
+
+/** What came of one case of a spec test. */
+export interface CaseResult {
+  readonly file: string;
+  readonly flag: string;
+  readonly environment: string;
+  readonly name: string;
+  /** Why the case failed, at the place in its file; absent where it passed. */
+  readonly failure?: Diagnostic;
+}
+
+/**
+ * Runs every case of `tests/`, in the order of files and cases, against what the specs say and nothing else: no service, no
+ * clock, no chance. Equal specs give equal results.
+ *
+ * @param desired of the same reading as `parts`; nothing may be wrong with it.
+ */
+export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult[] {
+  const files = validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? []);
+  return files.flatMap(({ file, spec }) =>
+    spec.cases.map((each, position): CaseResult => {
+      const fault = faultOf(spec.tests, each, desired);
+      const { name, environment } = each;
+      const place = { path: ['cases', position, fault?.member ?? 'expect'] };
+      return {
+        file: file.path,
+        flag: spec.tests,
+        environment,
+        name,
+        ...(fault && {
+          failure: file.diagnostic('spec-test-failed', place, `${name}: ${fault.message}`),
+        }),
+      };
+    }),
+  );
+}
+
+/** What is wrong with a case, and the member at which that is told. */
+interface CaseFault {
+  readonly member: 'environment' | 'segments' | 'expect';
+  readonly message: string;
+}
+
+function faultOf(flag: string, each: SpecTestCase, desired: Desired): CaseFault | undefined {
+  const { environment, segments = [], expect } = each;
+  const declared = [...desired.segments.keys(), ...desired.config.references.segments];
+  const stranger = segments.find((name) => !declared.includes(name));
+  if (stranger !== undefined) {
+    const message = `no segment "${stranger}" is declared here or in references`;
+    return { member: 'segments', message };
+  }
+  const answer = evaluate(desired, { flag, environment }, each);
+  if (!answer) {
+    const message = `flag "${flag}" is not declared for environment "${environment}"`;
+    return { member: 'environment', message };
+  }
+  if (isMet(expect, answer)) return undefined;
+  return { member: 'expect', message: `expected ${expectedText(expect)}, got ${gotText(answer)}` };
+}
+
+/** A distribution has to be met to the per cent; a treatment, or one of several, has to be certain. */
+function isMet(expect: SpecTestCase['expect'], { shares, isCertain }: Answer): boolean {
+  if (typeof expect === 'string') return shares.get(expect)?.least === 100;
+  if (Array.isArray(expect)) {
+    return [...shares.keys()].every((served) => served !== null && expect.includes(served));
+  }
+  const names = new Set([...Object.keys(expect), ...[...shares.keys()].map(String)]);
+  return (
+    isCertain && [...names].every((name) => (shares.get(name)?.least ?? 0) === (expect[name] ?? 0))
+  );
+}
+
+function expectedText(expect: SpecTestCase['expect']): string {
+  if (typeof expect === 'string') return `"${expect}"`;
+  if (Array.isArray(expect)) return expect.map((name) => `"${name}"`).join(' or ');
+  return Object.entries(expect)
+    .map(([name, size]) => `"${name}" ${size} %`)
+    .join(', ');
+}
+
+function gotText(answer: Answer): string {
+  const untold = answer.isCertain ? [] : answer.untold;
+  const missing = untold.length === 0 ? '' : `; the case does not tell ${untold.join(', ')}`;
+  return `${sharesText(answer)}${missing}`;
+}
+
+/** `"on" 10 %, "off" 90 %`; between two numbers where nothing more is known. */
+function sharesText({ shares }: Answer): string {
+  return [...shares]
+    .toSorted(([, a], [, b]) => b.most - a.most)
+    .map(([served, { least, most }]) => {
+      const range = least === most ? `${least}` : `${least} to ${most}`;
+      return `${served === null ? 'control' : `"${served}"`} ${range} %`;
+    })
+    .join(', ');
+}

@@ -1,0 +1,95 @@
+import { withoutApiKeys } from './api-keys.js';
+import type { ChangeNote } from './outcome.js';
+
+/** Sizes that the contract and the services behind it bear, in code points. */
+const MAX_TITLE = 100;
+const MAX_COMMENT = 1_000;
+/**
+ * The most bytes of the query `title=…&comment=…`, where each byte that is not plain counts as
+ * three.
+ */
+const MAX_QUERY_BYTES = 4_000;
+
+const ELLIPSIS = '…';
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/**
+ * Title and comment as they may be sent: clean, within their sizes, neither empty.
+ *
+ * @param fallback stands in for either that has nothing left to show; not empty itself.
+ */
+export function truncateNote(note: ChangeNote, fallback: string): ChangeNote {
+  const spare = cut(cleanLine(fallback), MAX_TITLE) || 'flaghoist';
+  const title = cut(cleanLine(note.title), MAX_TITLE) || spare;
+  const left = MAX_QUERY_BYTES - encodedBytes(title) - 'title=&comment='.length;
+  const comment = cutTo(cleanText(note.comment) || spare, MAX_COMMENT, left);
+  return { title, comment: comment || cutTo(spare, MAX_COMMENT, left) };
+}
+
+/** A title that ends in ` (+N more)` keeps that end, whatever is cut before it. */
+export function titleWithMore(title: string, more: number): string {
+  return more <= 0 ? title : titleWithEnd(title, ` (+${String(more)} more)`);
+}
+
+/** A title that keeps its end, whatever is cut before it. @param end plain characters, few of them. */
+export function titleWithEnd(title: string, end: string): string {
+  return cut(cleanLine(title), MAX_TITLE - end.length) + end;
+}
+
+/** One line: what `cleanText` leaves, with every run of white space as one space. */
+export function cleanLine(text: string): string {
+  return cleanText(text).replace(/\s+/gu, ' ').trim();
+}
+
+/**
+ * Text without control characters, marks of direction, zero-width characters or halves of surrogate pairs: nothing
+ * that a terminal obeys or that shows another text than it holds, and no Admin API key. Line feeds stay, other line ends
+ * become one.
+ */
+export function cleanText(text: string): string {
+  const cleaned = text
+    .replace(/\r\n?|\p{Zl}|\p{Zp}|\u0085/gu, '\n')
+    .replace(/\t/gu, ' ')
+    .replace(/(?!\n)[\p{Cc}\p{Cf}]/gu, '')
+    .replace(/\p{Cs}/gu, '\uFFFD')
+    .replace(/[^\S\n]+$/gmu, '')
+    .replace(/\n{3,}/gu, '\n\n')
+    .trim();
+  // Last, so that no character that is not shown hides a key from the search.
+  return withoutApiKeys(cleaned);
+}
+
+/** Bytes of the text in a query, where anything but letters, digits, `-`, `.` and `_` is percent-encoded. */
+export function encodedBytes(text: string): number {
+  let bytes = 0;
+  for (const character of text) {
+    bytes += /[\w.-]/.test(character) ? 1 : 3 * Buffer.byteLength(character);
+  }
+  return bytes;
+}
+
+/** The text, or as many whole characters of it as leave room for `…` within `max` code points. */
+export function cut(text: string, max: number): string {
+  return cutTo(text, max, Number.POSITIVE_INFINITY);
+}
+
+function cutTo(text: string, max: number, maxBytes: number): string {
+  // A code point is at most two units: what lies beyond can never fit, and need not be looked at.
+  const head = text.slice(0, 2 * max + 2);
+  if (head.length === text.length && sizeOf(head) <= max && encodedBytes(head) <= maxBytes) {
+    return text;
+  }
+  const room = { points: max - 1, bytes: maxBytes - encodedBytes(ELLIPSIS) };
+  let kept = '';
+  for (const { segment } of graphemes.segment(head)) {
+    room.points -= sizeOf(segment);
+    room.bytes -= encodedBytes(segment);
+    if (room.points < 0 || room.bytes < 0) break;
+    kept += segment;
+  }
+  return kept.trimEnd() + ELLIPSIS;
+}
+
+function sizeOf(text: string): number {
+  return Array.from(text).length;
+}

@@ -1,0 +1,78 @@
+import type { Json } from '../json.js';
+
+/**
+ * A flag in canonical form: what both the spec and the service's answer are turned into before they are compared.
+ * Nulls and defaults are dropped, sets are sorted, sugar is expanded.
+ */
+
+/** The fields of a flag at workspace level that git may manage. A field that is absent is not managed. */
+export interface FlagFields {
+  readonly description?: string;
+  /** Sorted, unique. */
+  readonly tags?: readonly string[];
+  /** Name of a rollout status. */
+  readonly rolloutStatus?: string;
+}
+
+export interface Treatment {
+  readonly name: string;
+  /** Absent: not managed, the live description stays. */
+  readonly description?: string;
+  /** The parsed value of the wire's JSON text. Absent: not managed. */
+  readonly configuration?: Json;
+}
+
+export interface Bucket {
+  readonly treatment: string;
+  /** Whole per cent, 0 to 100; a list sums to 100. */
+  readonly size: number;
+}
+
+/** One matcher in the wire's shape without nulls, `negate: false`, or order in its sets. */
+export type Matcher = { readonly type: string } & Readonly<Record<string, Json>>;
+
+export interface Rule {
+  readonly matchers: readonly Matcher[];
+  readonly buckets: readonly Bucket[];
+}
+
+/**
+ * A definition. In a desired one an absent field is not managed: it is left as the service has it, and taken from
+ * `creationDefaults` when the definition is created.
+ */
+export interface Definition {
+  /** Treatments in bucket order. */
+  readonly treatments?: readonly Treatment[];
+  /** Individual targets: treatment → sorted, unique, non-empty keys. */
+  readonly targets?: Readonly<Record<string, readonly string[]>>;
+  readonly defaultTreatment?: string;
+  readonly baselineTreatment?: string;
+  /** Whole per cent. */
+  readonly trafficAllocation?: number;
+  /** First match wins. */
+  readonly rules?: readonly Rule[];
+  readonly defaultRule?: readonly Bucket[];
+  readonly killed?: boolean;
+}
+
+export type DefinitionField = keyof Definition;
+
+/** The fields in the order in which plans show them. */
+export const DEFINITION_FIELDS = [
+  'killed',
+  'treatments',
+  'targets',
+  'defaultTreatment',
+  'baselineTreatment',
+  'trafficAllocation',
+  'rules',
+  'defaultRule',
+] as const satisfies readonly DefinitionField[];
+
+export type FlagField = keyof FlagFields;
+
+export const FLAG_FIELDS = [
+  'description',
+  'tags',
+  'rolloutStatus',
+] as const satisfies readonly FlagField[];

@@ -1,0 +1,110 @@
+import type { ConditionSpec, RuleSpec, TreatmentSpec } from '../../generated/flag.schema.d.js';
+import { bucketsOf } from './buckets.js';
+import { matcherOf } from '../matcher/from-condition.js';
+import type { Bucket, Definition, DefinitionField, Matcher, Rule, Treatment } from './flag.js';
+import { byCodeUnits, sortedSet, type Json } from '../json.js';
+import {
+  invalid,
+  under,
+  unknownTreatment,
+  valid,
+  type Checked,
+  type SpecFault,
+} from '../diagnostic.js';
+
+/** @param entries in the order in which the file has them: it is the bucket order. */
+export function treatmentsOf(entries: readonly (readonly [string, TreatmentSpec])[]): Treatment[] {
+  return entries.map(([name, spec]) => {
+    if (typeof spec === 'string') return { name, description: spec };
+    return {
+      name,
+      ...(spec.description !== undefined && { description: spec.description }),
+      ...(spec.configuration !== undefined && { configuration: spec.configuration as Json }),
+    };
+  });
+}
+
+/** Individual targets; treatments without keys are dropped, in code-unit order of the treatments. */
+export function targetsOf(
+  spec: Readonly<Record<string, readonly string[]>>,
+  treatments: readonly string[],
+): Checked<Record<string, readonly string[]>> {
+  const faults: SpecFault[] = [];
+  const treatmentOfKey = new Map<string, string>();
+  const entries = Object.entries(spec).toSorted(([a], [b]) => byCodeUnits(a, b));
+  for (const [treatment, keys] of entries) {
+    if (!treatments.includes(treatment)) {
+      faults.push(unknownTreatment(treatment, treatments, { path: [treatment], at: 'key' }));
+    }
+    for (const [position, key] of keys.entries()) {
+      const other = treatmentOfKey.get(key);
+      if (other !== undefined && other !== treatment) {
+        const message = `key "${key}" is a target of "${other}" already`;
+        faults.push({ code: 'target-twice', path: [treatment, position], at: 'value', message });
+      }
+      treatmentOfKey.set(key, treatment);
+    }
+  }
+  if (faults.length > 0) return invalid(...faults);
+  return valid(
+    Object.fromEntries(
+      entries
+        .filter(([, keys]) => keys.length > 0)
+        .map(([treatment, keys]) => [treatment, sortedSet(keys)]),
+    ),
+  );
+}
+
+/** Rules and their matchers in the order written. */
+export function rulesOf(spec: readonly RuleSpec[], treatments: readonly string[]): Checked<Rule[]> {
+  const rules: Rule[] = [];
+  const faults: SpecFault[] = [];
+  for (const [position, rule] of spec.entries()) {
+    const matchers = matchersOf(rule.if);
+    const buckets = bucketsOf(rule.serve, treatments);
+    if (!matchers.ok) faults.push(...matchers.faults.map((each) => under(each, position, 'if')));
+    if (!buckets.ok) faults.push(...buckets.faults.map((each) => under(each, position, 'serve')));
+    if (matchers.ok && buckets.ok) rules.push({ matchers: matchers.value, buckets: buckets.value });
+  }
+  // A copy has no room left to grow into, which would be most of the size of a short list.
+  return faults.length > 0 ? invalid(...faults) : valid([...rules]);
+}
+
+function matchersOf(spec: RuleSpec['if']): Checked<Matcher[]> {
+  const conditions: readonly ConditionSpec[] = Array.isArray(spec) ? spec : [spec];
+  const checked = conditions.map(matcherOf);
+  const faults = checked.flatMap((each, position) => {
+    if (each.ok) return [];
+    return Array.isArray(spec) ? each.faults.map((fault) => under(fault, position)) : each.faults;
+  });
+  if (faults.length > 0) return invalid(...faults);
+  return valid([...checked.flatMap((each) => (each.ok ? [each.value] : []))]);
+}
+
+/** What the specs say of one definition, canonical, with every default but those of the two optional fields. */
+export interface SpecifiedDefinition {
+  readonly treatments: readonly Treatment[];
+  readonly targets: Readonly<Record<string, readonly string[]>>;
+  readonly defaultTreatment: string;
+  /** Absent: at creation the default treatment, afterwards not managed. */
+  readonly baselineTreatment?: string;
+  readonly trafficAllocation: number;
+  readonly rules: readonly Rule[];
+  readonly defaultRule: readonly Bucket[];
+  /** Absent: git has no opinion. */
+  readonly killed?: boolean;
+}
+
+/** Parts a definition into what git manages and what a creation sends. */
+export function definitionOf(
+  specified: SpecifiedDefinition,
+  unmanaged: readonly DefinitionField[],
+): { fields: Definition; creation: Required<Definition> } {
+  const managed = Object.entries(specified).filter(
+    ([field]) => !unmanaged.includes(field as DefinitionField),
+  );
+  return {
+    fields: Object.fromEntries(managed),
+    creation: { baselineTreatment: specified.defaultTreatment, killed: false, ...specified },
+  };
+}

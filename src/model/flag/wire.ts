@@ -1,0 +1,185 @@
+import type {
+  WireBucket,
+  WireDefinition,
+  WireDefinitionBody,
+  WireRule,
+  WireTreatment,
+} from '../../admin-api/wire.js';
+import type { Bucket, Definition, Rule, Treatment } from './flag.js';
+import { ownMember } from '../collections.js';
+import { canonicalJson, sortedSet, type Json } from '../json.js';
+import { canonicalMatcher } from '../matcher/canonical.js';
+
+/** Canonical form of the service's definition, every field of it. */
+export function definitionFromWire(wire: WireDefinition): Required<Definition> {
+  return {
+    killed: wire.killed,
+    treatments: wire.treatments.map(treatmentFromWire),
+    targets: targetsFromWire(wire.treatments),
+    defaultTreatment: wire.defaultTreatment,
+    baselineTreatment: wire.baselineTreatment,
+    trafficAllocation: wire.trafficAllocation,
+    rules: wire.rules.map(ruleFromWire),
+    defaultRule: canonicalBuckets(wire.defaultRule),
+  };
+}
+
+/** The same form for a definition that came from specs; doing it twice changes nothing. */
+export function canonicalDefinition(definition: Definition): Definition {
+  const { treatments, rules, defaultRule, targets } = definition;
+  return {
+    ...definition,
+    ...(treatments && { treatments: treatments.map(canonicalTreatment) }),
+    ...(targets && { targets: canonicalTargets(Object.entries(targets)) }),
+    ...(rules && { rules: rules.map(canonicalRule) }),
+    ...(defaultRule && { defaultRule: canonicalBuckets(defaultRule) }),
+  };
+}
+
+function treatmentFromWire(wire: WireTreatment): Treatment {
+  const configuration = configurationOf(wire.configurations);
+  return {
+    name: wire.name,
+    description: wire.description ?? '',
+    ...(configuration !== null && { configuration }),
+  };
+}
+
+/** A spec that names an empty configuration wants none, which is not the same as leaving it to the service. */
+function canonicalTreatment(treatment: Treatment): Treatment {
+  return treatment.configuration === '' ? { ...treatment, configuration: null } : treatment;
+}
+
+/** Null: there is none, for which services write null, an empty text, or nothing. */
+function configurationOf(text: string | undefined): Json {
+  const value = text === undefined ? null : parsedOrText(text);
+  return value === '' ? null : value;
+}
+
+/** The service keeps configurations as JSON text; a text that is none stands for itself. */
+function parsedOrText(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+function targetsFromWire(treatments: readonly WireTreatment[]): Definition['targets'] & object {
+  return canonicalTargets(treatments.map(({ name, keys }) => [name, keys ?? []]));
+}
+
+function canonicalTargets(
+  entries: readonly (readonly [string, readonly string[]])[],
+): Record<string, readonly string[]> {
+  return Object.fromEntries(
+    entries.filter(([, keys]) => keys.length > 0).map(([name, keys]) => [name, sortedSet(keys)]),
+  );
+}
+
+function ruleFromWire(wire: WireRule): Rule {
+  return {
+    matchers: wire.condition.matchers.map(canonicalMatcher),
+    buckets: canonicalBuckets(wire.buckets),
+  };
+}
+
+function canonicalRule(rule: Rule): Rule {
+  return {
+    matchers: rule.matchers.map(canonicalMatcher),
+    buckets: canonicalBuckets(rule.buckets),
+  };
+}
+
+/** Order stays: it decides which users move. A bucket of nothing takes no share and is dropped. */
+function canonicalBuckets(buckets: readonly (WireBucket | Bucket)[]): Bucket[] {
+  return buckets
+    .filter((bucket) => bucket.size !== 0)
+    .map(({ treatment, size }) => ({ treatment, size }));
+}
+
+/** The body that creates a definition. */
+export function definitionBody(definition: Required<Definition>): WireDefinitionBody {
+  const { treatments, targets, rules, ...plain } = definition;
+  return {
+    ...plain,
+    treatments: treatments.map((treatment) =>
+      treatmentToWire(treatment, ownMember(targets, treatment.name)),
+    ),
+    rules: rules.map(ruleToWire),
+    defaultRule: [...definition.defaultRule],
+  };
+}
+
+function treatmentToWire(treatment: Treatment, keys: readonly string[] = []): WireTreatment {
+  return {
+    name: treatment.name,
+    description: treatment.description ?? '',
+    ...(treatment.configuration !== undefined && {
+      configurations: JSON.stringify(treatment.configuration),
+    }),
+    ...(keys.length > 0 && { keys: [...keys] }),
+  };
+}
+
+function ruleToWire(rule: Rule): WireRule {
+  return {
+    buckets: [...rule.buckets],
+    condition: { combiner: 'AND', matchers: rule.matchers.map((matcher) => ({ ...matcher })) },
+  };
+}
+
+/**
+ * The live definition as it would be with the managed fields of `desired`: what is not managed, and what is not known
+ * here, stays as it is.
+ */
+export function withFields(live: WireDefinition, desired: Definition): WireDefinition {
+  const { treatments, targets, rules, ...plain } = desired;
+  return {
+    ...live,
+    ...(plain as Partial<WireDefinition>),
+    treatments: mergedTreatments(live.treatments, treatments, targets),
+    ...(rules && { rules: mergedRules(live.rules, rules) }),
+  };
+}
+
+function mergedTreatments(
+  live: readonly WireTreatment[],
+  desired: readonly Treatment[] | undefined,
+  targets: Definition['targets'],
+): WireTreatment[] {
+  const liveByName = new Map(live.map((treatment) => [treatment.name, treatment]));
+  const names = desired?.map(({ name }) => name) ?? live.map(({ name }) => name);
+  const desiredByName = new Map(desired?.map((treatment) => [treatment.name, treatment]));
+  return names.map((name) => {
+    const held = liveByName.get(name);
+    const wanted = desiredByName.get(name);
+    const { keys: heldKeys, ...rest } = held ?? { name, description: '' };
+    const keys = targets ? ownMember(targets, name) : heldKeys;
+    return {
+      ...rest,
+      ...(wanted?.description !== undefined && { description: wanted.description }),
+      ...(wanted?.configuration !== undefined && {
+        configurations: configurationText(held?.configurations, wanted.configuration),
+      }),
+      ...(keys && keys.length > 0 && { keys: sameSet(keys, heldKeys) ? heldKeys : [...keys] }),
+    };
+  });
+}
+
+/** Keeps the live spelling where it means the same. */
+function configurationText(held: string | undefined, wanted: Json): string {
+  if (held !== undefined && canonicalJson(configurationOf(held)) === canonicalJson(wanted))
+    return held;
+  return JSON.stringify(wanted);
+}
+
+function sameSet(a: readonly string[], b: readonly string[] | undefined): boolean {
+  return b !== undefined && canonicalJson(sortedSet(a)) === canonicalJson(sortedSet(b));
+}
+
+/** A live rule that means the same is kept whole, with the fields that are not known here. */
+function mergedRules(live: readonly WireRule[], desired: readonly Rule[]): WireRule[] {
+  const liveByMeaning = new Map(live.map((rule) => [canonicalJson(ruleFromWire(rule)), rule]));
+  return desired.map((rule) => liveByMeaning.get(canonicalJson(rule)) ?? ruleToWire(rule));
+}

@@ -1,0 +1,119 @@
+import type { WireMatcher } from '../../admin-api/wire.js';
+import type { Matcher } from '../flag/flag.js';
+import { sortedSet, type Json } from '../json.js';
+import { isOperandMember, operandOfType } from './matchers.js';
+
+/** Fields that hold numbers, whatever spelling an answer gives them. */
+const NUMERIC_FIELDS = new Set(['number', 'date', 'from', 'to']);
+
+/** Types whose `between` and `string` are texts, so that `"1.10"` must not become a number. */
+function isSemver(type: string): boolean {
+  return type.endsWith('_SEMVER');
+}
+
+/**
+ * Canonical form of a matcher, from either side: without nulls, `negate: false`, an attribute without a name, and empty
+ * operands that its type does not use; numbers as numbers and texts as texts, sets sorted, and an empty list where a type
+ * that compares with a list has none. Fields that are not known are kept as they are. Doing it twice changes nothing.
+ */
+export function canonicalMatcher(raw: WireMatcher | Matcher): Matcher {
+  const given = raw as Readonly<Record<string, Json | undefined>>;
+  const operand = operandOfType(raw.type);
+  const fields: Record<string, Json> = {};
+  for (const name of Object.keys(given)) {
+    const value = given[name];
+    // Services and other tools spell out what is absent.
+    if (value === null || value === undefined || meansNothing(name, value, operand)) continue;
+    fields[name] = canonicalField(raw.type, name, value);
+  }
+  if (operand === 'strings') fields['strings'] ??= [];
+  return { ...fields, type: raw.type };
+}
+
+function meansNothing(name: string, value: Json, operand: string | undefined): boolean {
+  if (name === 'negate') return value === false;
+  if (name === 'attribute') return value === '';
+  if (operand === undefined || name === operand) return false;
+  return isOperandMember(name) && isEmpty(value);
+}
+
+/** An operand that compares with nothing, as services and other tools spell it out. */
+function isEmpty(value: Json | undefined): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.values(value).every(isEmpty);
+}
+
+function canonicalField(type: string, name: string, value: Json): Json {
+  if (NUMERIC_FIELDS.has(name) && !isSemver(type)) return asNumber(value);
+  if (name === 'strings' && isTextList(value)) return sortedSet(value);
+  if (name === operandOfType(type) && name === 'strings') return textsOf(value);
+  if (name === 'depends' && isObject(value)) return canonicalDepends(value);
+  if (name === 'between' && isObject(value)) {
+    return Object.fromEntries(
+      Object.entries(withoutNulls(value)).map(([end, limit]) => [
+        end,
+        canonicalField(type, end, limit),
+      ]),
+    );
+  }
+  return value;
+}
+
+/** An answer may spell out what is absent. */
+function withoutNulls(fields: Readonly<Record<string, Json | undefined>>): Record<string, Json> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) =>
+      value === null || value === undefined ? [] : [[name, value] as const],
+    ),
+  );
+}
+
+/** Some answers name one treatment in `treatment`; the list form says the same. */
+function canonicalDepends(depends: Readonly<Record<string, Json>>): Json {
+  const { treatment, treatments, ...rest } = withoutNulls(depends);
+  const names = isTextList(treatments)
+    ? treatments
+    : typeof treatment === 'string'
+      ? [treatment]
+      : [];
+  return { ...rest, treatments: sortedSet(names) };
+}
+
+/** Texts that were written as numbers are texts again; a list of anything else is left alone. */
+function textsOf(value: Json): Json {
+  const isScalar = (each: Json): boolean => typeof each === 'string' || typeof each === 'number';
+  return Array.isArray(value) && value.every(isScalar) ? sortedSet(value.map(String)) : value;
+}
+
+function asNumber(value: Json): Json {
+  if (typeof value !== 'string' || value.trim() === '') return value;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : value;
+}
+
+function isTextList(value: Json | undefined): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function isObject(value: Json): value is Readonly<Record<string, Json>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Name of the segment that a matcher asks about. */
+export function segmentOf(matcher: Matcher): string | undefined {
+  const name = matcher['string'];
+  return matcher.type === 'IN_SEGMENT' && typeof name === 'string' ? name : undefined;
+}
+
+/** Flag and treatments that a matcher asks about. */
+export function dependencyOf(
+  matcher: Matcher,
+): { readonly flag: string; readonly treatments: readonly string[] } | undefined {
+  const depends = matcher['depends'];
+  if (matcher.type !== 'IN_SPLIT' || depends === undefined || !isObject(depends)) return undefined;
+  const flag = depends['splitName'];
+  const treatments = depends['treatments'];
+  if (typeof flag !== 'string') return undefined;
+  return { flag, treatments: isTextList(treatments) ? treatments : [] };
+}

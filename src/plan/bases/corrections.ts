@@ -1,0 +1,107 @@
+import { keyOf, type ObjectId } from '../../model/ref.js';
+import type { Change } from '../../model/plan.js';
+import type { Outcomes } from '../../model/outcome.js';
+import type { Base, State, StateEntry } from '../../model/state.js';
+
+/**
+ * Corrections of drift, as the state remembers them field by field. Where two repositories or tools declare the same
+ * field, each takes the other's value for drift and reverts it, for ever; a field that is corrected too often is held.
+ */
+
+/** So many corrections of one field within the window are a fight. */
+const MAX_CORRECTIONS = 3;
+const WINDOW_MS = 60 * 60 * 1_000;
+
+/** Path of the whole object, which somebody deletes again and again. */
+export const WHOLE_OBJECT = '';
+/** Path of the keys of a segment in an environment, which are one field. */
+export const SEGMENT_KEYS = '/keys';
+
+/** Whether these are the moments of a fight. @param moments of the latest corrections, rising; ISO 8601. */
+export function isContested(moments: readonly string[]): boolean {
+  const [first, ...others] = moments.slice(-MAX_CORRECTIONS).map((each) => Date.parse(each));
+  const last = others.at(-1);
+  if (first === undefined || last === undefined) return false;
+  return others.length === MAX_CORRECTIONS - 1 && last - first <= WINDOW_MS;
+}
+
+/** What is remembered, and the environments by whose ids it is. */
+interface Remembered {
+  readonly state: State;
+  readonly policy: {
+    readonly environments: readonly { readonly name: string; readonly id: string }[];
+  };
+}
+
+/**
+ * The state with the corrections that an apply has made.
+ *
+ * @param now the time of the apply, ISO 8601 in UTC.
+ */
+export function stateAfterCorrections(
+  { state, policy }: Remembered,
+  changes: readonly Change[],
+  outcomes: Outcomes,
+  now: string,
+): State {
+  const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
+  const next = new Map(state);
+  for (const change of changes) {
+    const { kind, name, environment } = change.ref;
+    const paths = correctedPaths(change, outcomes);
+    const entry = next.get(keyOf(kind, name));
+    if (paths.length === 0 || !entry) continue;
+    const place = environment === null ? null : idOfName.get(environment);
+    if (place !== undefined) next.set(keyOf(kind, name), corrected(entry, place, paths, now));
+  }
+  return next;
+}
+
+function correctedPaths(
+  { id, action, reason, fields, keys }: Change & { readonly id: ObjectId },
+  outcomes: Outcomes,
+): string[] {
+  if (outcomes.get(id)?.status !== 'applied') return [];
+  if (action === 'create' || action === 'activate') return reason === 'drift' ? [WHOLE_OBJECT] : [];
+  if (action !== 'update') return [];
+  if (keys) return reason === 'drift' ? [SEGMENT_KEYS] : [];
+  return fields.filter((field) => field.reason === 'drift').map(({ path }) => path);
+}
+
+/** @param place an environment id; null: the workspace level. */
+function corrected(
+  entry: StateEntry,
+  place: string | null,
+  paths: readonly string[],
+  now: string,
+): StateEntry {
+  const base: Base<unknown> | undefined =
+    place === null ? entry.workspace : entry.environments[place];
+  if (!base) return entry;
+  const moments = paths.map((path) => {
+    const earlier = base.corrections?.[path] ?? [];
+    return [path, [...earlier, now].slice(-MAX_CORRECTIONS)] as const;
+  });
+  const told = { ...base, corrections: { ...base.corrections, ...Object.fromEntries(moments) } };
+  if (place === null) return { ...entry, workspace: told } as StateEntry;
+  return { ...entry, environments: { ...entry.environments, [place]: told } } as StateEntry;
+}
+
+/**
+ * The base of an object that was found equal, with the corrections before it: they count for as long as the fight may go
+ * on, and are forgotten once the object is seen to be equal more than an hour after the last of them.
+ *
+ * @param now the time of the look; undefined: not told, and nothing is forgotten.
+ */
+export function rememberingCorrections<T>(
+  base: Base<T>,
+  before: Base<unknown> | undefined,
+  now: string | undefined,
+): Base<T> {
+  if (!before?.corrections) return base;
+  const lately = Object.entries(before.corrections).filter(([, moments]) => {
+    const last = Date.parse(moments.at(-1) ?? '');
+    return now === undefined || Date.parse(now) - last <= WINDOW_MS;
+  });
+  return lately.length === 0 ? base : { ...base, corrections: Object.fromEntries(lately) };
+}

@@ -1,0 +1,65 @@
+import { canonicalJson } from '../../model/json.js';
+import type { BoundDesired } from '../../model/bound-desired.js';
+import { objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
+import { plannedKind } from '../objects/kinds.js';
+import { isKillListed } from '../kills/orders.js';
+
+/**
+ * Canonical forms of objects in some specs, as text: two commits between which an object's text is the same did not
+ * change it. Objects that the specs do not declare are left out.
+ */
+export function fingerprintsOf(
+  desired: BoundDesired,
+  refs: readonly ObjectRef[],
+): Map<ObjectId, string> {
+  const forms = new Map<ObjectId, string>();
+  for (const ref of refs) {
+    const form = fingerprintOf(desired, ref);
+    if (form !== undefined) forms.set(objectId(ref), canonicalJson(form));
+  }
+  return forms;
+}
+
+/** The key of an object's form where it is not told field by field. */
+const WHOLE = '';
+const KILLED: ReadonlyMap<string, string> = new Map([['/killed', 'true']]);
+
+/**
+ * The same field by field (JSON Pointer → text), and of a flag that is declared elsewhere the kill that the break-glass
+ * list orders: all of it that is of this repository. For the words of a change; it makes nothing ours.
+ */
+export function fieldFormsOf(
+  desired: BoundDesired,
+  refs: readonly ObjectRef[],
+): Map<ObjectId, ReadonlyMap<string, string>> {
+  const forms = new Map<ObjectId, ReadonlyMap<string, string>>();
+  for (const ref of refs) {
+    const form = fieldFormOf(desired, ref);
+    if (form) forms.set(objectId(ref), form);
+  }
+  return forms;
+}
+
+function fieldFormOf(
+  desired: BoundDesired,
+  ref: ObjectRef,
+): ReadonlyMap<string, string> | undefined {
+  const { kind, name, environment } = ref;
+  const form = fingerprintOf(desired, ref);
+  if (form === undefined) {
+    const isListed =
+      kind === 'flag' && environment !== null && isKillListed(desired, name, environment);
+    return isListed ? KILLED : undefined;
+  }
+  const fields = plannedKind(kind).fieldsOf?.(desired, name, placeOf(ref));
+  if (!fields) return new Map([[WHOLE, canonicalJson(form)]]);
+  return new Map([...fields].map(([path, value]) => [path, canonicalJson(value)]));
+}
+
+function fingerprintOf(desired: BoundDesired, ref: ObjectRef): unknown {
+  return plannedKind(ref.kind).fingerprint(desired, ref.name, placeOf(ref));
+}
+
+function placeOf({ environment }: ObjectRef): { name: string } | null {
+  return environment === null ? null : { name: environment };
+}

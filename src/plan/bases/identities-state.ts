@@ -1,0 +1,104 @@
+import { identitiesDifference, identityGroups, withWritten } from '../../model/identities.js';
+import { keyOf, objectId, type ObjectId } from '../../model/ref.js';
+import type { Change } from '../../model/plan.js';
+import type { IdentitiesAnswer, Outcomes } from '../../model/outcome.js';
+import {
+  entriesOf,
+  identitiesEntry,
+  type Base,
+  type IdentitiesBase,
+  type IdentitiesEntry,
+  type State,
+} from '../../model/state.js';
+import { baseOf } from './compare.js';
+import { identitiesIn } from '../objects/identities.js';
+import { isPlanned, type PlannedEnvironment } from '../policy.js';
+import type { PlanInput } from '../input.js';
+
+/**
+ * The state with the identities that were seen to be as git has them. What left git was told by then, and is forgotten:
+ * it can neither be looked at nor deleted.
+ */
+export function identitiesAfterVerify(
+  input: PlanInput,
+  state: State,
+  equal: ReadonlySet<ObjectId>,
+  head: string | null,
+): State {
+  const { desired, policy } = input;
+  const names = namesIn(input, state).filter((name) => isPlanned(policy, 'identities', name));
+  if (names.length === 0) return state;
+  const next = new Map(state);
+  for (const name of names) {
+    const entry = identitiesEntry(state, name);
+    const bases = new Map(Object.entries(entry?.environments ?? {}));
+    for (const { id, name: environment, selected } of policy.environments) {
+      if (!selected || !equal.has(objectId({ kind: 'identities', name, environment }))) continue;
+      const said = identitiesIn(desired, name, environment);
+      if (!said || said.keys.size === 0) bases.delete(id);
+      else bases.set(id, baseOf({ groups: identityGroups(said.keys) }, bases.get(id), head));
+    }
+    if (bases.size > 0) next.set(keyOf('identities', name), entryOf(name, bases));
+    else next.delete(keyOf('identities', name));
+  }
+  return next;
+}
+
+/**
+ * The state with the identities that the service took, key by key: of those that it refused the base is the one that
+ * they had.
+ */
+export function identitiesAfterAnswers(
+  input: PlanInput,
+  state: State,
+  changes: readonly Change[],
+  outcomes: Outcomes,
+  head: string | null,
+): State {
+  const concerned = changes.filter(({ ref }) => ref.kind === 'identities');
+  if (concerned.length === 0) return state;
+  const next = new Map(state);
+  for (const { id, ref } of concerned) {
+    const answer = outcomes.get(id)?.identities;
+    const environment = input.policy.environments.find(({ name }) => name === ref.environment);
+    if (!environment || !answer?.written.length) continue;
+    const entry = identitiesEntry(next, ref.name);
+    const before = entry?.environments[environment.id];
+    const base = baseAfter(answer, { name: ref.name, environment, before, head }, input);
+    const bases = new Map([...Object.entries(entry?.environments ?? {}), [environment.id, base]]);
+    next.set(keyOf('identities', ref.name), entryOf(ref.name, bases));
+  }
+  return next;
+}
+
+interface Place {
+  readonly name: string;
+  readonly environment: PlannedEnvironment;
+  readonly before: Base<IdentitiesBase> | undefined;
+  readonly head: string | null;
+}
+
+/** As long as some are missing the commit stays: the titles of what is written later name all commits from there. */
+function baseAfter(
+  { written }: IdentitiesAnswer,
+  { name, environment, before, head }: Place,
+  { desired }: PlanInput,
+): Base<IdentitiesBase> {
+  const wanted = identitiesIn(desired, name, environment.name)?.keys ?? new Map();
+  const taken = new Map(written.map((key) => [key, wanted.get(key) ?? {}]));
+  const groups = withWritten(before?.spec?.groups ?? [], taken);
+  const { added, changed } = identitiesDifference(wanted, groups);
+  const isWhole = added.length + changed.length === 0;
+  return { spec: { groups }, commit: isWhole ? head : (before?.commit ?? null) };
+}
+
+function entryOf(name: string, bases: ReadonlyMap<string, Base<IdentitiesBase>>): IdentitiesEntry {
+  return { kind: 'identities', name, environments: Object.fromEntries(bases) };
+}
+
+/** Traffic types whose identities the specs or the state have. */
+function namesIn({ desired }: PlanInput, state: State): string[] {
+  const names = new Set(desired.identities.map(({ trafficType }) => trafficType));
+  for (const { name } of entriesOf(state, 'identities')) names.add(name);
+  return [...names];
+}

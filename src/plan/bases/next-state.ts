@@ -1,0 +1,261 @@
+import { keyOf, objectId, type Kind, type ObjectId } from '../../model/ref.js';
+import type { Change } from '../../model/plan.js';
+import type { Outcome, Outcomes } from '../../model/outcome.js';
+import { entryId, flagEntry, type Base, type State, type StateEntry } from '../../model/state.js';
+import { baseOf } from './compare.js';
+import { rememberingCorrections } from './corrections.js';
+import { identitiesAfterAnswers, identitiesAfterVerify } from './identities-state.js';
+import { wantedEntries, plannedObjects, type PlannedEnvironment } from '../policy.js';
+import type { PlanInput } from '../input.js';
+import { observedKind, OBSERVED_KINDS } from '../objects/kinds.js';
+import type { ObservedKind } from '../objects/planned-kind.js';
+
+/**
+ * The state to write before the first request: what is about to be created is ours from now on, so that a run that
+ * dies half-way finds its own half-made objects to be its own.
+ */
+export function stateBeforeApply(
+  { state, policy }: PlanInput,
+  changes: readonly Change[],
+  head: string | null,
+): State {
+  if (!changes.some(isBegun)) return state;
+  const next = new Map(state);
+  const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
+  for (const { ref } of changes.filter(isBegun)) {
+    const { kind, name } = ref;
+    // What the service cannot show is ours once it was seen to be taken, and not before.
+    if (!observedKind(kind)) continue;
+    const key = keyOf(kind, name);
+    const entry = next.get(key) ?? { kind, name, environments: {} };
+    const pending: Base<never> = { commit: head, pending: 'create' };
+    next.set(
+      key,
+      withBase(entry, ref.environment === null ? null : idOfName.get(ref.environment), pending),
+    );
+  }
+  return next;
+}
+
+/**
+ * The state that `stateBeforeApply` gave, without the creations that the service refused or that were never sent: what
+ * stands there under their names, now or later, is not of our making.
+ *
+ * @param before what was remembered before the apply.
+ */
+export function stateAfterRefusals(
+  begun: State,
+  { state: before, policy }: Pick<PlanInput, 'state' | 'policy'>,
+  changes: readonly Change[],
+  outcomes: Outcomes,
+): State {
+  const refused = changes.filter((change) => isBegun(change) && isNotMade(outcomes.get(change.id)));
+  if (refused.length === 0) return begun;
+  const next = new Map(begun);
+  const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
+  for (const { ref } of refused) {
+    const key = keyOf(ref.kind, ref.name);
+    const entry = next.get(key);
+    const environmentId = ref.environment === null ? null : idOfName.get(ref.environment);
+    if (!entry || environmentId === undefined) continue;
+    const left = withBaseOf(entry, environmentId, before.get(key));
+    if (left.workspace || Object.keys(left.environments).length > 0) next.set(key, left);
+    else next.delete(key);
+  }
+  return next;
+}
+
+/** Whether nothing of a creation was made by its run; where no answer came, it may have been. */
+function isNotMade(outcome: Outcome | undefined): boolean {
+  if (outcome === undefined || outcome.status === 'applied' || outcome.partly === true)
+    return false;
+  if (outcome.status === 'skipped') return true;
+  const { status } = outcome.error;
+  return status !== null && status >= 400 && status < 500;
+}
+
+/** The entry with the base that another one has in a place, or with none there. */
+function withBaseOf(
+  entry: StateEntry,
+  environmentId: string | null,
+  other: StateEntry | undefined,
+): StateEntry {
+  const { workspace, environments, ...rest } = entry;
+  // Both are of one object, so every base is of its kind.
+  if (environmentId === null) {
+    const known = other?.workspace;
+    return { ...rest, environments, ...(known && { workspace: known }) } as StateEntry;
+  }
+  const places = Object.entries<Base<unknown>>(environments).filter(([id]) => id !== environmentId);
+  const known: Base<unknown> | undefined = other?.environments[environmentId];
+  const all = Object.fromEntries(known ? [...places, [environmentId, known]] : places);
+  return { ...rest, environments: all, ...(workspace && { workspace }) } as StateEntry;
+}
+
+function isBegun({ action }: Change): boolean {
+  return action === 'create' || action === 'activate';
+}
+
+/** @param place an environment id; null: the workspace level; undefined: nowhere, the entry stays. */
+function withBase(
+  entry: StateEntry,
+  place: string | null | undefined,
+  base: Base<never>,
+): StateEntry {
+  if (place === undefined) return entry;
+  if (place === null) return { ...entry, workspace: { ...entry.workspace, ...base } } as StateEntry;
+  const environments = {
+    ...entry.environments,
+    [place]: { ...entry.environments[place], ...base },
+  };
+  return { ...entry, environments } as StateEntry;
+}
+
+/**
+ * The state after a look at the service: the base of every object that was seen to be equal is its spec of now, and so
+ * is that of every equal field of an object that was not; what was removed and is seen to be gone leaves the inventory; everything else keeps what it had.
+ *
+ * @param equal objects that this run found equal, or made equal and verified.
+ * @param now the time of the look, ISO 8601 in UTC: what is first seen by it is remembered with it.
+ */
+export function stateAfterVerify(
+  input: PlanInput,
+  equal: ReadonlySet<ObjectId>,
+  head: string | null,
+  now?: string,
+): State {
+  const { desired, state, policy } = input;
+  const next = new Map(state);
+  const seen: Seen = { input, equal, head, now };
+  for (const [kind, rules] of OBSERVED_KINDS) {
+    for (const { name } of plannedObjects(policy, kind, rules.declared(desired))) {
+      const entry = recordedEntry({ kind, name, rules }, seen);
+      if (entry) next.set(keyOf(kind, name), entry);
+    }
+  }
+  for (const { kind, name } of wantedEntries(policy, state)) {
+    const rules = observedKind(kind);
+    const key = keyOf(kind, name);
+    const known = next.get(key);
+    if (!rules || !known) continue;
+    const left = withoutGone(known, rules, input);
+    if (left) next.set(key, left);
+    else next.delete(key);
+  }
+  return identitiesAfterVerify(input, next, equal, head);
+}
+
+/**
+ * The state with what can only be known from the answers of its writes, because there is nothing to verify against:
+ * identities, and the workspace level of flags on a service that cannot show a flag by itself.
+ */
+export function stateAfterAnswers(
+  input: PlanInput,
+  changes: readonly Change[],
+  outcomes: Outcomes,
+  head: string | null,
+): State {
+  const { desired, state, actual } = input;
+  const answered = identitiesAfterAnswers(input, state, changes, outcomes, head);
+  if (actual.showsFlags) return answered;
+  const next = new Map(answered);
+  for (const { id, ref, action } of changes) {
+    if (ref.kind !== 'flag' || ref.environment !== null) continue;
+    if (outcomes.get(id)?.status !== 'applied') continue;
+    const key = keyOf('flag', ref.name);
+    const entry = flagEntry(next, ref.name);
+    if (!entry) continue;
+    const { workspace, ...rest } = entry;
+    const flag = desired.flags.get(ref.name);
+    if (action === 'delete') next.set(key, rest);
+    else if (flag) {
+      const { trafficType, fields } = flag;
+      next.set(key, { ...rest, workspace: baseOf({ trafficType, fields }, workspace, head) });
+    }
+  }
+  return next;
+}
+
+/** What a look at the service found. */
+interface Seen {
+  readonly input: PlanInput;
+  readonly equal: ReadonlySet<ObjectId>;
+  readonly head: string | null;
+  readonly now: string | undefined;
+}
+
+/** The spec of now where the object was found equal; else what there was, with the fields that were. */
+function baseAfter(
+  { kind, name, rules }: RecordedObject,
+  environment: PlannedEnvironment | null,
+  { spec, before }: { spec: unknown; before: Base<unknown> | undefined },
+  { input, equal, head, now }: Seen,
+): Base<unknown> | undefined {
+  const id = objectId({ kind, name, environment: environment?.name ?? null });
+  if (equal.has(id)) return rememberingCorrections(baseOf(spec, before, head), before, now);
+  return before && rules.withEqualFields(before, { name, environment, head }, input);
+}
+
+interface RecordedObject {
+  readonly kind: Kind;
+  readonly name: string;
+  readonly rules: ObservedKind;
+}
+
+/** The entry of a declared object; undefined: it was never ours, and nothing of it was found equal. */
+function recordedEntry(object: RecordedObject, seen: Seen): StateEntry | undefined {
+  const { kind, name, rules } = object;
+  const { input, head, now } = seen;
+  const { desired, actual, policy, state } = input;
+  const entry = state.get(keyOf(kind, name));
+  const environments: Record<string, Base<unknown>> = { ...entry?.environments };
+  for (const environment of policy.environments) {
+    const spec = rules.environmentBase(desired, name, environment);
+    if (spec === undefined || !environment.selected) continue;
+    const before = environments[environment.id];
+    const base = baseAfter(object, environment, { spec, before }, seen);
+    const place = { name, environment, before, head, now };
+    if (base) environments[environment.id] = rules.completed(base, place, input);
+  }
+  const spec = rules.workspaceBase(desired, name);
+  const workspace = baseAfter(object, null, { spec, before: entry?.workspace }, seen);
+  const id = rules.serviceId(actual, name) ?? entryId(entry);
+  const isKnown = entry ?? workspace ?? Object.keys(environments).length > 0;
+  if (!isKnown) return undefined;
+  // Every base in it is of this very kind.
+  return {
+    kind,
+    name,
+    environments,
+    ...(id !== undefined && { id }),
+    ...(workspace && { workspace }),
+  } as StateEntry;
+}
+
+/** The entry without what the specs no longer declare and the service no longer has; undefined: nothing is left. */
+function withoutGone(
+  entry: StateEntry,
+  rules: ObservedKind,
+  { desired, actual, policy }: PlanInput,
+): StateEntry | undefined {
+  const { name } = entry;
+  const declared = rules.declared(desired).get(name);
+  const isGoneFrom = (environment: string): boolean =>
+    rules.places(actual, name).get(environment) === false;
+  const gone = new Set(
+    policy.environments
+      .filter(
+        (each) => each.selected && !declared?.environments.has(each.name) && isGoneFrom(each.name),
+      )
+      .map(({ id }) => id),
+  );
+  const environments = Object.fromEntries(
+    Object.entries(entry.environments).filter(([id]) => !gone.has(id)),
+  );
+  const { workspace, ...rest } = entry;
+  // On a service that cannot show the object, only the deletion's own answer tells that it is gone.
+  const keepWorkspace = declared !== undefined || !rules.isGone(actual, name);
+  const kept = keepWorkspace ? workspace : undefined;
+  if (!kept && Object.keys(environments).length === 0) return undefined;
+  return { ...rest, environments, ...(kept && { workspace: kept }) } as StateEntry;
+}

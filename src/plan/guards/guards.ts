@@ -1,0 +1,302 @@
+import type { Bucket } from '../../model/flag/flag.js';
+import type { Config, Guards } from '../../model/desired.js';
+import type { Change, GuardFinding, Plan } from '../../model/plan.js';
+import type { State, StateEntry } from '../../model/state.js';
+import type { PlanInput } from '../input.js';
+import { observedKind } from '../objects/kinds.js';
+import type { PlannedEnvironment } from '../policy.js';
+import type { FlagImpact, Impact } from '../../model/impact.js';
+import { keyOf, objectId, type ObjectId } from '../../model/ref.js';
+import { planImpact } from '../impact/impact.js';
+
+/** What holds where the config says nothing. */
+export const DEFAULT_GUARDS: Required<Guards> = {
+  maxDeletes: 5,
+  maxDeletePercent: 30,
+  maxKeyRemovals: 500,
+  maxKeyRemovalPercent: 20,
+  maxShift: 100,
+};
+
+/** Of fewer objects or keys than this, a share says nothing. */
+const FEW = 10;
+/** Per cent of the traffic that a change in a protected environment may move at once: all but everybody. */
+const MAX_FLIP = 99;
+
+/** An inventory that the same specs have in another workspace. */
+export interface OtherInventory {
+  readonly workspaceId: string;
+  readonly objects: number;
+}
+
+/**
+ * The guards that a plan runs into, each with its figure: for every environment, and for the workspace level
+ * (`environment` null). Empty: nothing stands against the plan. Kills are never held up by a guard.
+ *
+ * @param config that whose guards hold, see `strictestGuards`.
+ * @param elsewhere where the specs were applied so far; empty where this workspace is among those.
+ */
+export function guardFindings(
+  plan: Plan,
+  input: PlanInput,
+  config: Config,
+  elsewhere: readonly OtherInventory[] = [],
+): GuardFinding[] {
+  const { policy, state } = input;
+  const workspace = findingsAt(
+    plan,
+    { environment: null, id: null, limits: limitsOf(config) },
+    state,
+  );
+  const places = policy.environments.flatMap((environment) => {
+    const { name, id } = environment;
+    const limits = limitsOf(config, environment);
+    return [
+      ...findingsAt(plan, { environment: name, id, limits }, state),
+      ...(environment.protected ? flips(plan, environment) : []),
+    ];
+  });
+  return [...anotherWorkspace(elsewhere), ...emptyRepository(input), ...workspace, ...places];
+}
+
+/** The limits that hold in an environment, or at workspace level. */
+function limitsOf(config: Config, environment?: PlannedEnvironment): Required<Guards> {
+  const own = config.environments.find((each) => each.name === environment?.name)?.guards;
+  return { ...DEFAULT_GUARDS, ...config.guards, ...own };
+}
+
+interface Place {
+  readonly environment: string | null;
+  readonly id: string | null;
+  readonly limits: Required<Guards>;
+}
+
+function findingsAt(plan: Plan, { environment, id, limits }: Place, state: State): GuardFinding[] {
+  const changes = plan.changes.filter(({ ref }) => ref.environment === environment);
+  const deletes = changes.filter(({ action }) => action === 'delete' || action === 'deactivate');
+  return [
+    ...exceeded('maxDeletes', deletes.length, limits),
+    ...exceeded(
+      'maxDeletePercent',
+      share(deletes.length, () => inventorySize(state, id)),
+      limits,
+    ),
+    ...changes.flatMap((change) => keyFindings(change, keysBefore(change, id, state), limits)),
+  ].map((finding) => ({ ...finding, environment }));
+}
+
+type Finding = Omit<GuardFinding, 'environment'>;
+
+function keyFindings({ id, keys }: Change, before: number, limits: Required<Guards>): Finding[] {
+  const removed = keys?.removed.length ?? 0;
+  return [
+    ...exceeded('maxKeyRemovals', removed, limits),
+    ...exceeded(
+      'maxKeyRemovalPercent',
+      share(removed, () => before),
+      limits,
+    ),
+  ].map((finding) => ({ ...finding, id }));
+}
+
+/** Rounded up: what is a little over the limit is over it. */
+function share(part: number, wholeOf: () => number): number {
+  if (part === 0) return 0;
+  const whole = wholeOf();
+  return whole < FEW ? 0 : Math.ceil((part * 100) / whole);
+}
+
+function exceeded(guard: keyof Guards, found: number, limits: Required<Guards>): Finding[] {
+  return found > limits[guard] ? [{ guard, found, limit: limits[guard] }] : [];
+}
+
+function anotherWorkspace(elsewhere: readonly OtherInventory[]): GuardFinding[] {
+  return elsewhere.map(({ workspaceId, objects }) => {
+    const place = { environment: null, workspace: workspaceId };
+    return { guard: 'anotherWorkspace', ...place, found: objects, limit: 0 };
+  });
+}
+
+function emptyRepository({ desired, state, policy }: PlanInput): GuardFinding[] {
+  const written = desired.flags.size + desired.segments.size + policy.quarantined.size;
+  const found = written > 0 ? 0 : deletable(state).length;
+  if (found === 0) return [];
+  return [{ guard: 'emptyRepository', environment: null, found, limit: 0 }];
+}
+
+function flips(plan: Plan, { name }: PlannedEnvironment): GuardFinding[] {
+  return plan.changes.flatMap(({ id, ref, fields }) => {
+    const field = ref.environment === name && fields.find(({ path }) => path === '/defaultRule');
+    if (!field || field.before === undefined || field.after === undefined) return [];
+    const found = movedShare(field.before as Bucket[], field.after as Bucket[]);
+    const finding = { guard: 'fullFlip' as const, environment: name, id, found, limit: MAX_FLIP };
+    return found > MAX_FLIP ? [finding] : [];
+  });
+}
+
+/**
+ * Per cent of keys that get another treatment. Buckets are laid end to end over 100 places, and a key keeps its place
+ * when they change: that is how the service splits traffic, so the share is exact without knowing who is where.
+ */
+export function movedShare(before: readonly Bucket[], after: readonly Bucket[]): number {
+  const [old, now] = [placesOf(before), placesOf(after)];
+  return old.filter((treatment, place) => treatment !== now[place]).length;
+}
+
+function placesOf(buckets: readonly Bucket[]): string[] {
+  return buckets.flatMap(({ treatment, size }) => Array.from({ length: size }, () => treatment));
+}
+
+/** What the service cannot show is never deleted. */
+function deletable(state: State): StateEntry[] {
+  return [...state.values()].filter(({ kind }) => observedKind(kind) !== null);
+}
+
+/** Objects of ours in one environment, or at workspace level. */
+function inventorySize(state: State, environmentId: string | null): number {
+  return deletable(state).filter((entry) =>
+    environmentId === null
+      ? entry.workspace !== undefined
+      : entry.environments[environmentId] !== undefined,
+  ).length;
+}
+
+function keysBefore({ ref, keys }: Change, environmentId: string | null, state: State): number {
+  const entry = state.get(keyOf(ref.kind, ref.name));
+  const spec = entry?.environments[environmentId ?? '']?.spec;
+  const remembered = spec && 'keys' in spec ? spec.keys.count : undefined;
+  return remembered ?? keys?.removed.length ?? 0;
+}
+
+/**
+ * The config with the stricter of its own guards and those of the config that was applied last, so that no change can
+ * loosen the guard that stands against it. An environment that was not there before brings its own.
+ */
+export function strictestGuards(config: Config, before: Config | null): Config {
+  if (!before) return config;
+  return {
+    ...config,
+    guards: stricter(config.guards, before.guards),
+    environments: config.environments.map((environment) => {
+      const old = before.environments.find(({ name }) => name === environment.name);
+      if (!old) return environment;
+      const now = { ...config.guards, ...environment.guards };
+      return { ...environment, guards: stricter(now, { ...before.guards, ...old.guards }) };
+    }),
+  };
+}
+
+function stricter(a: Guards, b: Guards): Required<Guards> {
+  const [one, other] = [
+    { ...DEFAULT_GUARDS, ...a },
+    { ...DEFAULT_GUARDS, ...b },
+  ];
+  return {
+    maxDeletes: Math.min(one.maxDeletes, other.maxDeletes),
+    maxDeletePercent: Math.min(one.maxDeletePercent, other.maxDeletePercent),
+    maxKeyRemovals: Math.min(one.maxKeyRemovals, other.maxKeyRemovals),
+    maxKeyRemovalPercent: Math.min(one.maxKeyRemovalPercent, other.maxKeyRemovalPercent),
+    maxShift: Math.min(one.maxShift, other.maxShift),
+  };
+}
+
+/**
+ * The flags that may serve more of an environment's traffic another treatment than `maxShift` allows, by the worst that
+ * is possible. What a flag that is made serves is no shift, and what a kill does is held up by no guard.
+ *
+ * @param impacts of the plan; @param config that whose guards hold.
+ */
+export function shiftFindings(
+  plan: Plan,
+  input: PlanInput,
+  impacts: ReadonlyMap<ObjectId, Impact>,
+  config: Config,
+): GuardFinding[] {
+  const kills = new Map([...killsAndRestores(plan)].filter(([, isKilled]) => isKilled));
+  const counted = kills.size > 0 ? planImpact(plan, withKilled(kills, input)) : impacts;
+  const flags = new Map<ObjectId, FlagImpact>();
+  for (const { flags: felt } of counted.values()) {
+    for (const each of felt) {
+      const id = objectId({ kind: 'flag', name: each.flag, environment: each.environment });
+      const other = flags.get(id);
+      if (!other || each.traffic.atMost > other.traffic.atMost) flags.set(id, each);
+    }
+  }
+  return input.policy.environments.flatMap((environment) => {
+    const limit = limitsOf(config, environment).maxShift;
+    return [...flags]
+      .filter(([, each]) => each.environment === environment.name && !isMade(each))
+      .map(([id, each]) => ({ id, found: each.traffic.atMost }))
+      .filter(({ found }) => found > limit)
+      .map(({ id, found }) => {
+        return { guard: 'maxShift' as const, environment: environment.name, id, found, limit };
+      });
+  });
+}
+
+/**
+ * The flags that certainly serve all of the traffic of a protected environment another treatment, by whatever changes: an
+ * allocation, a rule that everybody matches, a segment, another flag. The default rule alone is judged by `guardFindings`,
+ * also where rules before it may catch everybody.
+ *
+ * Kills and restores are no flips, and what a flag begins or ceases to serve at all has guards of its own.
+ *
+ * @param impacts of the plan.
+ */
+export function flipFindings(
+  plan: Plan,
+  input: PlanInput,
+  impacts: ReadonlyMap<ObjectId, Impact>,
+): GuardFinding[] {
+  const acts = killsAndRestores(plan);
+  const counted = acts.size > 0 ? planImpact(plan, withKilled(acts, input)) : impacts;
+  const flipped = new Map<string, FlagImpact>();
+  for (const { flags } of counted.values()) {
+    for (const each of flags) {
+      const isWhole = each.traffic.atLeast > MAX_FLIP && !isMade(each) && !isGone(each);
+      const ref = { kind: 'flag' as const, name: each.flag, environment: each.environment };
+      if (isWhole) flipped.set(objectId(ref), each);
+    }
+  }
+  return input.policy.environments
+    .filter((environment) => environment.protected)
+    .flatMap((environment) => {
+      const known = new Set(flips(plan, environment).map(({ id }) => id));
+      return [...flipped]
+        .filter(([id, each]) => each.environment === environment.name && !known.has(id))
+        .map(([id, { traffic }]) => {
+          const place = { environment: environment.name, id };
+          return { guard: 'fullFlip' as const, ...place, found: traffic.atLeast, limit: MAX_FLIP };
+        });
+    });
+}
+
+function isMade({ moves }: FlagImpact): boolean {
+  return moves.length > 0 && moves.every(({ from }) => from === null);
+}
+
+function isGone({ moves }: FlagImpact): boolean {
+  return moves.length > 0 && moves.every(({ to }) => to === null);
+}
+
+/** Definitions that a plan kills or restores, with what they are afterwards. */
+function killsAndRestores(plan: Plan): Map<ObjectId, boolean> {
+  const acts = new Map<ObjectId, boolean>();
+  for (const { id, fields } of plan.changes) {
+    const act = fields.find(({ path, before }) => path === '/killed' && before !== undefined);
+    if (act) acts.set(id, act.after === true);
+  }
+  return acts;
+}
+
+/** What was looked at, with these definitions killed or not. */
+function withKilled(acts: ReadonlyMap<ObjectId, boolean>, input: PlanInput): PlanInput {
+  const flags = [...input.actual.flags].map(([name, flag]) => {
+    const definitions = [...flag.definitions].map(([environment, live]) => {
+      const killed = acts.get(objectId({ kind: 'flag', name, environment }));
+      return [environment, live && killed !== undefined ? { ...live, killed } : live] as const;
+    });
+    return [name, { ...flag, definitions: new Map(definitions) }] as const;
+  });
+  return { ...input, actual: { ...input.actual, flags: new Map(flags) } };
+}

@@ -1,0 +1,272 @@
+import type { EnvironmentSides } from './environment-sides.js';
+import type { KeyGroup } from './key-groups.js';
+import {
+  questionsOf,
+  type Branch,
+  type Question,
+  type ServedDefinition,
+} from './served-definition.js';
+import {
+  constantServing,
+  pairOf,
+  sharesOf,
+  WHOLE,
+  type Pair,
+  type Serving,
+  isMove,
+  type Shares,
+} from './serving.js';
+
+/** What the walks of one environment have worked out already. */
+export type DistributionCache = Map<Serving, Map<Serving, Distribution>>;
+
+/** One group of keys, walked through the definitions of its environment. */
+interface Walk {
+  readonly sides: Pick<EnvironmentSides, 'flags' | 'lists'>;
+  readonly group: KeyGroup;
+  readonly cache: DistributionCache;
+  /** Flag → its distribution for this group. */
+  readonly known: Map<string, Distribution>;
+  /** Flags on the way here, each asking about the next. */
+  readonly above: readonly string[];
+  casesLeft: number;
+}
+
+/** Cases that are looked at for one group and flag, at most. */
+const MAX_CASES = 1_000;
+const CONTROL = constantServing(null);
+
+/**
+ * What the keys of a group get of a flag before and after.
+ *
+ * The definitions are tried as an evaluator tries them. An answer that nobody knows (an attribute, a segment that lives
+ * elsewhere) is tried both ways, and gives bounds. What another flag serves is a draw of its own: its shares are known,
+ * and count as they are.
+ */
+export function flagDistribution(
+  flag: string,
+  group: KeyGroup,
+  sides: Walk['sides'],
+  cache: DistributionCache,
+): Distribution {
+  return walkFlag(flag, { sides, group, cache, known: new Map(), above: [], casesLeft: 0 });
+}
+
+function walkFlag(flag: string, walk: Walk): Distribution {
+  const known = walk.known.get(flag);
+  if (known) return known;
+  // Flags that ask about each other in a circle serve nothing that could be told.
+  if (walk.above.includes(flag)) return UNBOUNDED;
+  const below = { ...walk, above: [...walk.above, flag], casesLeft: MAX_CASES };
+  const open: Case = { answers: new Map(), served: new Map(), drawn: new Set(below.above) };
+  const distribution = walkCase(flag, open, below);
+  walk.known.set(flag, distribution);
+  return distribution;
+}
+
+/** What was settled on the way to one case. */
+interface Case {
+  readonly answers: ReadonlyMap<string, boolean>;
+  readonly served: ReadonlyMap<string, Pair>;
+  /** Flags whose hashing counts in this case already: a second share that hangs on them would be no draw of its own. */
+  readonly drawn: ReadonlySet<string>;
+}
+
+function walkCase(flag: string, at: Case, walk: Walk): Distribution {
+  walk.casesLeft -= 1;
+  if (walk.casesLeft < 0) return UNBOUNDED;
+  const sides = walk.sides.flags.get(flag);
+  const before = servingFor(flag, sides?.before, { side: 'before', at, walk });
+  if ('open' in before) return settled(before.open, flag, at, walk);
+  const after = servingFor(flag, sides?.after, { side: 'after', at, walk });
+  if ('open' in after) return settled(after.open, flag, at, walk);
+  return cachedDistribution(before, after, walk.cache);
+}
+
+function cachedDistribution(
+  before: Serving,
+  after: Serving,
+  cache: DistributionCache,
+): Distribution {
+  const known = cache.get(before)?.get(after);
+  if (known) return known;
+  const distribution = certainDistribution(sharesOf(before, after));
+  cache.set(
+    before,
+    (cache.get(before) ?? new Map<Serving, Distribution>()).set(after, distribution),
+  );
+  return distribution;
+}
+
+/** What has to be settled before a definition says what it serves. */
+interface Unsettled {
+  readonly open: { readonly answer: string } | { readonly flag: string };
+}
+
+function settled(open: Unsettled['open'], flag: string, at: Case, walk: Walk): Distribution {
+  if ('flag' in open) return settledFlag(open.flag, flag, at, walk);
+  const answered = [true, false].map((answer) => {
+    const answers = new Map([...at.answers, [open.answer, answer]]);
+    return walkCase(flag, { ...at, answers }, walk);
+  });
+  return union(answered);
+}
+
+function settledFlag(asked: string, flag: string, at: Case, walk: Walk): Distribution {
+  const distribution = walkFlag(asked, walk);
+  if (!distribution.whole) return UNBOUNDED;
+  const pairs = [...distribution.pairs].filter(([, { most }]) => most > 0);
+  const behind = flagsBehind(asked, walk.sides);
+  const isDraw =
+    pairs.every(([, parts]) => isExact(parts)) && [...behind].every((each) => !at.drawn.has(each));
+  const drawn = isDraw ? new Set([...at.drawn, ...behind]) : at.drawn;
+  const cases = pairs.map(([key]) => {
+    const served = new Map([...at.served, [asked, pairOf(key)]]);
+    return walkCase(flag, { ...at, served, drawn }, walk);
+  });
+  const shares = pairs.map(([, { most }]) => most / WHOLE);
+  return isDraw ? weighted(cases, shares) : union(cases);
+}
+
+/** A flag and all that what it serves hangs on. */
+export function flagsBehind(flag: string, { flags }: Pick<Walk['sides'], 'flags'>): Set<string> {
+  const found = new Set([flag]);
+  for (const each of found) {
+    const { before, after } = flags.get(each) ?? {};
+    for (const question of [before, after].flatMap(questionsOf)) {
+      if (question.about === 'flag') found.add(question.flag);
+    }
+  }
+  return found;
+}
+
+interface Asking {
+  readonly side: 'before' | 'after';
+  readonly at: Case;
+  readonly walk: Walk;
+}
+
+function servingFor(
+  flag: string,
+  served: ServedDefinition | null | undefined,
+  asking: Asking,
+): Serving | Unsettled {
+  if (!served) return CONTROL;
+  const target = asking.walk.group.targets.get(flag)?.[asking.side];
+  if (target) return target;
+  for (const branch of served.branches) {
+    const answer = matches(branch, asking);
+    if (answer === true) return branch.serving;
+    if (answer !== false) return answer;
+  }
+  return served.otherwise;
+}
+
+/** One no is enough, whatever else is open. */
+function matches({ questions }: Branch, asking: Asking): boolean | Unsettled {
+  const answers = questions.map((question) => {
+    const answer = answerTo(question, asking);
+    return typeof answer === 'boolean' ? answer !== question.negated : answer;
+  });
+  if (answers.includes(false)) return false;
+  return answers.find((answer) => answer !== true) ?? true;
+}
+
+function answerTo(question: Question, { side, at, walk }: Asking): boolean | Unsettled {
+  const { sides, group } = walk;
+  switch (question.about) {
+    case 'list': {
+      if (!sides.lists.has(question.list)) return given(question.list, at);
+      const standing = group.lists.get(question.list);
+      return standing === 'kept' || standing === (side === 'before' ? 'removed' : 'added');
+    }
+    case 'flag': {
+      const { flag, treatments } = question;
+      if (!sides.flags.has(flag)) return given(JSON.stringify([flag, treatments]), at);
+      const pair = at.served.get(flag);
+      if (!pair) return { open: { flag } };
+      const served = side === 'before' ? pair.from : pair.to;
+      return served !== null && treatments.includes(served.treatment);
+    }
+    case 'unknown':
+      return given(question.id, at);
+  }
+}
+
+function given(answer: string, { answers }: Case): boolean | Unsettled {
+  return answers.get(answer) ?? { open: { answer } };
+}
+
+/** What the keys of one group get of one flag, before and after: parts of `WHOLE`, between bounds. */
+export interface Distribution {
+  /** By `pairKey`; a pair that is not in here cannot occur. */
+  readonly pairs: ReadonlyMap<string, Bounds>;
+  /** Of all moves together: the bounds of the pairs need not occur at the same time. */
+  readonly moved: Bounds;
+  /** False: there were too many cases, and nothing is said but that anything may be. */
+  readonly whole: boolean;
+}
+
+export interface Bounds {
+  readonly least: number;
+  readonly most: number;
+}
+
+const NOTHING: Bounds = { least: 0, most: 0 };
+
+const UNBOUNDED: Distribution = {
+  pairs: new Map(),
+  moved: { least: 0, most: WHOLE },
+  whole: false,
+};
+
+export function certainDistribution(shares: Shares): Distribution {
+  const moves = [...shares].filter(([key]) => isMove(pairOf(key)));
+  return {
+    pairs: new Map([...shares].map(([key, parts]) => [key, exactly(parts)])),
+    moved: exactly(moves.reduce((sum, [, parts]) => sum + parts, 0)),
+    whole: true,
+  };
+}
+
+/** Of cases of which nobody knows how many keys are in which. */
+function union(distributions: readonly Distribution[]): Distribution {
+  const widest = (all: readonly Bounds[]): Bounds => ({
+    least: Math.min(...all.map(({ least }) => least)),
+    most: Math.max(...all.map(({ most }) => most)),
+  });
+  return combined(distributions, widest);
+}
+
+/** Of cases into which so large shares of the keys fall, by hashing; the shares sum to one. */
+function weighted(distributions: readonly Distribution[], shares: readonly number[]): Distribution {
+  const mean = (all: readonly Bounds[]): Bounds => ({
+    least: all.reduce((sum, { least }, index) => sum + least * (shares[index] ?? 0), 0),
+    most: all.reduce((sum, { most }, index) => sum + most * (shares[index] ?? 0), 0),
+  });
+  return combined(distributions, mean);
+}
+
+function combined(
+  distributions: readonly Distribution[],
+  join: (all: readonly Bounds[]) => Bounds,
+): Distribution {
+  if (distributions.some(({ whole }) => !whole)) return UNBOUNDED;
+  const keys = new Set(distributions.flatMap(({ pairs }) => [...pairs.keys()]));
+  const pairs = [...keys].map((key) => {
+    return [key, join(distributions.map((each) => each.pairs.get(key) ?? NOTHING))] as const;
+  });
+  return {
+    pairs: new Map(pairs),
+    moved: join(distributions.map(({ moved }) => moved)),
+    whole: true,
+  };
+}
+
+export function isExact({ least, most }: Bounds): boolean {
+  return least === most;
+}
+
+function exactly(parts: number): Bounds {
+  return { least: parts, most: parts };
+}

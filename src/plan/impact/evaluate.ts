@@ -1,0 +1,291 @@
+import type { Desired } from '../../model/desired.js';
+import type { Matcher } from '../../model/flag/flag.js';
+import { keyOf } from '../../model/ref.js';
+import { meets } from './attribute-match.js';
+import { flagDistribution, flagsBehind, isExact, type Bounds } from './distribution.js';
+import type { EnvironmentSides, FlagSides, ListSides } from './environment-sides.js';
+import type { KeyGroup, TargetSides } from './key-groups.js';
+import {
+  segmentList,
+  servedDefinition,
+  type ListId,
+  type Question,
+  type ServedDefinition,
+} from './served-definition.js';
+import { constantServing, pairOf, WHOLE, type Serving } from './serving.js';
+
+/** Who asks for a flag, as far as it is told. */
+export interface Situation {
+  /** Absent: some key of which nothing is known, and which stands in no list of keys. */
+  readonly key?: string;
+  /** Segments that hold the key, whatever their lists say. Given, it is in none besides but those that list it. */
+  readonly segments?: readonly string[];
+  /** Given, these are all that the key has. */
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  /** The place from 1 to 100 that hashing gives the key, in this flag. */
+  readonly at?: number;
+  /** Absent: as the specs have it. */
+  readonly killed?: boolean;
+}
+
+/** What a flag serves in a situation, by the specs alone. */
+export interface Answer {
+  /** Treatment → per cent of the keys to which the situation applies, at least and at most. Null: `control`. */
+  readonly shares: ReadonlyMap<string | null, Bounds>;
+  /** Whether each share is one number and not two. */
+  readonly isCertain: boolean;
+  /** The flag is killed, and rules and targets count for nothing. */
+  readonly killed: boolean;
+  /** The key is an individual target. */
+  readonly isTarget: boolean;
+  /** For each rule, whether the key meets it. Null: hashing of another flag, or what is not told, decides. */
+  readonly rules: readonly (boolean | null)[];
+  /** What is not told and may matter: `segment "x"`, `attribute "y"`, `flag "z"`, sorted. */
+  readonly untold: readonly string[];
+}
+
+/** Lists that hold every key, and none: a question that is answered asks about one of these. */
+const EVERYBODY: ListId = 'answered/yes';
+const NOBODY: ListId = 'answered/no';
+const EMPTY: ListSides = { before: [], added: [], removed: [] };
+const LISTS: ReadonlyMap<ListId, ListSides> = new Map([
+  [EVERYBODY, EMPTY],
+  [NOBODY, EMPTY],
+]);
+
+/**
+ * What the specs serve in a situation, on the evaluator that tells whom a plan reaches. Nothing but the specs is looked at,
+ * so equal specs give equal answers.
+ *
+ * @param environment as the config names it.
+ * @returns undefined where the flag is not declared for the environment.
+ */
+export function evaluate(
+  desired: Desired,
+  { flag, environment }: { readonly flag: string; readonly environment: string },
+  situation: Situation,
+): Answer | undefined {
+  const definitions = definitionsIn(desired, environment, { flag, situation });
+  const asked = definitions.get(flag);
+  if (asked === undefined) return undefined;
+  const told = new ToldSituation(desired, environment, situation);
+  const laid = new Map(
+    [...definitions].map(([name, served]) => [name, told.answeredIn(served)] as const),
+  );
+  const own = situation.at === undefined ? laid.get(flag) : atPlace(laid.get(flag), situation.at);
+  if (own) laid.set(flag, own);
+  const sides: Pick<EnvironmentSides, 'flags' | 'lists'> = {
+    flags: new Map([...laid].map(([name, served]) => [name, bothSides(served)])),
+    lists: LISTS,
+  };
+  const group: KeyGroup = {
+    lists: new Map([[EVERYBODY, 'kept']]),
+    targets: targetsIn(laid, situation.key),
+    count: 1,
+    names: [],
+  };
+  const shares = sharesOf(flag, group, sides);
+  return {
+    shares,
+    isCertain: [...shares.values()].every(isExact),
+    killed: asked.whole.fields.killed,
+    isTarget: group.targets.has(flag),
+    rules: (own?.branches ?? []).map(({ questions }) =>
+      all(questions.map((question) => answerTo(question, group, sides))),
+    ),
+    untold: [
+      ...new Set([...flagsBehind(flag, sides)].flatMap((name) => untoldIn(name, sides))),
+    ].sort(),
+  };
+}
+
+/** Every flag of an environment, laid out; killed where its spec or the break-glass list says so. */
+function definitionsIn(
+  { flags, kills }: Desired,
+  environment: string,
+  asked: { readonly flag: string; readonly situation: Situation },
+): Map<string, ServedDefinition> {
+  const listed = new Set(
+    kills.filter((kill) => kill.environment === environment).map(({ flag }) => flag),
+  );
+  const found = new Map<string, ServedDefinition>();
+  for (const [name, { environments }] of flags) {
+    const definition = environments.get(environment);
+    if (!definition) continue;
+    const { creation } = definition;
+    const said = name === asked.flag ? asked.situation.killed : undefined;
+    const killed = said ?? (creation.killed || listed.has(name));
+    found.set(name, servedDefinition({ fields: { ...creation, killed }, segments: {} }));
+  }
+  return found;
+}
+
+/** Answers what a situation tells of the questions of a definition, and leaves the others open. */
+class ToldSituation {
+  readonly #desired: Desired;
+  readonly #environment: string;
+  readonly #situation: Situation;
+
+  constructor(desired: Desired, environment: string, situation: Situation) {
+    this.#desired = desired;
+    this.#environment = environment;
+    this.#situation = situation;
+  }
+
+  answeredIn(served: ServedDefinition): ServedDefinition {
+    const branches = served.branches.map(({ questions, serving }) => ({
+      questions: questions.map((question) => this.#answered(question, served)),
+      serving,
+    }));
+    return { ...served, branches };
+  }
+
+  #answered(question: Question, { listedKeys }: ServedDefinition): Question {
+    const { negated } = question;
+    const answer = this.#answerTo(question, listedKeys);
+    if (answer === undefined) return question;
+    return { about: 'list', list: answer ? EVERYBODY : NOBODY, negated };
+  }
+
+  #answerTo(question: Question, listedKeys: ServedDefinition['listedKeys']): boolean | undefined {
+    const { key } = this.#situation;
+    switch (question.about) {
+      case 'flag':
+        return undefined;
+      case 'list': {
+        const listed = listedKeys.get(question.list);
+        return listed ? key !== undefined && listed.includes(key) : this.#isIn(question.list);
+      }
+      case 'unknown':
+        return this.#isMet(JSON.parse(question.id) as Matcher, question.negated);
+    }
+  }
+
+  /** Keys of which only some are ours, or none, say nothing of a key that they do not list. */
+  #isIn(list: ListId): boolean | undefined {
+    const { key, segments } = this.#situation;
+    if (segments?.some((name) => segmentList(name) === list) === true) return true;
+    const name = list.slice(keyOf('segment', '').length);
+    const activation = this.#desired.segments.get(name)?.environments.get(this.#environment);
+    if (key !== undefined && activation?.keys?.keys.includes(key) === true) return true;
+    const isWhole = activation?.mode === 'exact' && activation.keys !== undefined;
+    return isWhole || segments !== undefined ? false : undefined;
+  }
+
+  /** An attribute that the key has not meets no condition, turned round or not: so the service's evaluators have it. */
+  #isMet(matcher: Matcher, negated: boolean): boolean | undefined {
+    const { key, attributes } = this.#situation;
+    const name = matcher['attribute'];
+    if (typeof name !== 'string') return key === undefined ? undefined : meets(matcher, key);
+    if (attributes === undefined) return undefined;
+    if (!Object.hasOwn(attributes, name)) return negated;
+    return meets(matcher, attributes[name]);
+  }
+}
+
+/** Everything that hashing decides in a definition, decided by one place. */
+function atPlace(served: ServedDefinition | undefined, at: number): ServedDefinition | undefined {
+  const fixed = (serving: Serving): Serving => ({
+    ...serving,
+    places: constantServing(serving.places[at - 1] ?? null).places,
+  });
+  return (
+    served && {
+      ...served,
+      otherwise: fixed(served.otherwise),
+      branches: served.branches.map((branch) => ({ ...branch, serving: fixed(branch.serving) })),
+    }
+  );
+}
+
+function bothSides(served: ServedDefinition): FlagSides {
+  return { before: served, after: served };
+}
+
+function targetsIn(
+  laid: ReadonlyMap<string, ServedDefinition>,
+  key: string | undefined,
+): ReadonlyMap<string, TargetSides> {
+  if (key === undefined) return new Map();
+  return new Map(
+    [...laid].flatMap(([name, { targets }]) => {
+      const target = targets.get(key);
+      return target ? [[name, { before: target, after: target }] as const] : [];
+    }),
+  );
+}
+
+/** In per cent; where there were too many cases to look at, any treatment of the flag may be served. */
+function sharesOf(
+  flag: string,
+  group: KeyGroup,
+  sides: Pick<EnvironmentSides, 'flags' | 'lists'>,
+): Map<string | null, Bounds> {
+  const { pairs, whole } = flagDistribution(flag, group, sides, new Map());
+  if (!whole) {
+    const names = sides.flags.get(flag)?.after?.whole.fields.treatments ?? [];
+    return new Map(names.map(({ name }) => [name, { least: 0, most: 100 }]));
+  }
+  const shares = [...pairs].flatMap(([key, { least, most }]) => {
+    const bounds = { least: percent(least), most: percent(most) };
+    return most === 0 ? [] : [[pairOf(key).to?.treatment ?? null, bounds] as const];
+  });
+  return new Map(shares);
+}
+
+/** Two decimals, which is what shares of the service have; adding up shares of other flags is off by far less. */
+function percent(parts: number): number {
+  return Math.round((parts / WHOLE) * 10_000) / 100;
+}
+
+function answerTo(
+  question: Question,
+  group: KeyGroup,
+  sides: Pick<EnvironmentSides, 'flags' | 'lists'>,
+): boolean | null {
+  const answer = plainAnswer(question, group, sides);
+  return answer === null ? null : answer !== question.negated;
+}
+
+function plainAnswer(
+  question: Question,
+  group: KeyGroup,
+  sides: Pick<EnvironmentSides, 'flags' | 'lists'>,
+): boolean | null {
+  if (question.about === 'list' && sides.lists.has(question.list)) {
+    return group.lists.has(question.list);
+  }
+  if (question.about !== 'flag' || !sides.flags.has(question.flag)) return null;
+  const served = [...sharesOf(question.flag, group, sides).keys()];
+  const wanted = served.filter((each) => each !== null && question.treatments.includes(each));
+  return wanted.length === served.length ? true : wanted.length === 0 ? false : null;
+}
+
+/** One no is enough, whatever else is open. */
+function all(answers: readonly (boolean | null)[]): boolean | null {
+  if (answers.includes(false)) return false;
+  return answers.includes(null) ? null : true;
+}
+
+/** What a flag asks that nobody told, in words. */
+function untoldIn(
+  name: string,
+  { flags, lists }: Pick<EnvironmentSides, 'flags' | 'lists'>,
+): string[] {
+  return (flags.get(name)?.after?.branches ?? []).flatMap(({ questions }) =>
+    questions.flatMap((question): string[] => {
+      switch (question.about) {
+        case 'list':
+          return lists.has(question.list)
+            ? []
+            : [`segment "${question.list.slice('segment/'.length)}"`];
+        case 'flag':
+          return flags.has(question.flag) ? [] : [`flag "${question.flag}"`];
+        case 'unknown': {
+          const { type, attribute } = JSON.parse(question.id) as Matcher;
+          return [typeof attribute === 'string' ? `attribute "${attribute}"` : `what ${type} asks`];
+        }
+      }
+    }),
+  );
+}

@@ -1,0 +1,191 @@
+import { type Impact, type Risk, RISKS } from '../../model/impact.js';
+import type { ObjectId } from '../../model/ref.js';
+import type { Change, Plan } from '../../model/plan.js';
+import { analyses, type AffectedGroups, type FlagAnalysis } from './analysis.js';
+import { environmentSides, type EnvironmentSides } from './environment-sides.js';
+import { segmentList, type ServedDefinition } from './served-definition.js';
+import type { PlanInput } from '../input.js';
+import { plannedKind } from '../objects/kinds.js';
+import type { Distribution } from './distribution.js';
+import { flagImpact, isAffected } from './flag-impact.js';
+import { impactOfRestore } from './restore.js';
+import { isMove, pairOf, type Pair } from './serving.js';
+import type { PlannedEnvironment } from '../policy.js';
+
+/**
+ * Whom each change of a plan reaches, when the whole plan is applied.
+ *
+ * The service lays 100 buckets end to end and gives a key the place that a hash with the definition's own seed says.
+ * Patching keeps the seed, so a key keeps its place: which places get another treatment is known without knowing the
+ * seed, and each place is one per cent of the traffic.
+ *
+ * @returns an entry for every change of a flag or a segment in an environment.
+ */
+export function planImpact(plan: Plan, input: PlanInput): ReadonlyMap<ObjectId, Impact> {
+  const impacts = environmentSides(plan, input).flatMap((sides) => {
+    const found = analyses(sides);
+    const { environment } = sides;
+    return plan.changes
+      .filter(({ ref }) => ref.environment === environment.name)
+      .flatMap((change): [ObjectId, Impact][] => {
+        const affected = affectedBy(change, found);
+        return affected ? [[change.id, changeImpact(change, affected, sides)]] : [];
+      });
+  });
+  return new Map(impacts);
+}
+
+function changeImpact(
+  change: Change,
+  affected: readonly AffectedGroups[],
+  sides: EnvironmentSides,
+): Impact {
+  const { environment } = sides;
+  const afterRestore = impactOfRestore(change, sides);
+  const reached = affected
+    .map((each) => ({ ...each, impact: flagImpact(each, environment.name) }))
+    .filter(({ analysis, impact }) => analysis.sides.change === change || isAffected(impact));
+  return {
+    flags: reached.map(({ impact }) => impact).filter(isAffected),
+    risks: risksOf(change, reached, environment),
+    ...(afterRestore && { afterRestore }),
+  };
+}
+
+/** Null: a change of this kind reaches nobody by itself. */
+function affectedBy(
+  change: Change,
+  found: ReadonlyMap<string, FlagAnalysis>,
+): AffectedGroups[] | null {
+  switch (plannedKind(change.ref.kind).reaches) {
+    case 'by-definition':
+      return affectedByFlags(change, found);
+    case 'by-keys':
+      return affectedByKeys(change, found);
+    case 'nobody':
+      return null;
+  }
+}
+
+/** The flag itself, and those that hang on it and do not change themselves: they would be told of twice. */
+function affectedByFlags(
+  { ref }: Change,
+  found: ReadonlyMap<string, FlagAnalysis>,
+): AffectedGroups[] {
+  const own = found.get(ref.name);
+  const others = [...found.values()].filter(
+    ({ flag, audience, sides }) =>
+      flag !== ref.name && audience.flags.has(ref.name) && !sides.change,
+  );
+  return [...(own ? [own] : []), ...others].map((analysis) => ({ analysis }));
+}
+
+/**
+ * Every flag that uses the segment, and of its keys those that the segment gains or loses. A flag that is made or deleted
+ * itself serves everybody something else; its own change tells that.
+ */
+function affectedByKeys(
+  { ref }: Change,
+  found: ReadonlyMap<string, FlagAnalysis>,
+): AffectedGroups[] {
+  const list = segmentList(ref.name);
+  return [...found.values()]
+    .filter(({ audience, sides }) => audience.lists.has(list) && sides.before && sides.after)
+    .map((analysis) => ({
+      analysis,
+      affected: ({ lists }) => (lists.get(list) ?? 'kept') !== 'kept',
+    }));
+}
+
+/** In the order of `RISKS`, each once. */
+function risksOf(
+  change: Change,
+  felt: readonly AffectedGroups[],
+  environment: PlannedEnvironment,
+): Risk[] {
+  const found = new Set(felt.flatMap((each) => flagRisks(each, environment)));
+  if (change.fields.some(({ path, before, after }) => isKill(path, before, after)))
+    found.add('kills');
+  return RISKS.filter((risk) => found.has(risk));
+}
+
+function isKill(path: string, before: unknown, after: unknown): boolean {
+  return path === '/killed' && before !== undefined && after === true;
+}
+
+function flagRisks(
+  { analysis, affected }: AffectedGroups,
+  environment: PlannedEnvironment,
+): Risk[] {
+  const { sides, traffic, groups } = analysis;
+  const { before, after } = sides;
+  if (!after) return [];
+  const counted = affected ? groups.filter(({ group }) => affected(group)) : groups;
+  const distributions = counted.map(({ shift }) => shift);
+  const moving = affected ? distributions : [traffic, ...distributions];
+  return [
+    ...(environment.protected && reachesAll(traffic, after)
+      ? (['all-of-production'] as const)
+      : []),
+    ...(before && moving.some((distribution) => movesVariants(distribution, before, after))
+      ? (['moves-between-variants'] as const)
+      : []),
+    ...(before && changesDefaultWhileKilled(before, after)
+      ? (['default-changed-while-killed'] as const)
+      : []),
+    ...(servesNobody(analysis, after) ? (['serves-nobody'] as const) : []),
+  ];
+}
+
+function reachesAll(traffic: Distribution, after: ServedDefinition): boolean {
+  const pairs = possiblePairs(traffic);
+  const [first, ...others] = [...new Set(pairs.map(({ to }) => to?.treatment ?? null))];
+  if (first === undefined || others.length > 0) return false;
+  if (first === null || first === after.whole.fields.defaultTreatment) return false;
+  return pairs.some(isMove);
+}
+
+function movesVariants(
+  distribution: Distribution,
+  before: ServedDefinition,
+  after: ServedDefinition,
+): boolean {
+  const [old, now] = [before, after].map(({ whole }) => whole.fields.defaultTreatment);
+  return possiblePairs(distribution).some(
+    ({ from, to }) =>
+      from !== null &&
+      to !== null &&
+      from.treatment !== to.treatment &&
+      from.treatment !== old &&
+      to.treatment !== now,
+  );
+}
+
+function changesDefaultWhileKilled(before: ServedDefinition, after: ServedDefinition): boolean {
+  const [old, now] = [before.whole.fields, after.whole.fields];
+  return old.killed && now.killed && old.defaultTreatment !== now.defaultTreatment;
+}
+
+/** A flag that is off everywhere and names nothing else is as it is meant to be. */
+function servesNobody(
+  { traffic, groups, keysLeft }: FlagAnalysis,
+  { whole: { fields, segments } }: ServedDefinition,
+): boolean {
+  const { killed, defaultTreatment, rules, defaultRule, targets } = fields;
+  if (killed || keysLeft > 0) return false;
+  const named = [
+    ...[...rules.map(({ buckets }) => buckets), defaultRule].flat().map((each) => each.treatment),
+    ...Object.keys(targets).filter((treatment) => targets[treatment]?.length !== 0),
+    ...Object.keys(segments).filter((treatment) => segments[treatment]?.length !== 0),
+  ];
+  if (named.every((treatment) => treatment === defaultTreatment)) return false;
+  return [traffic, ...groups.map(({ shift }) => shift)].every(
+    (distribution) =>
+      distribution.whole &&
+      possiblePairs(distribution).every(({ to }) => to?.treatment === defaultTreatment),
+  );
+}
+
+function possiblePairs({ pairs }: Distribution): Pair[] {
+  return [...pairs].filter(([, { most }]) => most > 0).map(([key]) => pairOf(key));
+}

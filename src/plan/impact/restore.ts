@@ -1,0 +1,41 @@
+import type { FlagImpact } from '../../model/impact.js';
+import type { Change } from '../../model/plan.js';
+import { plannedKind } from '../objects/kinds.js';
+import { flagAnalysis } from './analysis.js';
+import type { EnvironmentSides, FlagSides, ListSides } from './environment-sides.js';
+import { flagImpact } from './flag-impact.js';
+
+/**
+ * Whom a restore of the changed flag would reach once the plan is applied: from the default treatment, which everybody
+ * gets of a killed flag, to what its definition then says.
+ *
+ * @returns undefined where the plan does not leave the flag killed, or does nothing to it but kill it: a restore then
+ *   takes back what the plan does.
+ */
+export function impactOfRestore(change: Change, sides: EnvironmentSides): FlagImpact | undefined {
+  if (plannedKind(change.ref.kind).reaches !== 'by-definition') return undefined;
+  const { name } = change.ref;
+  const after = sides.flags.get(name)?.after;
+  if (!after?.restored || isKillAlone(change)) return undefined;
+  const flags = new Map([...sides.flags].map(([flag, each]) => [flag, leftAlone(each)]));
+  flags.set(name, { before: after, after: after.restored });
+  const lists = new Map([...sides.lists].map(([list, each]) => [list, filled(each)]));
+  const analysis = flagAnalysis(name, { ...sides, flags, lists });
+  return flagImpact({ analysis }, sides.environment.name);
+}
+
+function isKillAlone({ action, fields }: Change): boolean {
+  return action === 'update' && fields.every(({ path }) => path === '/killed');
+}
+
+/** A flag as the plan leaves it, which the restore does not change. */
+function leftAlone({ after }: FlagSides): FlagSides {
+  return { before: after, after };
+}
+
+/** The keys of a list as the plan leaves it. */
+function filled({ before, added, removed }: ListSides): ListSides {
+  if (added.length + removed.length === 0) return { before, added, removed };
+  const gone = new Set(removed);
+  return { before: [...before.filter((key) => !gone.has(key)), ...added], added: [], removed: [] };
+}

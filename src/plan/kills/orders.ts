@@ -1,0 +1,66 @@
+import type { Desired, DesiredFlag, DesiredKill } from '../../model/desired.js';
+
+/** A kill that git orders, by a flag itself or by the break-glass list; of any flag of the workspace. */
+export interface KillOrder extends Pick<
+  DesiredKill,
+  'flag' | 'environment' | 'location' | 'reason' | 'by'
+> {
+  /** The specs have the definition: where the service has none yet, it is made killed. */
+  readonly isDeclared?: boolean;
+}
+
+/**
+ * Every kill that the specs order, one for each definition: break-glass entries first, because they say why, each
+ * group in the order of the specs. Environments go by the names of the config.
+ */
+export function killOrders({ flags, kills }: Pick<Desired, 'flags' | 'kills'>): KillOrder[] {
+  const orders = new Map(
+    kills.map((kill): [string, KillOrder] => {
+      const isDeclared = flags.get(kill.flag)?.environments.has(kill.environment) === true;
+      return [keyOf(kill), { ...kill, isDeclared }];
+    }),
+  );
+  for (const order of ordersOfFlags(flags))
+    if (!orders.has(keyOf(order))) orders.set(keyOf(order), order);
+  return [...orders.values()];
+}
+
+const NO_ORDERS: readonly KillOrder[] = [];
+const ordersOfAll = new WeakMap<Desired['flags'], readonly KillOrder[]>();
+
+/** Specs never change, and each run asks several times about the same. */
+function ordersOfFlags(flags: Desired['flags']): readonly KillOrder[] {
+  const orders = ordersOfAll.get(flags) ?? [...flags.values()].flatMap(ownOrders);
+  ordersOfAll.set(flags, orders);
+  return orders;
+}
+
+const ordersOfFlag = new WeakMap<DesiredFlag, readonly KillOrder[]>();
+
+/** Most flags are the same from run to run. */
+function ownOrders(of: DesiredFlag): readonly KillOrder[] {
+  const known = ordersOfFlag.get(of);
+  if (known) return known;
+  const killed = [...of.environments].filter(([, { fields }]) => fields.killed === true);
+  const orders = killed.map(([environment, { location }]): KillOrder => {
+    const reason = `killed: true in ${location.file}`;
+    return { flag: of.name, environment, location, reason, isDeclared: true };
+  });
+  ordersOfFlag.set(of, orders.length === 0 ? NO_ORDERS : orders);
+  return orders;
+}
+
+function keyOf({ flag, environment }: Pick<KillOrder, 'flag' | 'environment'>): string {
+  return `${flag}@${environment}`;
+}
+
+/** Whether the break-glass list has an entry for the flag. */
+export function isKillListed({ kills }: Desired, flag: string, environment: string): boolean {
+  return kills.some((kill) => kill.flag === flag && kill.environment === environment);
+}
+
+/** Whether git orders the definition killed, in the flag itself or in the break-glass list. */
+export function isKillOrdered(desired: Desired, flag: string, environment: string): boolean {
+  const definition = desired.flags.get(flag)?.environments.get(environment);
+  return definition?.fields.killed === true || isKillListed(desired, flag, environment);
+}

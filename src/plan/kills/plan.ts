@@ -1,0 +1,205 @@
+import { KILL } from '../../admin-api/wire.js';
+import { canonicalDefinition } from '../../model/flag/wire.js';
+import type { Definition } from '../../model/flag/flag.js';
+import type { BoundDesired } from '../../model/bound-desired.js';
+import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
+import { objectId, type ObjectRef } from '../../model/ref.js';
+import { byCodeUnits } from '../../model/json.js';
+import type { Change, FieldChange, LiveKill, Withheld } from '../../model/plan.js';
+import { flagEntry, type FlagEntry } from '../../model/state.js';
+import {
+  plannedChange,
+  splitFields,
+  withheld,
+  type PlannedChange,
+  type ObjectPlan,
+  type ChangeSubject,
+} from '../planned-change.js';
+import { isKillOrdered, killOrders } from './orders.js';
+import type { PlanInput } from '../input.js';
+import {
+  environmentRules,
+  matchesFilter,
+  isPlanned,
+  plannedObjects,
+  type PlannedEnvironment,
+  type PlanPolicy,
+} from '../policy.js';
+
+/** Whether the operator's filters leave the kills of a flag in an environment to this run. */
+export function isKillInReach(
+  policy: Pick<PlanPolicy, 'only'>,
+  environment: Pick<PlannedEnvironment, 'selected'>,
+  flag: string,
+): boolean {
+  return environment.selected && matchesFilter(policy, 'flag', flag);
+}
+
+/**
+ * The kills that git orders and the service does not have: of any flag, declared here or not, and whatever else is
+ * wrong with it. Each is a change of its own, so that nothing that holds back other fields holds back a kill.
+ */
+export function planKills(input: PlanInput): PlannedChange[] {
+  const { actual, policy, desired } = input;
+  return killOrders(desired).flatMap(({ flag, environment: name, location }) => {
+    const environment = policy.environments.find((each) => each.name === name);
+    if (!environment || !isKillInReach(policy, environment, flag)) return [];
+    const live = actual.flags.get(flag)?.definitions.get(name);
+    if (!live || live.killed) return [];
+    const ref: ObjectRef = { kind: 'flag', name: flag, environment: name };
+    const fields = [killedChange(true, 'kill')];
+    const request = { action: 'kill-flag' as const, flag, environment: name };
+    return [plannedChange({ ref, location }, { action: 'update', fields }, [request])];
+  });
+}
+
+/** What takes back kills of definitions that are not declared here: only `/killed` is written. */
+export function planUnmanagedRestores(input: PlanInput): ObjectPlan[] {
+  const { actual, policy, desired } = input;
+  return [...policy.restorable.values()].flatMap((ref): ObjectPlan[] => {
+    const environment = policy.environments.find((each) => each.name === ref.environment);
+    if (!environment?.selected || !isPlanned(policy, 'flag', ref.name)) return [];
+    const { name } = environment;
+    if (desired.flags.get(ref.name)?.environments.has(name)) return [];
+    const live = actual.flags.get(ref.name)?.definitions.get(name);
+    if (!live?.killed || isKillOrdered(desired, ref.name, name)) return [];
+    const subject: ChangeSubject = { ref, location: null };
+    const rules = environmentRules(policy, environment);
+    const parted = splitFields(subject, [killedChange(false, 'restore')], rules, undefined);
+    const id = objectId(ref);
+    if (parted.allowed.length === 0) return [{ id, withheld: parted.withheld }];
+    const operations = KILL.map((operation) => ({ ...operation, value: false }));
+    const place = { flag: ref.name, environment: name };
+    const request = { action: 'patch-definition' as const, ...place, operations, expected: live };
+    const what = { action: 'update' as const, fields: parted.allowed };
+    return [{ id, withheld: [], change: plannedChange(subject, what, [request]) }];
+  });
+}
+
+/** Drafts with the kills in them: a kill of something that changes anyway is a part of the same change. */
+export function withKills(
+  drafts: readonly PlannedChange[],
+  kills: readonly PlannedChange[],
+): PlannedChange[] {
+  const byId = new Map(drafts.map((each) => [each.change.id, each]));
+  for (const kill of kills) {
+    const { id } = kill.change;
+    const other = byId.get(id);
+    byId.set(id, other ? joined(kill, other) : kill);
+  }
+  return [...byId.values()];
+}
+
+function joined(kill: PlannedChange, other: PlannedChange): PlannedChange {
+  return {
+    ...other,
+    change: {
+      ...other.change,
+      reason: 'kill',
+      fields: [...kill.change.fields, ...other.change.fields],
+    },
+    requests: [...kill.requests, ...other.requests],
+  };
+}
+
+export interface PlannedRestore {
+  readonly changes: readonly FieldChange[];
+  readonly written: { readonly killed?: boolean };
+  readonly withheld: (subject: ChangeSubject) => Withheld[];
+}
+
+const NOTHING: PlannedRestore = { changes: [], written: {}, withheld: () => [] };
+
+interface KillSubject {
+  readonly flag: DesiredFlag;
+  readonly definition: DesiredDefinition;
+  readonly entry: FlagEntry | undefined;
+  readonly environment: PlannedEnvironment;
+}
+
+/**
+ * What becomes of a live kill that git does not order.
+ *
+ * A restore is an act, never a state: it is planned only when the base has the kill and the specs take it back, or
+ * when `killed: false` came after the kill was seen. Any other live kill stays.
+ */
+export function plannedRestore(of: KillSubject, killed: boolean, input: PlanInput): PlannedRestore {
+  const { flag, definition, environment } = of;
+  if (!killed || isKillOrdered(input.desired, flag.name, environment.name)) return NOTHING;
+  const id = objectId({ kind: 'flag', name: flag.name, environment: environment.name });
+  if (isTakenBack(of, input.desired) || input.policy.restorable.has(id)) return written('restore');
+  if (definition.fields.killed !== false) return NOTHING;
+  if (environment.onLiveKill === 'revert') return written('drift');
+  return { ...NOTHING, withheld: (subject) => [liveKill(subject)] };
+}
+
+/**
+ * Whether the base has a kill that HEAD takes back. An entry is taken back by the list that stands without it: a list
+ * that vanished takes nothing back, whatever the flag says beside it.
+ */
+function isTakenBack(
+  { definition, entry, environment }: KillSubject,
+  desired: BoundDesired,
+): boolean {
+  const base = entry?.environments[environment.id];
+  if (base?.spec?.killed !== true) return false;
+  if (base.killListed === true) return desired.killLists.has(environment.name);
+  return definition.fields.killed === false;
+}
+
+function written(reason: 'restore' | 'drift'): PlannedRestore {
+  return { changes: [killedChange(false, reason)], written: { killed: false }, withheld: () => [] };
+}
+
+function killedChange(killed: boolean, reason: 'kill' | 'restore' | 'drift'): FieldChange {
+  return { path: '/killed', reason, before: !killed, after: killed };
+}
+
+function liveKill(subject: ChangeSubject): Withheld {
+  const wayOut =
+    'somebody killed the flag on the service; run `flaghoist restore`, or order the kill in git';
+  const fields = [killedChange(false, 'drift')];
+  return withheld(subject, { action: 'update', fields }, { why: 'live-kill', wayOut });
+}
+
+/** The managed fields with the kills of the break-glass list in them: what a base remembers. */
+export function effectiveFields(
+  of: Pick<KillSubject, 'flag' | 'definition'> & {
+    readonly environment: { readonly name: string };
+  },
+  desired: BoundDesired,
+): Definition {
+  const fields = canonicalDefinition(of.definition.fields);
+  const isKilled = isKillOrdered(desired, of.flag.name, of.environment.name);
+  return isKilled ? { ...fields, killed: true } : fields;
+}
+
+/**
+ * Declared definitions that the service shows killed without an order of git, whatever their specs say of `killed`;
+ * sorted by id. Those that the plan restores are changes and not among them. What was not looked at is not known, and
+ * not among them either.
+ */
+export function liveKillsIn(input: PlanInput, changes: readonly Change[]): LiveKill[] {
+  const { desired, actual, policy, state } = input;
+  const restored = new Set(changes.filter(isRestore).map(({ id }) => id));
+  return plannedObjects(policy, 'flag', desired.flags)
+    .flatMap(({ name, environments }) =>
+      policy.environments.flatMap((environment): LiveKill[] => {
+        const declared = environments.get(environment.name);
+        if (!environment.selected || !declared) return [];
+        const live = actual.flags.get(name)?.definitions.get(environment.name);
+        if (!live?.killed || isKillOrdered(desired, name, environment.name)) return [];
+        const ref = { kind: 'flag' as const, name, environment: environment.name };
+        const base = flagEntry(state, name)?.environments[environment.id];
+        const [seen, commit] = [base?.liveKillSeen ?? null, base?.liveKillSeenAt ?? null];
+        const found = { id: objectId(ref), ref, location: declared.location, seen, commit };
+        return [base?.spec?.killed === true ? { ...found, wasOrdered: true } : found];
+      }),
+    )
+    .filter(({ id }) => !restored.has(id))
+    .sort((a, b) => byCodeUnits(a.id, b.id));
+}
+
+function isRestore({ fields }: Change): boolean {
+  return fields.some(({ path, after }) => path === '/killed' && after === false);
+}

@@ -1,0 +1,175 @@
+import type { ActualFlag } from '../../model/actual.js';
+import type { BoundDesired } from '../../model/bound-desired.js';
+import { flagFieldsFromWire } from '../../model/flag/fields.js';
+import type { Definition, FlagFields } from '../../model/flag/flag.js';
+import { definitionFromWire } from '../../model/flag/wire.js';
+import type { Base, FlagBase } from '../../model/state.js';
+import { sameJson, type Json } from '../../model/json.js';
+import {
+  definitionFields,
+  flagFields,
+  isTargetPath,
+  satisfies,
+  treatmentOfTargetPath,
+  type Fields,
+} from '../fields.js';
+import { effectiveFields } from '../kills/plan.js';
+import type { PlannedEnvironment } from '../policy.js';
+import type { ObservedKind } from './planned-kind.js';
+
+/** What a base remembers of a flag at workspace level. Undefined: it is not declared. */
+export function workspaceBase({ flags }: BoundDesired, name: string): FlagBase | undefined {
+  const flag = flags.get(name);
+  return flag && { trafficType: flag.trafficType, fields: flag.fields };
+}
+
+/** What a base remembers of a flag in one environment. Undefined: it is not declared there. */
+export function environmentBase(
+  desired: BoundDesired,
+  name: string,
+  environment: Pick<PlannedEnvironment, 'name'>,
+): Definition | undefined {
+  const flag = desired.flags.get(name);
+  const definition = flag?.environments.get(environment.name);
+  return flag && definition && effectiveFields({ flag, definition, environment }, desired);
+}
+
+/** What the specs say of a flag in one place, field by field; null: at workspace level. Undefined: nothing. */
+export function declaredFields(
+  desired: BoundDesired,
+  name: string,
+  environment: Pick<PlannedEnvironment, 'name'> | null,
+): Fields | undefined {
+  if (environment !== null) {
+    const definition = environmentBase(desired, name, environment);
+    return definition && definitionFields(definition, []);
+  }
+  const flag = workspaceBase(desired, name);
+  return flag && new Map([['/trafficType', flag.trafficType], ...flagFields(flag.fields)]);
+}
+
+/** Name of the traffic type that a flag has on the service; undefined: nothing of it is there, or shows it. */
+export function liveTrafficType(actual: ActualFlag): string | undefined {
+  const definitions = [...actual.definitions.values()];
+  const shown = actual.flag ?? definitions.find((each) => each !== null);
+  return shown?.trafficType.name;
+}
+
+/** See `ObservedKind`. Of a flag that has another traffic type on the service nothing is compared. */
+export const withEqualFields: ObservedKind['withEqualFields'] = (
+  before,
+  { name, environment, head },
+  { desired, actual },
+) => {
+  const flag = desired.flags.get(name);
+  const live = actual.flags.get(name);
+  if (!flag || !live || liveTrafficType(live) !== flag.trafficType) return before;
+  if (environment === null) {
+    if (!live.flag) return before;
+    const compared = { desired: flag.fields, live: flagFieldsFromWire(live.flag), head };
+    return flagBaseAfter(before as Base<FlagBase>, compared);
+  }
+  const wanted = environmentBase(desired, name, environment);
+  const definition = live.definitions.get(environment.name);
+  if (!wanted || !definition) return before;
+  return definitionBaseAfter(
+    before as Base<Definition>,
+    { desired: wanted, live: definitionFromWire(definition), head },
+    definition.treatments.map((treatment) => treatment.name),
+  );
+};
+
+/** What was compared of an object that was not found equal as a whole. */
+interface Compared<T> {
+  readonly desired: T;
+  readonly live: T;
+  /** The commit that `desired` came from; null where it came from none. */
+  readonly head: string | null;
+}
+
+/**
+ * The base of a definition with the fields in it that were found equal; each other field keeps its base. An object
+ * that was never found equal as a whole has none: one equal field makes nobody's flag ours.
+ *
+ * @param treatments names of the live treatments.
+ */
+function definitionBaseAfter(
+  before: Base<Definition>,
+  { desired, live, head }: Compared<Definition>,
+  treatments: readonly string[],
+): Base<Definition> {
+  if (before.spec === undefined) return before;
+  const fieldsOf = (form: Definition): Fields => definitionFields(form, treatments);
+  const [held, wanted, actual] = [fieldsOf(before.spec), fieldsOf(desired), fieldsOf(live)];
+  const merged = mergedFields(held, wanted, actual);
+  // A base without targets tells of none that it is unmanaged: all of them come in together.
+  const targets = [...wanted.keys()].filter(isTargetPath);
+  if (targets.some((path) => !merged.has(path))) for (const path of targets) merged.delete(path);
+  // A kill that the specs no longer name is a kill to take back, for as long as it is live.
+  const isKillHeld = before.spec.killed === true && live.killed === true && desired.killed !== true;
+  if (isKillHeld) merged.set('/killed', true);
+  const { killListed, ...rest } = before;
+  return {
+    ...baseWith(rest, definitionOf(merged, desired), { held, merged, head }),
+    ...(isKillHeld && killListed === true && { killListed }),
+  };
+}
+
+/** The same of the workspace level of a flag. */
+function flagBaseAfter(
+  before: Base<FlagBase>,
+  { desired, live, head }: Compared<FlagFields>,
+): Base<FlagBase> {
+  if (before.spec === undefined) return before;
+  const held = flagFields(before.spec.fields);
+  const merged = mergedFields(held, flagFields(desired), flagFields(live));
+  const fields = membersOf(merged) as FlagFields;
+  return baseWith(before, { ...before.spec, fields }, { held, merged, head });
+}
+
+/** Fields that the specs no longer name leave the base: naming them again is a change in git. */
+function mergedFields(held: Fields, wanted: Fields, actual: Fields): Map<string, Json> {
+  const merged = new Map<string, Json>();
+  for (const [path, value] of wanted) {
+    const known = satisfies(path, actual.get(path), value) ? value : held.get(path);
+    if (known !== undefined) merged.set(path, known);
+  }
+  return merged;
+}
+
+/** The base with this spec, and with the commit of each field that came from another commit than the rest. */
+function baseWith<T>(
+  { fields: before, ...rest }: Base<T>,
+  spec: T,
+  { held, merged, head }: { held: Fields; merged: Fields; head: string | null },
+): Base<T> {
+  const commits = new Map<string, string | null>();
+  for (const [path, value] of merged) {
+    const known = held.get(path);
+    const isHeld = known !== undefined && sameJson(known, value);
+    const commit = isHeld ? (before?.[path] ?? rest.commit) : head;
+    if (commit !== rest.commit) commits.set(path, commit);
+  }
+  return { ...rest, spec, ...(commits.size > 0 && { fields: Object.fromEntries(commits) }) };
+}
+
+/** The fields of a definition as one form again, written as the specs write it. */
+function definitionOf(fields: Fields, desired: Definition): Definition {
+  const plain = new Map([...fields].filter(([path]) => !isTargetPath(path)));
+  const lists = [...fields].flatMap(([path, value]): [string, Json][] => {
+    if (!isTargetPath(path)) return [];
+    const treatment = treatmentOfTargetPath(path);
+    const isSaid = Object.hasOwn(desired.targets ?? {}, treatment);
+    return isSaid || (value as readonly string[]).length > 0 ? [[treatment, value]] : [];
+  });
+  const hasTargets = [...fields.keys()].some(isTargetPath);
+  return {
+    ...(membersOf(plain) as Definition),
+    ...(hasTargets && { targets: Object.fromEntries(lists) as Definition['targets'] & object }),
+  };
+}
+
+/** The opposite of `flagFields`. */
+function membersOf(fields: Fields): object {
+  return Object.fromEntries([...fields].map(([path, value]) => [path.slice(1), value]));
+}

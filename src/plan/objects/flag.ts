@@ -1,0 +1,300 @@
+import type { FlagFields, Definition } from '../../model/flag/flag.js';
+import { flagFieldsFromWire, flagFieldsPatch } from '../../model/flag/fields.js';
+import type { ActualFlag } from '../../model/actual.js';
+import type { BoundDesired } from '../../model/bound-desired.js';
+import type { DesiredFlag } from '../../model/desired.js';
+import { objectId } from '../../model/ref.js';
+import type { FieldChange } from '../../model/plan.js';
+import type { FlagScope } from '../../model/scope.js';
+import {
+  entriesOfKind,
+  flagEntry,
+  type Base,
+  type FlagBase,
+  type FlagEntry,
+} from '../../model/state.js';
+import type { StepRequest } from '../../model/step.js';
+import { planDefinition } from './definition.js';
+import {
+  plannedChange,
+  splitFields,
+  withheld,
+  type ObjectPlan,
+  type ChangeSubject,
+} from '../planned-change.js';
+import { WHOLE_OBJECT } from '../bases/corrections.js';
+import { flagFields, definitionFields } from '../fields.js';
+import { creationReason, withoutBase, type PlanInput } from '../input.js';
+import {
+  inventoryEnvironments,
+  plannedObjects,
+  wantedEntries,
+  withholdReason,
+  workspaceRules,
+  type PlanPolicy,
+} from '../policy.js';
+import { createdFields, threeWay } from '../three-way.js';
+import { definitionFromWire } from '../../model/flag/wire.js';
+import { rememberingKills } from '../kills/base.js';
+import { killOrders } from '../kills/orders.js';
+import { isKillInReach } from '../kills/plan.js';
+import {
+  declaredFields,
+  environmentBase,
+  liveTrafficType,
+  withEqualFields,
+  workspaceBase,
+} from './flag-base.js';
+import type { KindFiles, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
+import { basename, isUnder } from './spec-paths.js';
+import { plannedRemoval, removedFields, type Parts } from './removal.js';
+
+/** Plans one flag: its workspace level, then each selected environment that the spec names. */
+function planFlag(flag: DesiredFlag, input: PlanInput): ObjectPlan[] {
+  const actual = input.actual.flags.get(flag.name);
+  if (!actual) throw new Error(`bug: flag "${flag.name}" was not observed`);
+  const entry = flagEntry(input.state, flag.name);
+  const blocked = otherTrafficType(flag, actual);
+  if (blocked) return [blocked];
+  return [
+    planWorkspaceLevel(flag, actual, entry, input),
+    ...input.policy.environments.flatMap((environment) => {
+      const definition = flag.environments.get(environment.name);
+      if (!definition || !environment.selected) return [];
+      return [planDefinition({ flag, definition, actual, entry, environment }, input)];
+    }),
+  ];
+}
+
+/** The service cannot change a traffic type; anything else about such a flag would be about another flag. */
+function otherTrafficType(flag: DesiredFlag, actual: ActualFlag): ObjectPlan | undefined {
+  const live = liveTrafficType(actual);
+  if (live === undefined || live === flag.trafficType) return undefined;
+  const subject = workspaceSubject(flag);
+  const fields: FieldChange[] = [
+    { path: '/trafficType', reason: 'conflict', before: live, after: flag.trafficType },
+  ];
+  const wayOut = `the traffic type of a flag is set at its creation; write \`trafficType: ${live}\`, or choose another name`;
+  return {
+    id: objectId(subject.ref),
+    withheld: [withheld(subject, { action: 'update', fields }, { why: 'immutable', wayOut })],
+  };
+}
+
+function workspaceSubject(flag: DesiredFlag): ChangeSubject {
+  return {
+    ref: { kind: 'flag', name: flag.name, environment: null },
+    location: flag.location,
+  };
+}
+
+function planWorkspaceLevel(
+  flag: DesiredFlag,
+  actual: ActualFlag,
+  entry: FlagEntry | undefined,
+  input: PlanInput,
+): ObjectPlan {
+  const subject = workspaceSubject(flag);
+  const id = objectId(subject.ref);
+  if (isToBeCreated(actual, entry)) return planCreation(flag, { actual, entry }, subject, input);
+  const differences = workspaceDifferences(flag, actual, entry?.workspace, input);
+  const rules = workspaceRules(input.policy);
+  const parted = splitFields(subject, differences, rules, entry?.workspace);
+  if (parted.allowed.length === 0) return { id, withheld: parted.withheld };
+  const written = namedFields(flag.fields, parted.allowed);
+  return {
+    id,
+    withheld: parted.withheld,
+    change: plannedChange(subject, { action: 'update', fields: parted.allowed }, [
+      {
+        action: 'patch-flag',
+        flag: flag.name,
+        operations: flagFieldsPatch(written, input.actual.rolloutStatuses),
+      },
+    ]),
+  };
+}
+
+/** On a service that cannot show a flag by itself, the inventory is believed: the creation would be refused. */
+function isToBeCreated(actual: ActualFlag, entry: FlagEntry | undefined): boolean {
+  if (actual.existence === 'unknown') return entry?.workspace?.spec === undefined;
+  return actual.existence === 'absent';
+}
+
+function planCreation(
+  flag: DesiredFlag,
+  { actual, entry }: { actual: ActualFlag; entry: FlagEntry | undefined },
+  subject: ChangeSubject,
+  input: PlanInput,
+): ObjectPlan {
+  const id = objectId(subject.ref);
+  const { trafficType, fields: wanted } = flag;
+  const reason = creationReason(entry?.workspace, { trafficType, fields: wanted });
+  const fields: FieldChange[] = [
+    { path: '/trafficType', reason, after: trafficType },
+    ...createdFields(flagFields(wanted), reason),
+  ];
+  const corrections = entry?.workspace?.corrections?.[WHOLE_OBJECT];
+  const held = withholdReason({ reason }, workspaceRules(input.policy), corrections);
+  if (held) return { id, withheld: [withheld(subject, { action: 'create', fields }, held)] };
+  const { description, ...later } = flag.fields;
+  const requests: StepRequest[] = [
+    {
+      action: 'create-flag',
+      flag: flag.name,
+      trafficType,
+      description: description ?? '',
+      mayExist: actual.existence === 'unknown',
+    },
+  ];
+  const operations = flagFieldsPatch(later, input.actual.rolloutStatuses);
+  if (operations.length > 0) requests.push({ action: 'patch-flag', flag: flag.name, operations });
+  return {
+    id,
+    withheld: [],
+    change: plannedChange(subject, { action: 'create', fields }, requests),
+  };
+}
+
+/** Where the service cannot show the flag, what changed in git since the base is written, and drift goes unseen. */
+function workspaceDifferences(
+  flag: DesiredFlag,
+  actual: ActualFlag,
+  base: Base<FlagBase> | undefined,
+  { policy }: PlanInput,
+): FieldChange[] {
+  const baseFields = base?.spec && flagFields(base.spec.fields);
+  const live = actual.flag ? flagFields(flagFieldsFromWire(actual.flag)) : baseFields;
+  return threeWay({
+    base: baseFields,
+    desired: flagFields(flag.fields),
+    actual: live ?? new Map(),
+    withoutBase: withoutBase(policy, base),
+  });
+}
+
+function namedFields(fields: FlagFields, changes: readonly FieldChange[]): FlagFields {
+  const paths = new Set(changes.map((change) => change.path));
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => paths.has(`/${name}`)));
+}
+
+/** Those that the specs declare where they name them, those that are ours and no longer declared, and those of kills. */
+function flagScope({ desired, state, policy, allEnvironments }: ScopeInput): KindScope {
+  const flags = new Map<string, FlagScope>();
+  const selected = policy.environments.flatMap((each) => (each.selected ? [each.name] : []));
+  for (const flag of plannedObjects(policy, 'flag', desired.flags)) {
+    const entry = flagEntry(state, flag.name);
+    const environments = new Set(selected.filter((name) => flag.environments.has(name)));
+    flags.set(flag.name, { id: entry?.id, known: entry !== undefined, environments });
+  }
+  let hasRemovals = false;
+  for (const entry of entriesOfKind(wantedEntries(policy, state), 'flag')) {
+    const declared = flags.get(entry.name)?.environments;
+    const ours = declared ? inventoryEnvironments(policy, entry) : allEnvironments;
+    const environments = new Set([...(declared ?? []), ...ours]);
+    hasRemovals ||= environments.size > (declared?.size ?? 0);
+    flags.set(entry.name, { id: entry.id, known: true, environments });
+  }
+  addKills(flags, desired, policy);
+  return { objects: { flags }, hasRemovals };
+}
+
+/** Definitions that are only looked at because git kills them, or takes that back: of any flag of the workspace. */
+function addKills(flags: Map<string, FlagScope>, desired: BoundDesired, policy: PlanPolicy): void {
+  const add = (flag: string, environment: string | null): void => {
+    const place = policy.environments.find(({ name }) => name === environment);
+    if (!place || !isKillInReach(policy, place, flag)) return;
+    const scope = flags.get(flag) ?? { known: false, environments: new Set<string>() };
+    flags.set(flag, { ...scope, environments: new Set([...scope.environments, place.name]) });
+  };
+  for (const { flag, environment } of killOrders(desired)) add(flag, environment);
+  for (const { name, environment } of policy.restorable.values()) add(name, environment);
+}
+
+const FLAG_FILES: KindFiles = {
+  isOwn: (path, { name, environment }, reason) => {
+    const isKill = reason === 'kill' || reason === 'restore';
+    if (isKill && path === `kills/${environment ?? ''}.yaml`) return true;
+    if (!isUnder(path, 'flags')) return false;
+    return [`${name}.yaml`, `${name}@${environment ?? ''}.yaml`].includes(basename(path));
+  },
+  // The file may be named after the id of an environment that the service names otherwise.
+  mayShape: (path, { name }) =>
+    isUnder(path, 'kills') || (isUnder(path, 'flags') && basename(path).startsWith(`${name}@`)),
+};
+
+/** Flags: fields at workspace level, a definition in each environment. */
+export const FLAG_KIND: PlannedKind = {
+  rank: 1,
+  declarations: ({ flags }) => [...flags.values()],
+  inScope: ({ flags }, policy) => ({
+    flags: new Map(plannedObjects(policy, 'flag', flags).map((flag) => [flag.name, flag])),
+  }),
+  plan: (input) =>
+    plannedObjects(input.policy, 'flag', input.desired.flags).flatMap((flag) =>
+      planFlag(flag, input),
+    ),
+  planRemoval: (name, input) => {
+    const entry = flagEntry(input.state, name);
+    if (!entry) return [];
+    return plannedRemoval(entry, flagParts(name, input), input.desired.flags.get(name), input);
+  },
+  fingerprint: (desired, name, environment) =>
+    environment === null
+      ? workspaceBase(desired, name)
+      : environmentBase(desired, name, environment),
+  fieldsOf: declaredFields,
+  namesInBase: (state, name) => {
+    const base = flagEntry(state, name)?.workspace?.spec;
+    return base && { trafficType: base.trafficType, rolloutStatus: base.fields.rolloutStatus };
+  },
+  files: FLAG_FILES,
+  reaches: 'by-definition',
+  observed: {
+    declared: ({ flags }) => flags,
+    scope: flagScope,
+    wholeScope: (names, environments) => ({
+      flags: new Map(
+        names.map((name) => [name, { known: true, environments: new Set(environments) }]),
+      ),
+    }),
+    workspaceBase,
+    environmentBase,
+    withEqualFields,
+    completed: (base, { name, environment, before, head, now }, input) =>
+      rememberingKills(
+        base as Base<Definition>,
+        { flag: name, environment, before: before as Base<Definition> | undefined, head, now },
+        input,
+      ),
+    serviceId: ({ flags }, name) => flags.get(name)?.id,
+    places: ({ flags }, name) =>
+      new Map(
+        [...(flags.get(name)?.definitions ?? [])].map(([place, live]) => [place, live !== null]),
+      ),
+    isGone: ({ flags }, name) => flags.get(name)?.existence === 'absent',
+    isThere: ({ flags }, name) => flags.get(name)?.existence === 'present',
+  },
+};
+
+/** Undefined: the flag is gone. */
+function flagParts(name: string, input: PlanInput): Parts | undefined {
+  const actual = input.actual.flags.get(name);
+  if (!actual || actual.existence === 'absent') return undefined;
+  return {
+    placeIn: ({ name: environment }) => {
+      const live = actual.definitions.get(environment);
+      if (!live) return undefined;
+      return {
+        action: 'delete',
+        fields: removedFields(definitionFields(definitionFromWire(live), [])),
+        requests: [{ action: 'delete-definition', flag: name, environment }],
+      };
+    },
+    whole: () => ({
+      action: 'delete',
+      fields: actual.flag ? removedFields(flagFields(flagFieldsFromWire(actual.flag))) : [],
+      requests: [{ action: 'delete-flag', flag: name }],
+    }),
+  };
+}

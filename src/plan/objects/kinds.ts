@@ -1,0 +1,47 @@
+import type { BoundDesired } from '../../model/bound-desired.js';
+import { KINDS, type Kind } from '../../model/ref.js';
+import { FLAG_KIND } from './flag.js';
+import { IDENTITIES_KIND } from './identities.js';
+import type { PlanPolicy } from '../policy.js';
+import type { DeclaredObject, ObservedKind, PlannedKind } from './planned-kind.js';
+import { SEGMENT_KIND } from './segment-kind.js';
+
+const PLANNED_KINDS: Readonly<Record<Kind, PlannedKind>> = {
+  flag: FLAG_KIND,
+  segment: SEGMENT_KIND,
+  identities: IDENTITIES_KIND,
+};
+
+/** In the order of their ranks. */
+export const KINDS_BY_RANK: readonly Kind[] = KINDS.toSorted(
+  (a, b) => PLANNED_KINDS[a].rank - PLANNED_KINDS[b].rank,
+);
+
+export function plannedKind(kind: Kind): PlannedKind {
+  return PLANNED_KINDS[kind];
+}
+
+/** Null: the service cannot show objects of the kind. */
+export function observedKind(kind: Kind): ObservedKind | null {
+  return PLANNED_KINDS[kind].observed;
+}
+
+/** Kinds of which the service shows the objects; in the order of the state. */
+export const OBSERVED_KINDS: readonly (readonly [kind: Kind, rules: ObservedKind])[] =
+  KINDS.flatMap((kind) => {
+    const rules = observedKind(kind);
+    return rules ? [[kind, rules] as const] : [];
+  });
+
+/** Everything that the specs declare, kind by kind. */
+export function declarationsIn(desired: BoundDesired): DeclaredObject[] {
+  return KINDS.flatMap((kind) => plannedKind(kind).declarations(desired));
+}
+
+/** The specs with those objects alone that the filters of a policy let through. */
+export function desiredInScope(desired: BoundDesired, policy: PlanPolicy): BoundDesired {
+  return KINDS.reduce(
+    (narrowed, kind) => ({ ...narrowed, ...plannedKind(kind).inScope(desired, policy) }),
+    desired,
+  );
+}

@@ -1,0 +1,74 @@
+import { canonicalJson } from '../../model/json.js';
+import type { Change, Rename } from '../../model/plan.js';
+import type { Kind, ObjectId, ObjectRef } from '../../model/ref.js';
+import type { StateEntry } from '../../model/state.js';
+import type { PlanInput } from '../input.js';
+import { observedKind } from './kinds.js';
+
+/**
+ * What comes and what goes, and looks like one object under two names: the same kind and traffic type, and the same in
+ * every environment, as the specs say it now and as the base of the other says it. Where several look alike nothing is
+ * said. The service knows no rename, so it is one for people only.
+ *
+ * @param changes planned and withheld ones.
+ * @returns workspace-level changes by id.
+ */
+export function renamesAmong(
+  changes: readonly Change[],
+  input: PlanInput,
+): ReadonlyMap<ObjectId, Rename> {
+  const coming = new Map<string, ObjectId[]>();
+  const going = new Map<string, ObjectId[]>();
+  for (const { id, ref, action } of changes) {
+    if (ref.environment !== null) continue;
+    const entry = input.state.get(id);
+    if (action === 'create') add(coming, declaredForm(ref, input), id);
+    if (action === 'delete' && entry) add(going, rememberedForm(entry), id);
+  }
+  return new Map(
+    [...coming].flatMap(([form, [to, ...others]]): [ObjectId, Rename][] => {
+      const [from, ...more] = going.get(form) ?? [];
+      if (to === undefined || from === undefined || others.length + more.length > 0) return [];
+      return [
+        [to, { from }],
+        [from, { to }],
+      ];
+    }),
+  );
+}
+
+function add(forms: Map<string, ObjectId[]>, form: string | undefined, id: ObjectId): void {
+  if (form !== undefined) forms.set(form, [...(forms.get(form) ?? []), id]);
+}
+
+/** Undefined: it is in no environment, and would look like any other. */
+function declaredForm(
+  { kind, name }: ObjectRef,
+  { desired, policy }: PlanInput,
+): string | undefined {
+  const rules = observedKind(kind);
+  const declared = rules?.declared(desired).get(name);
+  if (!rules || !declared) return undefined;
+  const places = policy.environments.flatMap((environment): [string, unknown][] => {
+    const spec = rules.environmentBase(desired, name, environment);
+    return spec === undefined ? [] : [[environment.id, spec]];
+  });
+  return formOf(kind, declared.trafficType, places);
+}
+
+function rememberedForm({ kind, workspace, environments }: StateEntry): string | undefined {
+  const places = Object.entries(environments).map(([id, { spec }]): [string, unknown] => [
+    id,
+    spec ?? null,
+  ]);
+  return formOf(kind, workspace?.spec?.trafficType ?? '', places);
+}
+
+function formOf(
+  kind: Kind,
+  trafficType: string,
+  places: readonly [string, unknown][],
+): string | undefined {
+  if (places.length === 0) return undefined;
+  return canonicalJson({ kind, trafficType, environments: Object.fromEntries(places) });
+}

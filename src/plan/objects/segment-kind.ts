@@ -1,0 +1,198 @@
+import type { BoundDesired } from '../../model/bound-desired.js';
+import type { DesiredActivation } from '../../model/desired.js';
+import type { KeyDetail, SegmentScope } from '../../model/scope.js';
+import { NO_KEYS, sameKeys, type KeyList } from '../../model/segment-keys.js';
+import {
+  entriesOfKind,
+  segmentEntry,
+  type ActivationBase,
+  type Base,
+  type SegmentBase,
+  type SegmentEntry,
+} from '../../model/state.js';
+import type { PlanInput } from '../input.js';
+import {
+  inventoryEnvironments,
+  plannedObjects,
+  wantedEntries,
+  type PlannedEnvironment,
+  type WithheldReason,
+} from '../policy.js';
+import type { KeyCounting, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
+import { basename, isUnder } from './spec-paths.js';
+import { plannedRemoval, type Parts } from './removal.js';
+import { baseSpec, chunks, planSegment } from './segment.js';
+
+/** Segments: made at workspace level, active with keys in each environment. */
+export const SEGMENT_KIND: PlannedKind = {
+  rank: 0,
+  declarations: ({ segments }) => [...segments.values()],
+  inScope: ({ segments }, policy) => ({
+    segments: new Map(
+      plannedObjects(policy, 'segment', segments).map((segment) => [segment.name, segment]),
+    ),
+  }),
+  plan: (input) =>
+    plannedObjects(input.policy, 'segment', input.desired.segments).flatMap((segment) =>
+      planSegment(segment, input),
+    ),
+  planRemoval: (name, input) => {
+    const entry = segmentEntry(input.state, name);
+    if (!entry) return [];
+    const declared = input.desired.segments.get(name);
+    return plannedRemoval(entry, segmentParts(entry, input), declared, input);
+  },
+  fingerprint: ({ segments }, name, environment) => {
+    const segment = segments.get(name);
+    if (!segment || environment === null) {
+      return segment && { trafficType: segment.trafficType, description: segment.description };
+    }
+    const activation = segment.environments.get(environment.name);
+    return activation && { mode: activation.mode, keys: activation.keys?.digest ?? null };
+  },
+  namesInBase: (state, name) => {
+    const base = segmentEntry(state, name)?.workspace?.spec;
+    return base && { trafficType: base.trafficType };
+  },
+  files: {
+    isOwn: (path, { name }) => {
+      if (!isUnder(path, 'segments')) return false;
+      const file = basename(path);
+      return file === `${name}.yaml` || (file.startsWith(`${name}.`) && file.endsWith('.keys'));
+    },
+    // A key file may serve several segments, whatever it is called.
+    mayShape: (path) => path.endsWith('.keys'),
+  },
+  reaches: 'by-keys',
+  observed: {
+    declared: ({ segments }) => segments,
+    scope: segmentScope,
+    wholeScope: (names, environments) => ({
+      segments: new Map(names.map((name) => [name, { environments: allKeysIn(environments) }])),
+    }),
+    workspaceBase,
+    environmentBase,
+    // The keys of a segment in an environment are one field.
+    withEqualFields: (before) => before,
+    completed: (base) => base,
+    serviceId: () => undefined,
+    places: ({ segments }, name) =>
+      new Map(
+        [...(segments.get(name)?.environments ?? [])].map(([place, { active }]) => [place, active]),
+      ),
+    isGone: ({ segments }, name) => {
+      const found = segments.get(name);
+      return found !== undefined && !found.segment;
+    },
+    isThere: ({ segments }, name) => segments.get(name)?.segment !== undefined,
+  },
+};
+
+/** Those that the specs declare where they name them; what is ours and no longer declared, with all of its keys. */
+function segmentScope(input: ScopeInput): KindScope {
+  const { desired, state, policy, allEnvironments, counting } = input;
+  const segments = new Map<string, SegmentScope>();
+  for (const segment of plannedObjects(policy, 'segment', desired.segments)) {
+    const entry = segmentEntry(state, segment.name);
+    const environments = policy.environments.flatMap(({ name, id, selected }) => {
+      const activation = segment.environments.get(name);
+      if (!activation || !selected) return [];
+      return [[name, keyDetail(activation, entry?.environments[id], counting)] as const];
+    });
+    segments.set(segment.name, { environments: new Map(environments) });
+  }
+  let hasRemovals = false;
+  for (const entry of entriesOfKind(wantedEntries(policy, state), 'segment')) {
+    const declared = segments.get(entry.name)?.environments;
+    const ours = declared ? inventoryEnvironments(policy, entry) : allEnvironments;
+    const environments = new Map([...allKeysIn(ours), ...(declared ?? [])]);
+    hasRemovals ||= environments.size > (declared?.size ?? 0);
+    segments.set(entry.name, { environments });
+  }
+  return { objects: { segments }, hasRemovals };
+}
+
+function allKeysIn(environments: readonly string[]): Map<string, KeyDetail> {
+  return new Map(environments.map((name) => [name, 'keys']));
+}
+
+/** Keys of a segment that are listed in at most 20 requests: a page has 100. */
+const FEW_KEYS = 2_000;
+
+/** An add-only segment may hold more than ours, so that its number says nothing. */
+function keyDetail(
+  { keys, mode }: DesiredActivation,
+  base: Base<ActivationBase> | undefined,
+  counting: KeyCounting,
+): KeyDetail {
+  if (!keys || mode === 'external') return 'activation';
+  const remembered = base?.spec?.keys;
+  if (!remembered || mode !== 'exact' || !sameKeys(remembered, keys.digest)) return 'keys';
+  const isCounted = counting === 'always' || (counting === 'large' && remembered.count > FEW_KEYS);
+  return isCounted ? remembered : 'keys';
+}
+
+function workspaceBase({ segments }: BoundDesired, name: string): SegmentBase | undefined {
+  const segment = segments.get(name);
+  return segment && { trafficType: segment.trafficType };
+}
+
+function environmentBase(
+  { segments }: BoundDesired,
+  name: string,
+  { name: environment }: Pick<PlannedEnvironment, 'name'>,
+): ActivationBase | undefined {
+  const activation = segments.get(name)?.environments.get(environment);
+  return activation && baseSpec(activation);
+}
+
+/** Undefined: the segment is gone. */
+function segmentParts({ name, environments }: SegmentEntry, input: PlanInput): Parts | undefined {
+  const actual = input.actual.segments.get(name);
+  if (!actual?.segment) return undefined;
+  const trafficType = actual.segment.trafficType.name;
+  const unseenUsers = input.actual.allFlags === null ? UNSEEN_USERS : undefined;
+  return {
+    placeIn: ({ name: environment, id }) => {
+      const live = actual.environments.get(environment);
+      if (!live?.active) return undefined;
+      const place = { segment: name, environment };
+      const held = live.keys?.keys ?? [];
+      return {
+        action: 'deactivate',
+        fields: [],
+        keys: { added: [], removed: held, sha256: NO_KEYS.digest.sha256 },
+        requests: [
+          ...chunks(held).map((keys) => ({ action: 'remove-keys' as const, ...place, keys })),
+          { action: 'deactivate-segment', ...place },
+        ],
+        held: unseenUsers ?? keysOfOthers(live.keys, environments[id]?.spec),
+      };
+    },
+    whole: () => ({
+      action: 'delete',
+      fields: [{ path: '/trafficType', reason: 'prune', before: trafficType }],
+      requests: [{ action: 'delete-segment', segment: name }],
+      held: unseenUsers,
+    }),
+  };
+}
+
+const UNSEEN_USERS: WithheldReason = {
+  why: 'still-in-use',
+  wayOut: 'the service cannot list the flags that may use it; delete it there by hand',
+};
+
+/** What stands in the way of a removal that would take keys of others with it. */
+export const KEYS_OF_OTHERS =
+  'it holds keys that git did not put there; empty it on the service first';
+
+/** Keys that git never put there go with nobody's word: those of an external segment, and whatever came on top of ours. */
+function keysOfOthers(
+  live: KeyList | undefined,
+  base: ActivationBase | undefined,
+): WithheldReason | undefined {
+  if (!live || live.keys.length === 0) return undefined;
+  if (base?.keys && sameKeys(base.keys, live.digest)) return undefined;
+  return { why: 'still-in-use', wayOut: KEYS_OF_OTHERS };
+}

@@ -1,0 +1,192 @@
+import { objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
+import type { Withheld } from '../../model/plan.js';
+import { isCreation, isRemoval, type PlannedChange } from '../planned-change.js';
+import { circleAmong } from './order.js';
+import { observedKind } from '../objects/kinds.js';
+import type { PlanInput } from '../input.js';
+import type { WithheldReason } from '../policy.js';
+import { liveUsesOf, targetedSegments, usesOf, type Use } from './references.js';
+import { treatmentChange } from './two-phase.js';
+
+/**
+ * Takes back what would break others: removals, of objects or of treatments, that something will still use (or that
+ * leave the object somewhere) once all the other planned are applied; what needs a draft that was taken back, or a
+ * treatment that nobody brings; and what can only go after itself. One that is taken back may keep others from going,
+ * so this is repeated until nothing changes.
+ */
+export function withoutUsed(
+  planned: readonly PlannedChange[],
+  input: PlanInput,
+): { planned: PlannedChange[]; withheld: Withheld[] } {
+  const withheld: Withheld[] = [];
+  const missing: Missing = new Map();
+  let kept = [...planned];
+  for (;;) {
+    let reasons = reasonsToKeep(kept, missing, input);
+    if (reasons.size === 0) reasons = circular(kept, input);
+    if (reasons.size === 0) return { planned: kept, withheld };
+    for (const draft of kept) {
+      const reason = reasons.get(draft.change.id);
+      if (!reason) continue;
+      withheld.push({ ...draft.change, dependsOn: [], ...reason });
+      missing.set(draft.change.id, isCreation(draft) ? 'all' : treatmentChange(draft).added);
+    }
+    kept = kept.filter(({ change }) => !reasons.has(change.id));
+  }
+}
+
+/** What was to be made and will not be: treatments of a flag, or all of an object. */
+type Missing = Map<ObjectId, ReadonlySet<string> | 'all'>;
+
+function reasonsToKeep(
+  planned: readonly PlannedChange[],
+  missing: Missing,
+  input: PlanInput,
+): Map<ObjectId, WithheldReason> {
+  const removed = new Set(planned.filter(isRemoval).map(({ change }) => change.id));
+  const takes = planned.filter(takesAway);
+  const users =
+    takes.length === 0 ? new Map<ObjectId, User[]>() : usersAfter(planned, removed, input);
+  const reasons = new Map<ObjectId, WithheldReason>();
+  for (const draft of takes) {
+    const { id, ref } = draft.change;
+    const left =
+      isRemoval(draft) && ref.environment === null ? placesLeft(ref, removed, input) : [];
+    const by = (users.get(id) ?? [])
+      .filter((user) => usesWhatGoes(user, draft))
+      .map((user) => user.id);
+    if (left.length > 0) reasons.set(id, inUse(`it is still in ${left.join(', ')}`));
+    if (by.length > 0)
+      reasons.set(id, inUse(`${by.join(', ')} still ${by.length === 1 ? 'uses' : 'use'} it`));
+  }
+  const treatments = treatmentsAfter(planned, input);
+  for (const draft of planned) {
+    const need = draft.uses.find((use) => isMissing(use, missing));
+    if (need) reasons.set(draft.change.id, needs(`it needs ${need.id}, which is withheld`));
+    else if (writesRules(draft)) {
+      const lack = draft.uses.flatMap((use) => lacking(use, treatments)).at(0);
+      if (lack !== undefined) reasons.set(draft.change.id, needs(lack));
+    }
+  }
+  return reasons;
+}
+
+function takesAway(draft: PlannedChange): boolean {
+  return isRemoval(draft) || treatmentChange(draft).removed.size > 0;
+}
+
+function needs(wayOut: string): WithheldReason {
+  return { why: 'needs-withheld', wayOut };
+}
+
+/** What is live may depend in a circle, which specs may not. Where nothing goes there is no such order to be found. */
+function circular(
+  planned: readonly PlannedChange[],
+  input: PlanInput,
+): Map<ObjectId, WithheldReason> {
+  if (!planned.some(takesAway)) return new Map();
+  const environments = input.policy.environments.map(({ name }) => name);
+  const circle = circleAmong(planned, input.actual, environments) ?? [];
+  const path = circle.join(' → ');
+  const wayOut = `they use each other: ${path}; take a rule of one of them away on the service`;
+  return new Map(circle.map((id) => [id, inUse(wayOut)]));
+}
+
+function writesRules(draft: PlannedChange): boolean {
+  return isCreation(draft) || draft.change.fields.some(({ path }) => path === '/rules');
+}
+
+/** Definitions that are live, by their treatments once the planned are applied; what goes is another question. */
+function treatmentsAfter(
+  planned: readonly PlannedChange[],
+  { actual }: PlanInput,
+): ReadonlyMap<ObjectId, ReadonlySet<string>> {
+  const added = new Map(planned.map((draft) => [draft.change.id, treatmentChange(draft).added]));
+  const live = [...actual.flags].flatMap(([name, { definitions }]) =>
+    [...definitions].flatMap(([environment, definition]) => {
+      const id = objectId({ kind: 'flag', name, environment });
+      const names = definition?.treatments.map((each) => each.name) ?? [];
+      return definition ? [[id, new Set([...names, ...(added.get(id) ?? [])])] as const] : [];
+    }),
+  );
+  return new Map(live);
+}
+
+/** A treatment that the specs declare is not there where it is not managed, or its change is held back. */
+function lacking(
+  { id, treatments }: Use,
+  after: ReadonlyMap<ObjectId, ReadonlySet<string>>,
+): string[] {
+  const there = after.get(id);
+  return treatments
+    .filter((name) => there?.has(name) === false)
+    .map((name) => `it needs treatment "${name}" of ${id}, which has none of that name`);
+}
+
+function isMissing({ id, treatments }: Use, missing: Missing): boolean {
+  const gone = missing.get(id);
+  return gone === 'all' || treatments.some((treatment) => gone?.has(treatment));
+}
+
+function inUse(wayOut: string): WithheldReason {
+  return { why: 'still-in-use', wayOut };
+}
+
+function usesWhatGoes({ treatments }: User, draft: PlannedChange): boolean {
+  const { removed } = treatmentChange(draft);
+  return isRemoval(draft) || treatments.some((treatment) => removed.has(treatment));
+}
+
+/** A definition that uses something, and which treatments of it. */
+interface User {
+  readonly id: ObjectId;
+  readonly treatments: readonly string[];
+}
+
+/** Environments of the workspace that will still have the object. */
+function placesLeft(
+  { kind, name }: ObjectRef,
+  removed: ReadonlySet<ObjectId>,
+  { actual }: PlanInput,
+): string[] {
+  const places = observedKind(kind)?.places(actual, name) ?? [];
+  return [...places].flatMap(([environment, isThere]) =>
+    isThere && !removed.has(objectId({ kind, name, environment })) ? [environment] : [],
+  );
+}
+
+/** Object → the definitions that will use it: by their spec where this plan writes their rules, else as they are live. */
+function usersAfter(
+  planned: readonly PlannedChange[],
+  removed: ReadonlySet<ObjectId>,
+  { desired, actual }: PlanInput,
+): Map<ObjectId, User[]> {
+  const written = new Set(
+    planned
+      .filter(({ change }) => change.fields.some(({ path }) => path === '/rules'))
+      .map(({ change }) => change.id),
+  );
+  const users = new Map<ObjectId, User[]>();
+  for (const [flag, { definitions }] of actual.flags) {
+    for (const [environment, live] of definitions) {
+      const id = objectId({ kind: 'flag', name: flag, environment });
+      if (!live || removed.has(id)) continue;
+      const spec = desired.flags.get(flag)?.environments.get(environment);
+      const rules = written.has(id) ? spec?.fields.rules : undefined;
+      const uses = rules
+        ? [...usesOf(rules, environment), ...targetedSegments(live, environment)]
+        : liveUsesOf(live, environment);
+      for (const [used, treatments] of merged(uses)) {
+        users.set(used, [...(users.get(used) ?? []), { id, treatments }]);
+      }
+    }
+  }
+  return users;
+}
+
+function merged(uses: readonly Use[]): Map<ObjectId, readonly string[]> {
+  const treatments = new Map<ObjectId, readonly string[]>();
+  for (const use of uses)
+    treatments.set(use.id, [...(treatments.get(use.id) ?? []), ...use.treatments]);
+  return treatments;
+}

@@ -1,0 +1,277 @@
+import { byCodeUnits } from '../../model/json.js';
+import type { Actual } from '../../model/actual.js';
+import { objectId, type ObjectId } from '../../model/ref.js';
+import type { Change } from '../../model/plan.js';
+import { plannedKind } from '../objects/kinds.js';
+import type { Step, StepId, StepRequest } from '../../model/step.js';
+import { isCreation, isRemoval, type PlannedChange } from '../planned-change.js';
+import { liveUsesOf, type Use } from './references.js';
+import { treatmentChange, expanded, type TreatmentChange } from './two-phase.js';
+
+/**
+ * Puts planned in the order in which they can be applied, by real references and not by kind:
+ *
+ *     segment ──► segment@env ──► flag@env ──► flag@env that depends on it
+ *     flag ───────────────────────▲
+ *     x@staging ──► x@production            (config order, object by object)
+ *
+ * and the other way round for what is removed: a user is changed before what it uses goes. A flag that adds a
+ * treatment which one flag needs and removes one which another still uses is changed in two steps around them: widen,
+ * dependants, narrow. Among what is free to go the workspace level comes first (last, where it is a deletion), then
+ * environments in config order, segments before flags, then names: equal planned give equal order.
+ *
+ * Kills come before everything and need nothing.
+ */
+export function ordered(
+  planned: readonly PlannedChange[],
+  actual: Actual,
+  environments: readonly string[],
+): { changes: Change[]; steps: Step[] } {
+  const rank = ranker(environments);
+  const killing = planned.filter(isKilling).sort((a, b) => compareRanks(rank(a), rank(b)));
+  const others = planned.map(withoutKill).filter(({ requests }) => requests.length > 0);
+  const inOrder = topological(nodesOf(others, actual, environments));
+  const killsAlone = killing.filter(({ requests }) => requests.length === 1);
+  const changes = inOrder.flatMap(({ planned, isLast }): Change[] => {
+    if (!isLast) return [];
+    const { change } = planned;
+    const needs = inOrder
+      .filter((node) => node.planned === planned)
+      .flatMap((node) => [...node.needs]);
+    const ids = new Set(
+      needs.map((need) => need.planned.change.id).filter((id) => id !== change.id),
+    );
+    return [{ ...change, dependsOn: [...ids].sort(byCodeUnits) }];
+  });
+  return {
+    changes: [...killsAlone.map(({ change }) => ({ ...change, dependsOn: [] })), ...changes],
+    steps: stepsOf(inOrder, killSteps(killing)),
+  };
+}
+
+function isKilling({ requests }: PlannedChange): boolean {
+  return requests.some(({ action }) => action === 'kill-flag');
+}
+
+function withoutKill(planned: PlannedChange): PlannedChange {
+  if (!isKilling(planned)) return planned;
+  return { ...planned, requests: planned.requests.filter(({ action }) => action !== 'kill-flag') };
+}
+
+function killSteps(killing: readonly PlannedChange[]): Step[] {
+  return killing.flatMap(({ change: { id: change }, requests }) =>
+    requests
+      .filter(({ action }) => action === 'kill-flag')
+      .map((request): Step => ({ id: `${change}#1-kill-flag`, change, needs: [], ...request })),
+  );
+}
+
+/** A draft, or one half of a draft that is applied in two. */
+interface Node {
+  readonly planned: PlannedChange;
+  readonly requests: readonly StepRequest[];
+  readonly isLast: boolean;
+  readonly needs: Set<Node>;
+}
+
+/** First and last node of each draft; mostly the same. */
+interface Ends {
+  readonly first: Node;
+  readonly last: Node;
+  readonly treatments: TreatmentChange;
+}
+
+function nodesOf(
+  planned: readonly PlannedChange[],
+  actual: Actual,
+  environments: readonly string[],
+): Node[] {
+  const rank = ranker(environments);
+  const sorted = [...planned].sort((a, b) => compareRanks(rank(a), rank(b)));
+  const liveUses = new Map(sorted.map((planned) => [planned, usesLive(planned, actual)]));
+  const split = changesToSplit(sorted, liveUses);
+  const ends = new Map<ObjectId, Ends>(
+    sorted.map((planned) => [planned.change.id, endsOf(planned, split.has(planned))]),
+  );
+  for (const planned of sorted) {
+    addEdges(planned, { ends, environments, liveUses: liveUses.get(planned) ?? [] });
+  }
+  return [...new Set([...ends.values()].flatMap(({ first, last }) => [first, last]))];
+}
+
+function endsOf(planned: PlannedChange, isSplit: boolean): Ends {
+  const treatments = treatmentChange(planned);
+  if (!isSplit) {
+    const node = { planned, requests: planned.requests, isLast: true, needs: new Set<Node>() };
+    return { first: node, last: node, treatments };
+  }
+  const { expand, contract } = expanded(planned);
+  const first: Node = { planned, requests: [expand], isLast: false, needs: new Set() };
+  const last: Node = { planned, requests: [contract], isLast: true, needs: new Set([first]) };
+  return { first, last, treatments };
+}
+
+/** Those of which one change needs what they add, while another still uses what they remove. */
+function changesToSplit(
+  planned: readonly PlannedChange[],
+  liveUses: ReadonlyMap<PlannedChange, readonly Use[]>,
+): Set<PlannedChange> {
+  const byId = new Map(planned.map((each) => [each.change.id, each]));
+  const needed = new Set<PlannedChange>();
+  const leaned = new Set<PlannedChange>();
+  for (const each of planned) {
+    for (const { id, treatments } of each.uses) {
+      const used = byId.get(id);
+      if (used && meets(treatments, treatmentChange(used).added)) needed.add(used);
+    }
+    for (const { id, treatments } of liveUses.get(each) ?? []) {
+      const used = byId.get(id);
+      if (used && meets(treatments, treatmentChange(used).removed)) leaned.add(used);
+    }
+  }
+  return new Set([...needed].filter((planned) => leaned.has(planned)));
+}
+
+function meets(some: readonly string[], others: ReadonlySet<string>): boolean {
+  return some.some((each) => others.has(each));
+}
+
+interface Surroundings {
+  readonly ends: ReadonlyMap<ObjectId, Ends>;
+  readonly environments: readonly string[];
+  readonly liveUses: readonly Use[];
+}
+
+/** Only changes of this plan are needs: what does not change is there already, or was never there. */
+function addEdges(planned: PlannedChange, { ends, environments, liveUses }: Surroundings): void {
+  const own = ends.get(planned.change.id);
+  if (!own) return;
+  for (const earlier of [...planned.after, ...earlierEnvironments(planned, environments)]) {
+    const other = ends.get(earlier);
+    if (other) own.first.needs.add(other.last);
+  }
+  for (const { id: usedId, treatments } of planned.uses) {
+    const used = ends.get(usedId);
+    if (!used || used === own || !mustPrecede(used, treatments)) continue;
+    own.first.needs.add(used.first);
+  }
+  for (const { id: usedId, treatments } of liveUses) {
+    const used = ends.get(usedId);
+    if (!used || used === own) continue;
+    const goes = isRemoval(used.last.planned) || meets(treatments, used.treatments.removed);
+    if (goes) used.last.needs.add(own.last);
+  }
+}
+
+/** Whether a user has to wait for what it uses: it is made by this plan, or a treatment of it is. */
+function mustPrecede({ first: { planned }, treatments }: Ends, wanted: readonly string[]): boolean {
+  return isCreation(planned) || meets(wanted, treatments.added);
+}
+
+function earlierEnvironments(
+  { change: { ref } }: PlannedChange,
+  environments: readonly string[],
+): ObjectId[] {
+  if (ref.environment === null) return [];
+  return environments
+    .slice(0, Math.max(0, environments.indexOf(ref.environment)))
+    .map((environment) => objectId({ ...ref, environment }));
+}
+
+function usesLive({ change: { ref } }: PlannedChange, actual: Actual): Use[] {
+  if (ref.kind !== 'flag' || ref.environment === null) return [];
+  const live = actual.flags.get(ref.name)?.definitions.get(ref.environment);
+  return live ? liveUsesOf(live, ref.environment) : [];
+}
+
+type Rank = readonly [place: number, removal: number, kind: number, name: string];
+
+function ranker(environments: readonly string[]): (planned: PlannedChange) => Rank {
+  return (planned) => {
+    const { ref } = planned.change;
+    const removes = isRemoval(planned);
+    const workspace = removes ? environments.length : -1;
+    const place = ref.environment === null ? workspace : environments.indexOf(ref.environment);
+    const { rank } = plannedKind(ref.kind);
+    return [place, removes ? 1 : 0, removes ? -rank : rank, ref.name];
+  };
+}
+
+function compareRanks(a: Rank, b: Rank): number {
+  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || byCodeUnits(a[3], b[3]);
+}
+
+/**
+ * Drafts that wait for each other, each with the one that it waits for behind it and the first again at the end;
+ * undefined: there are none. Specs have no such circle, but what is live may: no definition in it can be the first to
+ * go.
+ */
+export function circleAmong(
+  planned: readonly PlannedChange[],
+  actual: Actual,
+  environments: readonly string[],
+): readonly ObjectId[] | undefined {
+  const found = sortedByNeeds(nodesOf(planned, actual, environments));
+  if (!('circle' in found)) return undefined;
+  const ids = found.circle.map(({ planned }) => planned.change.id);
+  // Both halves of what is applied in two may be in it.
+  return ids.filter((id, index) => id !== ids[index - 1]);
+}
+
+function topological(nodes: readonly Node[]): readonly Node[] {
+  const found = sortedByNeeds(nodes);
+  if (!('circle' in found)) return found;
+  const ids = found.circle.map(({ planned }) => planned.change.id);
+  throw new Error(`bug: changes need each other: ${ids.join(' → ')}`);
+}
+
+/** In the given order, but each with its needs before it; or the first circle among them, closed. */
+function sortedByNeeds(nodes: readonly Node[]): readonly Node[] | { circle: readonly Node[] } {
+  const rank = new Map(nodes.map((node, index) => [node, index]));
+  const byRank = (a: Node, b: Node): number => (rank.get(a) ?? 0) - (rank.get(b) ?? 0);
+  const placed = new Set<Node>();
+  const path = new Set<Node>();
+  const place = (node: Node): readonly Node[] | undefined => {
+    if (placed.has(node)) return undefined;
+    if (path.has(node)) {
+      const walked = [...path];
+      return [...walked.slice(walked.indexOf(node)), node];
+    }
+    path.add(node);
+    for (const need of [...node.needs].sort(byRank)) {
+      const circle = place(need);
+      if (circle) return circle;
+    }
+    path.delete(node);
+    placed.add(node);
+    return undefined;
+  };
+  for (const node of nodes) {
+    const circle = place(node);
+    if (circle) return { circle };
+  }
+  return [...placed];
+}
+
+/** What else is done to something that is killed follows its kill, and only if that succeeds. */
+function stepsOf(inOrder: readonly Node[], kills: readonly Step[]): Step[] {
+  const numbers = new Map<ObjectId, number>(kills.map(({ change }) => [change, 1]));
+  const killOf = new Map(kills.map(({ change, id }) => [change, id]));
+  const lastOf = new Map<Node, StepId>();
+  const others = inOrder.flatMap((node) => {
+    const { id: change } = node.planned.change;
+    const kill = killOf.get(change);
+    let needs = [...node.needs].flatMap((need) => lastOf.get(need) ?? []).sort(byCodeUnits);
+    if (kill !== undefined) needs = [...needs, kill].sort(byCodeUnits);
+    return node.requests.map((request): Step => {
+      const number = (numbers.get(change) ?? 0) + 1;
+      numbers.set(change, number);
+      const id = `${change}#${number}-${request.action}`;
+      const step: Step = { id, change, needs, ...request };
+      needs = [id];
+      lastOf.set(node, id);
+      return step;
+    });
+  });
+  return [...kills, ...others];
+}

@@ -1,0 +1,122 @@
+import type { Location } from '../model/diagnostic.js';
+import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
+import {
+  REASONS,
+  type Action,
+  type Change,
+  type FieldChange,
+  type KeyChange,
+  type Reason,
+  type Withheld,
+} from '../model/plan.js';
+import type { Base } from '../model/state.js';
+import type { StepRequest } from '../model/step.js';
+import { withholdReason, type FieldRules, type WithheldReason } from './policy.js';
+import type { Use } from './order/references.js';
+
+/** A change before it is put in order. */
+export interface PlannedChange {
+  readonly change: Omit<Change, 'dependsOn'>;
+  /** In the order in which they are sent. */
+  readonly requests: readonly StepRequest[];
+  /** Objects that must be there first, if they change as well. */
+  readonly after: readonly ObjectId[];
+  /** What its rules will name. */
+  readonly uses: readonly Use[];
+}
+
+/** What planning one object gives. */
+export interface ObjectPlan {
+  readonly id: ObjectId;
+  readonly change?: PlannedChange;
+  readonly withheld: readonly Withheld[];
+}
+
+export interface ChangeSubject {
+  readonly ref: ObjectRef;
+  readonly location: Location | null;
+  readonly after?: readonly ObjectId[];
+  readonly uses?: readonly Use[];
+}
+
+export function plannedChange(
+  subject: ChangeSubject,
+  what: { action: Action; fields: readonly FieldChange[]; keys?: KeyChange; reason?: Reason },
+  requests: readonly StepRequest[],
+): PlannedChange {
+  return {
+    change: changeOf(subject, what),
+    requests,
+    after: subject.after ?? [],
+    uses: subject.uses ?? [],
+  };
+}
+
+export function withheld(
+  subject: ChangeSubject,
+  what: { action: Action; fields: readonly FieldChange[]; keys?: KeyChange; reason?: Reason },
+  held: WithheldReason,
+): Withheld {
+  return { ...changeOf(subject, what), dependsOn: [], ...held };
+}
+
+function changeOf(
+  { ref, location }: ChangeSubject,
+  what: { action: Action; fields: readonly FieldChange[]; keys?: KeyChange; reason?: Reason },
+): Omit<Change, 'dependsOn'> {
+  const { action, fields, keys } = what;
+  return {
+    id: objectId(ref),
+    ref,
+    action,
+    reason: what.reason ?? strongest(fields.map((field) => field.reason)),
+    location,
+    fields,
+    ...(keys && { keys }),
+  };
+}
+
+export function isCreation({ change }: PlannedChange): boolean {
+  return change.action === 'create' || change.action === 'activate';
+}
+
+export function isRemoval({ change }: PlannedChange): boolean {
+  return change.action === 'delete' || change.action === 'deactivate';
+}
+
+export function strongest(reasons: readonly Reason[]): Reason {
+  return REASONS.find((reason) => reasons.includes(reason)) ?? 'commit';
+}
+
+/**
+ * Parts the differences of one object into those that will be written and those that are held back, by why.
+ *
+ * @param base of the object in this place.
+ */
+export function splitFields(
+  subject: ChangeSubject,
+  fields: readonly FieldChange[],
+  rules: FieldRules,
+  base: Base<unknown> | undefined,
+): { allowed: FieldChange[]; withheld: Withheld[] } {
+  const allowed: FieldChange[] = [];
+  const groups = new Map<string, { held: WithheldReason; fields: FieldChange[] }>();
+  for (const field of fields) {
+    const held = withholdReason(field, rules, base?.corrections?.[field.path]);
+    if (!held) {
+      allowed.push(field);
+      continue;
+    }
+    // Each contested field has moments of its own.
+    const key = `${held.why} ${held.wayOut}`;
+    const group = groups.get(key) ?? { held, fields: [] };
+    group.fields.push(field);
+    groups.set(key, group);
+  }
+  return {
+    allowed,
+    withheld: [...groups.values()].map((group) =>
+      withheld(subject, { action: 'update', fields: group.fields }, group.held),
+    ),
+  };
+}

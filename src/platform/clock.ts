@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FlaghoistError } from '../errors.js';
+
+/** Clock, sleep and chance, passed in so that tests neither wait nor guess. */
+export interface Time {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Rejects as soon as the signal is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** From 0 (inclusive) to 1 (exclusive). */
+  random(): number;
+}
+
+export const realTime: Time = {
+  now: () => Date.now(),
+  sleep: async (ms, signal) => {
+    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+  },
+  random: () => Math.random(),
+};
+
+/**
+ * Waits between two looks at a lock that another run holds.
+ *
+ * @throws FlaghoistError `INTERRUPTED` as soon as the signal is aborted.
+ */
+export async function pauseForLock(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+  } catch (cause) {
+    throw new FlaghoistError(
+      'INTERRUPTED',
+      'cannot lock the state: interrupted while another run held it',
+      { cause },
+    );
+  }
+}

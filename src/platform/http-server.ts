@@ -1,0 +1,46 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { FlaghoistError, messageOf } from '../errors.js';
+
+/** What is needed of an application of the HTTP framework. */
+export interface HttpApp {
+  readonly server: Server;
+  listen(at: { readonly port: number; readonly host: string }): Promise<unknown>;
+  close(): Promise<unknown>;
+}
+
+/**
+ * Listens; on failure the application is closed.
+ *
+ * @param port 0: any free one.
+ * @returns `http://HOST:PORT`, without a slash at the end.
+ * @throws FlaghoistError (IN_USE) the port is taken, or the address is none of this machine's.
+ */
+export async function listenOn(app: HttpApp, host: string, port: number): Promise<string> {
+  try {
+    await app.listen({ port, host });
+  } catch (error) {
+    await app.close();
+    throw new FlaghoistError('IN_USE', `cannot listen on ${host}:${port}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  const bound = app.server.address() as AddressInfo;
+  const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+  return `http://${name}:${bound.port}`;
+}
+
+/**
+ * Answers what is under way, for so long: a client that keeps its connection busy, or opened one in advance as browsers
+ * do, cannot keep the server from closing.
+ */
+export async function closeApp(app: HttpApp, withinMs: number): Promise<void> {
+  const timer = setTimeout(() => {
+    app.server.closeAllConnections();
+  }, withinMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(timer);
+  }
+}

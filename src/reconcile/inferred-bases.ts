@@ -1,0 +1,53 @@
+import type { SpecHistory } from '../history/spec-history.js';
+import type { Plan } from '../model/plan.js';
+import type { PlanInput } from '../plan/input.js';
+import { planChanges } from '../plan/plan.js';
+import {
+  hasUnremembered,
+  stateWithInferredBases,
+  type EarlierSpecs,
+} from '../plan/inferred-bases.js';
+import { historyOf, type RunContext } from './context.js';
+
+/** A plan, and what it was made from. */
+export interface PlanFromBases {
+  readonly input: PlanInput;
+  readonly changes: Plan;
+}
+
+/**
+ * The plan of a run. Where nothing is remembered of what differs, its base is inferred from the specs before the push at hand;
+ * they are read in that case alone.
+ */
+export async function planWithInferredBases(
+  context: RunContext,
+  input: PlanInput,
+  observed: Plan['observed'],
+): Promise<PlanFromBases> {
+  const changes = planChanges(input, observed);
+  if (!hasUnremembered(changes)) return { input, changes };
+  const before = await specsBeforePush(historyOf(context, input.desired), context.options.since);
+  const state = before ? stateWithInferredBases(input, before) : input.state;
+  if (state === input.state) return { input, changes };
+  const completed = { ...input, state };
+  return { input: completed, changes: planChanges(completed, observed) };
+}
+
+/**
+ * What the specs said before the push at hand: at the commit where HEAD and `since` parted, otherwise at the first parent
+ * of HEAD. No older commit will do, because between it and the push somebody may have gone back on the service.
+ *
+ * @param since a revision, as the operator names it.
+ * @returns undefined: they cannot be known, or there were none.
+ * @throws FlaghoistError `GIT` there is no such revision.
+ */
+async function specsBeforePush(
+  history: SpecHistory,
+  since: string | undefined,
+): Promise<EarlierSpecs | undefined> {
+  if (!history.isKnown) return undefined;
+  const commit =
+    since === undefined ? await history.firstParent() : await history.mergeBaseWith(since);
+  const desired = commit === null ? undefined : await history.atAncestor(commit);
+  return desired && commit !== null ? { desired, commit } : undefined;
+}

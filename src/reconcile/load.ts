@@ -1,0 +1,122 @@
+import { findWorkspace, type Workspace } from '../admin-api/workspace.js';
+import type { AdminReader } from '../admin-api/reader.js';
+import { KillSender, type KillContext, type Killing } from '../kill/first.js';
+import type { Desired } from '../model/desired.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import { EMPTY_STATE, type State } from '../model/state.js';
+import { FlaghoistError } from '../errors.js';
+import { isOlder } from '../git/checkout.js';
+import { readSpecs } from '../specs/read-specs.js';
+import { internBases } from '../state/cache.js';
+import type { StateHome } from '../state/store.js';
+import { InvalidSpecsError, type RunContext } from './context.js';
+import { recordKills } from './record.js';
+
+/** What the specs of a run say. */
+export interface LoadedSpecs {
+  readonly desired: Desired;
+  /** `KIND/NAME` of what is left as it is; empty unless the run may quarantine what is invalid. */
+  readonly quarantined: ReadonlySet<string>;
+  /** All that is wrong with the specs, where the run goes on in spite of it. */
+  readonly invalid: readonly Diagnostic[];
+}
+
+/**
+ * Reads the specs; where they are wrong, all or nothing, unless `quarantineInvalid` lets a run go on with what is right.
+ *
+ * @throws InvalidSpecsError after the kills among them were sent.
+ */
+export async function loadSpecs(
+  { source, options, memory }: RunContext,
+  kills: KillSender,
+): Promise<LoadedSpecs> {
+  const specs = await readSpecs(source.tree, memory.specs);
+  if (specs.ok) return { desired: specs.desired, quarantined: new Set(), invalid: [] };
+  if (options.quarantineInvalid === true && specs.rest) {
+    return { ...specs.rest, invalid: specs.diagnostics };
+  }
+  const { results, due } = await kills.sendAmongInvalid(specs);
+  throw new InvalidSpecsError(specs.diagnostics, results, due);
+}
+
+/** The way to the service, and the workspace that the specs name there. */
+export interface OpenedService {
+  readonly reader: AdminReader;
+  readonly workspace: Workspace;
+}
+
+/** @throws FlaghoistError `NOT_ON_SERVICE`: the service has no such workspace. */
+export async function openService(context: RunContext, desired: Desired): Promise<OpenedService> {
+  context.progress?.phase('look');
+  const reader = await context.openReader(desired);
+  return { reader, workspace: await findWorkspace(reader, desired.config.workspace) };
+}
+
+/** What earlier runs left in the state. */
+export interface Remembered {
+  /** Null: there is no home for a state, and nothing is remembered. */
+  readonly home: StateHome | null;
+  readonly state: State;
+  /** HEAD of the last apply. */
+  readonly applied: string | null;
+  /** See `StateReading`. */
+  readonly outOfSync: ReadonlySet<string> | null;
+  /** Whether specs were applied here before; what only tells of kills is no such state. */
+  readonly isWritten: boolean;
+}
+
+/** @throws FlaghoistError `OLDER_HEAD`: an earlier run has gone beyond HEAD. */
+export async function readState(
+  context: RunContext,
+  { workspace }: OpenedService,
+  desired: Desired,
+): Promise<Remembered> {
+  const home = await context.openState(workspace);
+  context.memory.states.intern = internBases(desired);
+  const last = await home?.read();
+  const { state = EMPTY_STATE, head: applied = null, outOfSync = null } = last ?? {};
+  await refuseOlderHead(context, applied);
+  const isWritten = applied !== null || state.size > 0;
+  return { home, state, applied, outOfSync, isWritten };
+}
+
+/** The lane by which the kills of a run go out before it does anything else. @param killing null: a dry run. */
+export function openKillLane(context: RunContext, killing: Killing | null): KillSender {
+  const { source, options, openReader } = context;
+  const isOutdated = async (workspace: Workspace): Promise<boolean> => {
+    // Kills do not wait for a state that cannot be read.
+    const applied = await appliedHead(context, workspace).catch(() => null);
+    return isOlderThan(context, applied);
+  };
+  const record: KillContext['record'] = async (workspace, results) =>
+    recordKills(context, workspace, results, source.revision.commit);
+  return new KillSender({ source, options, openReader, isOutdated, record }, killing);
+}
+
+async function appliedHead(
+  { peekState }: Pick<RunContext, 'peekState'>,
+  workspace: Workspace,
+): Promise<string | null> {
+  const home = await peekState(workspace);
+  return (await home?.read())?.head ?? null;
+}
+
+/** A HEAD that an earlier run has gone beyond would undo what that run applied. */
+async function isOlderThan(
+  { source, options }: RunContext,
+  applied: string | null,
+): Promise<boolean> {
+  const head = source.revision.commit;
+  if (options.allowOlder || head === null || applied === null) return false;
+  return isOlder(source.checkout, head, applied);
+}
+
+/** @throws FlaghoistError `OLDER_HEAD` */
+async function refuseOlderHead(context: RunContext, applied: string | null): Promise<void> {
+  const head = context.source.revision.commit;
+  if (head === null || applied === null || !(await isOlderThan(context, applied))) return;
+  throw new FlaghoistError(
+    'OLDER_HEAD',
+    `cannot go back to ${head.slice(0, 8)}: ${applied.slice(0, 8)}, which is newer, was applied (use --allow-older)`,
+  );
+}

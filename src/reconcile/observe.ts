@@ -1,0 +1,101 @@
+import type { Catalog } from '../admin-api/workspace.js';
+import { observe } from '../admin-api/observe.js';
+import type { AdminReader } from '../admin-api/reader.js';
+import type { BoundDesired } from '../model/bound-desired.js';
+import type { Plan } from '../model/plan.js';
+import type { RunOptions } from '../model/run.js';
+import { flagEntry, type State } from '../model/state.js';
+import type { PlanInput } from '../plan/input.js';
+import type { PlanPolicy } from '../plan/policy.js';
+import { desiredInScope } from '../plan/objects/kinds.js';
+import type { KeyCounting } from '../plan/objects/planned-kind.js';
+import { scopeOf, objectsSeen } from '../plan/scope.js';
+import { provenRemovals } from '../history/removals.js';
+import { historyOf, type RunContext } from './context.js';
+import type { OpenedService } from './load.js';
+import { checkNamesOnService } from './policy.js';
+import { inScope, readCatalogFor, type ObservationScope } from './scope.js';
+
+/** What a run sees of the service before it plans. */
+export interface Observation {
+  /** Everything that the plan is made from. */
+  readonly input: PlanInput;
+  readonly at: Catalog;
+}
+
+/**
+ * Reads what is in scope.
+ *
+ * @throws FlaghoistError `NOT_ON_SERVICE`: the specs name what the service does not have.
+ */
+export async function observeInScope(
+  context: RunContext,
+  { reader, workspace }: OpenedService,
+  known: {
+    readonly desired: BoundDesired;
+    readonly state: State;
+    readonly scope: ObservationScope;
+  },
+): Promise<Observation> {
+  const { desired, state, scope } = known;
+  const { policy, observed } = scope;
+  const at = await readCatalogFor(reader, workspace, scope, desired);
+  checkNamesOnService(inScope(scope, desired), at);
+  const counting = countingOf(context.options, observed);
+  const about = { desired, state, policy, counting, whole: observed === 'full' };
+  return { at, input: await observeScope(context, { reader, at }, about) };
+}
+
+/** A look at what was touched comes between others of its process that look at everything, unless it goes by the state. */
+function countingOf(
+  { everyKey, countKeys, touchedSinceState }: RunOptions,
+  observed: Plan['observed'],
+): KeyCounting {
+  if (everyKey === true) return 'never';
+  const isBetween = observed === 'touched' && touchedSinceState !== true;
+  return countKeys === true || isBetween ? 'always' : 'large';
+}
+
+/** Reads the objects that a policy is about: what the specs say, what the service has of it, and what is remembered. */
+export async function observeScope(
+  context: Pick<RunContext, 'source' | 'memory' | 'progress'>,
+  { reader, at }: { readonly reader: AdminReader; readonly at: Catalog },
+  about: {
+    readonly desired: BoundDesired;
+    readonly state: State;
+    readonly policy: PlanPolicy;
+    /** Default: all whose number is the remembered one are counted. */
+    readonly counting?: KeyCounting;
+    /** See `Scope`; default false. */
+    readonly whole?: boolean;
+  },
+): Promise<PlanInput> {
+  const { desired, state, policy, counting = 'always', whole = false } = about;
+  const { environments } = policy;
+  const allEnvironments = at.environments.map(({ name }) => name);
+  const scope = scopeOf(desired, state, policy, { allEnvironments, counting, whole });
+  const [seen, proven] = await Promise.all([
+    observe(reader, at, scope, objectsSeen(scope, context.progress)),
+    scope.users
+      ? provenRemovals(historyOf(context, desired), { desired, state, environments })
+      : new Set<string>(),
+  ]);
+  const input = { desired, actual: seen, state, policy: { ...policy, provenRemovals: proven } };
+  if (at.rolloutStatuses !== null || !isStatusToWrite(input)) return input;
+  const rolloutStatuses = await reader.listRolloutStatuses(at.workspace.id);
+  checkNamesOnService(desiredInScope(desired, policy), { ...at, rolloutStatuses });
+  return { ...input, actual: { ...seen, rolloutStatuses } };
+}
+
+/** Whether a flag may be given another rollout status than it has, for which the id of that is needed. */
+function isStatusToWrite({ desired, policy, actual, state }: PlanInput): boolean {
+  const { flags } = desiredInScope(desired, policy);
+  return [...flags.values()].some(({ name, fields: { rolloutStatus } }) => {
+    if (rolloutStatus === undefined) return false;
+    const live = actual.flags.get(name);
+    if (live?.flag) return live.flag.rolloutStatus?.name !== rolloutStatus;
+    // A service that does not show the flag is believed to have what it was last seen to take.
+    const base = flagEntry(state, name)?.workspace?.spec;
+    return live?.existence === 'absent' || base?.fields.rolloutStatus !== rolloutStatus;
+  });
+}

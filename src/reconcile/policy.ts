@@ -1,0 +1,176 @@
+import { findEnvironment, type Catalog, type Workspace } from '../admin-api/workspace.js';
+import { FlaghoistError } from '../errors.js';
+import type { BoundDesired } from '../model/bound-desired.js';
+import type { Location } from '../model/diagnostic.js';
+import { isSelected, SUSPENDED_BY_CONFIG, type RunOptions } from '../model/run.js';
+import type { PlannedEnvironment, PlanPolicy } from '../plan/policy.js';
+import { KINDS, keyOf } from '../model/ref.js';
+import type { State } from '../model/state.js';
+import { didYouMean } from '../specs/parse/suggest.js';
+import { declarationsIn, plannedKind } from '../plan/objects/kinds.js';
+import { objectsChangedSince } from '../history/changed-since.js';
+import { restorableKills } from '../kill/restores.js';
+import { historyOf, type RunContext } from './context.js';
+import type { OpenedService, Remembered } from './load.js';
+
+/**
+ * The policy of a run: what config and operator say, and what history adds to it. With `--since` it knows the objects that
+ * the review was about.
+ *
+ * @throws FlaghoistError as `refuseUnknownNames`, `resolvePolicy` and `objectsChangedSince` do.
+ */
+export async function decidePolicy(
+  context: RunContext,
+  { workspace }: OpenedService,
+  known: {
+    readonly desired: BoundDesired;
+    readonly quarantined: ReadonlySet<string>;
+    readonly remembered: Remembered;
+  },
+): Promise<PlanPolicy> {
+  const { desired, quarantined } = known;
+  const { home, state, applied } = known.remembered;
+  const { options, source } = context;
+  refuseUnknownNames(options.only, desired, state);
+  const history = historyOf(context, desired);
+  const resolved = resolvePolicy(desired, workspace, options, home === null);
+  const { environments } = resolved;
+  const reviewed =
+    options.since === undefined
+      ? {}
+      : { reviewed: await objectsChangedSince(history, options.since, { desired, environments }) };
+  const policy: PlanPolicy = { ...resolved, ...reviewed, quarantined };
+  const head = source.revision.commit;
+  const restorable = await restorableKills({ desired, state, policy, history, head, applied });
+  return { ...policy, restorable };
+}
+
+/**
+ * @throws FlaghoistError `NOT_ON_SERVICE`: the config names an environment that the workspace lacks, or one twice;
+ *   `USAGE`: a filter names something that the config does not.
+ */
+export function resolvePolicy(
+  desired: BoundDesired,
+  at: Workspace,
+  options: RunOptions,
+  stateless: boolean,
+): PlanPolicy {
+  const { config } = desired;
+  const environments = resolveEnvironments(desired, at, options.environments);
+  return {
+    environments,
+    only: options.only.length === 0 ? null : new Set(options.only),
+    quarantined: new Set(),
+    prune: (config.prune || options.prune) && !stateless,
+    adopt: options.adopt,
+    revertDrift: options.revertDrift,
+    identities: options.identities === true ? 'all' : stateless ? 'none' : 'changed',
+    stateless,
+    suspended: options.suspend ?? (config.suspend ? SUSPENDED_BY_CONFIG : null),
+    provenRemovals: new Set(),
+    restorable: new Map(),
+  };
+}
+
+function resolveEnvironments(
+  { config, configNames }: BoundDesired,
+  at: Workspace,
+  filter: readonly string[],
+): PlannedEnvironment[] {
+  // What the top of the config says holds for ordinary environments; a protected one is loosened in its own block only.
+  const resolved = config.environments.map((environment): PlannedEnvironment => {
+    const live = findEnvironment(at, environment.name);
+    const isProtected = environment.protected ?? live.production;
+    return {
+      name: live.name,
+      id: live.id,
+      protected: isProtected,
+      onDrift: environment.onDrift ?? (isProtected ? 'report' : (config.onDrift ?? 'revert')),
+      onConflict: environment.onConflict ?? (isProtected ? 'hold' : (config.onConflict ?? 'apply')),
+      onLiveKill: environment.onLiveKill ?? config.onLiveKill ?? 'keep',
+      selected: isSelected(filter, [live.name, live.id]),
+    };
+  });
+  // A word that was found is the name or the id of one, so that only these two can mean the same.
+  const twice = resolved.find(({ id }, at) => resolved.some((each, i) => i < at && each.id === id));
+  if (twice) {
+    throw new FlaghoistError(
+      'NOT_ON_SERVICE',
+      `cannot tell two definitions of environment "${twice.name}" apart: flaghoist.yaml has it by its name and by its id (keep one)`,
+    );
+  }
+  for (const name of filter) {
+    if (resolved.some((each) => [each.name, each.id].includes(name))) continue;
+    const known = [...configNames.values()].map((each) => `"${each}"`).join(', ');
+    throw new FlaghoistError(
+      'USAGE',
+      `cannot use --environment "${name}": flaghoist.yaml has ${known}`,
+    );
+  }
+  return resolved;
+}
+
+/**
+ * Refuses a filter with a name that nothing has: it would leave nothing to plan, and the run would call that in sync.
+ * Names are those of the specs, kills and references included, and of what the state remembers.
+ *
+ * @param only `KIND/NAME`.
+ * @throws FlaghoistError `USAGE`, with the first such name.
+ */
+function refuseUnknownNames(only: readonly string[], desired: BoundDesired, state: State): void {
+  if (only.length === 0) return;
+  const known = new Set([...declaredKeys(desired), ...state.keys()]);
+  const unknown = only.find((key) => !known.has(key));
+  if (unknown === undefined) return;
+  throw new FlaghoistError(
+    'USAGE',
+    `cannot use --only "${unknown}": neither the specs nor their references nor the state have it${didYouMean(unknown, [...known])}`,
+  );
+}
+
+function declaredKeys(desired: BoundDesired): string[] {
+  const { references } = desired.config;
+  const otherFlags = [...references.flags, ...desired.kills.map(({ flag }) => flag)];
+  return [
+    ...KINDS.flatMap((kind) =>
+      plannedKind(kind)
+        .declarations(desired)
+        .map(({ name }) => keyOf(kind, name)),
+    ),
+    ...otherFlags.map((name) => keyOf('flag', name)),
+    ...references.segments.map((name) => keyOf('segment', name)),
+  ];
+}
+
+/**
+ * Checks what only the service knows: rollout statuses and traffic types that the specs name, of those that were asked for.
+ *
+ * @throws FlaghoistError `NOT_ON_SERVICE`, with the place in the specs.
+ */
+export function checkNamesOnService(desired: BoundDesired, at: Catalog): void {
+  const declarations = declarationsIn(desired);
+  const statuses = at.rolloutStatuses?.map(({ name }) => name);
+  for (const { fields, location } of declarations) {
+    const status = fields?.rolloutStatus;
+    if (status !== undefined && statuses) known('rollout status', status, statuses, location, at);
+  }
+  if (!at.trafficTypes) return;
+  for (const { trafficType, location } of declarations) {
+    known('traffic type', trafficType, at.trafficTypes, location, at);
+  }
+}
+
+function known(
+  what: string,
+  name: string,
+  names: readonly string[],
+  { file, line }: Location,
+  { workspace }: Catalog,
+): void {
+  if (names.includes(name)) return;
+  const choice = names.map((each) => `"${each}"`).join(', ');
+  throw new FlaghoistError(
+    'NOT_ON_SERVICE',
+    `cannot use ${what} "${name}" (${file}:${line}): workspace "${workspace.name}" has ${choice}`,
+  );
+}

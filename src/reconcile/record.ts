@@ -1,0 +1,155 @@
+import type { Workspace } from '../admin-api/workspace.js';
+import { FlaghoistError } from '../errors.js';
+import { objectId, type ObjectId } from '../model/ref.js';
+import type { ChangeNote, KillResults, Outcome, Outcomes } from '../model/outcome.js';
+import type { Change } from '../model/plan.js';
+import { plural } from '../report/values.js';
+import {
+  applyMessage,
+  loggedWrite,
+  type LoggedChange,
+  type LoggedWrite,
+} from '../state/run-log.js';
+import type { StateHome } from '../state/store.js';
+import type { Planned, RunContext } from './context.js';
+
+/** What the commit of the state says of a run: a subject, and a line for each change. */
+export interface RunMessage {
+  readonly message: string;
+  /** It tells of writes that reached the service, or may have. */
+  readonly isRecord: boolean;
+}
+
+/**
+ * What `flaghoist history` shows of a run. Kills that went out before the plan was made are not among its changes: they
+ * were recorded when they were sent.
+ *
+ * @param outcomes absent: the run only begins.
+ */
+export function runMessage(
+  verb: 'Begin' | 'Apply',
+  { plan, notes, kills }: Pick<Planned, 'plan' | 'notes' | 'kills'>,
+  head: string | null,
+  outcomes?: Outcomes,
+): RunMessage {
+  const changes = plan.changes
+    .map((change) => kills.stillToWrite(change))
+    .filter(({ id, fields }) => {
+      return !kills.killed.has(id) || fields.some(({ reason }) => reason !== 'kill');
+    })
+    .map((change): LoggedChange => {
+      const { id, action } = change;
+      const note = notes.get(id);
+      const outcome = outcomes?.get(id);
+      const isWritten = outcome !== undefined && mayHaveWritten(outcome);
+      return {
+        outcome: outcomes ? (outcome?.status ?? 'skipped') : 'planned',
+        action,
+        id,
+        title: note?.title ?? '',
+        ...(note && isWritten && { written: loggedWrite(change, note.comment) }),
+      };
+    });
+  const subject = `${verb} ${shortHead(head)}: ${plural(changes.length, 'change')}`;
+  return {
+    message: applyMessage(subject, head, changes),
+    isRecord: changes.some(({ written }) => written !== undefined),
+  };
+}
+
+/** A request that got no answer may have been run all the same. */
+function mayHaveWritten(outcome: Outcome): boolean {
+  if (outcome.status === 'applied' || outcome.partly === true) return true;
+  return outcome.status === 'failed' && outcome.error.code === 'UNREACHABLE';
+}
+
+function shortHead(head: string | null): string {
+  return head?.slice(0, 8) ?? 'a directory without commits';
+}
+
+type RecordContext = Pick<RunContext, 'openRecords' | 'note'>;
+
+/** Records the kills that a run sent before anything else, whatever becomes of the run. Never throws; may not be repeated. */
+export async function recordKills(
+  context: RecordContext,
+  place: Workspace,
+  results: KillResults,
+  head: string | null,
+): Promise<void> {
+  const changes = [...results].flatMap(([id, result]): LoggedChange[] => {
+    if (result.status !== 'killed') return [];
+    return [liveChange({ id, isKill: true, note: result.note })];
+  });
+  if (changes.length === 0) return;
+  const subject = `Kill for ${shortHead(head)}: ${plural(changes.length, 'change')}`;
+  await record(context, place, applyMessage(subject, head, changes));
+}
+
+/** A kill or a restore that somebody sent by hand. */
+export interface ActRecord {
+  readonly flag: string;
+  /** As the service names it. */
+  readonly environment: string;
+  readonly isKill: boolean;
+  readonly note: ChangeNote;
+}
+
+/** Records what somebody did by hand, outside every run. Never throws; may not be repeated. */
+export async function recordAct(
+  context: RecordContext,
+  place: Workspace,
+  { flag: name, environment, isKill, note }: ActRecord,
+): Promise<void> {
+  const id = objectId({ kind: 'flag', name, environment });
+  const subject = `${isKill ? 'Kill' : 'Restore'} ${id} by hand`;
+  await record(context, place, applyMessage(subject, null, [liveChange({ id, isKill, note })]));
+}
+
+function liveChange(of: { id: ObjectId; isKill: boolean; note: ChangeNote }): LoggedChange {
+  const { id, isKill, note } = of;
+  const field: Change['fields'][number] = {
+    path: '/killed',
+    reason: isKill ? 'kill' : 'restore',
+    before: !isKill,
+    after: isKill,
+  };
+  const written: LoggedWrite = loggedWrite({ fields: [field] }, note.comment);
+  return {
+    outcome: 'applied',
+    action: isKill ? 'kill' : 'restore',
+    id,
+    title: note.title,
+    written,
+  };
+}
+
+/** Races with runs that write the state at the same time. */
+const MAX_TRIES = 5;
+
+/**
+ * Adds a record to the state, without keeping any run out and without changing what is remembered. What was written
+ * was written: a record that cannot be kept is told, and is no failure.
+ */
+async function record(
+  { openRecords, note }: RecordContext,
+  place: Workspace,
+  message: string,
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const home = await openRecords(place);
+      if (home) await addTo(home, message);
+      return;
+    } catch (error) {
+      if (!(error instanceof FlaghoistError)) throw error;
+      if (error.code === 'IN_USE' && tries < MAX_TRIES) continue;
+      note(`Not recorded in the history: ${error.message}`);
+      return;
+    }
+  }
+}
+
+async function addTo(home: StateHome, message: string): Promise<void> {
+  const { state, head } = await home.read();
+  await home.write(state, { head, message, isRecord: true });
+}

@@ -1,0 +1,78 @@
+import { objectId } from '../model/ref.js';
+import { EXIT, type ExitCode } from '../errors.js';
+import type { Outcome, Outcomes } from '../model/outcome.js';
+import type { PlanReport } from '../report/plan-report.js';
+import type { Applied, Planned, RunContext } from './context.js';
+
+/** What a run came to, as reports in every format say it. */
+export function reportOf(
+  result: Planned | Applied,
+  { context }: { readonly context: RunContext },
+): PlanReport {
+  const { plan: found, notes, planHash, at, impacts, guardFindings, allowed, home, input } = result;
+  return {
+    plan: found,
+    notes: notes,
+    planHash,
+    impacts,
+    guardFindings,
+    allowed,
+    unknowns: result.unknowns,
+    origin: context.originName(),
+    workspace: at.workspace,
+    revision: context.source.revision,
+    stateless: home === null,
+    suspended: input.policy.suspended,
+    held: [...input.policy.quarantined].sort(),
+    environments: input.policy.environments.map(({ name }) => name),
+    protectedEnvironments: new Set(
+      input.policy.environments.filter((each) => each.protected).map(({ name }) => name),
+    ),
+    ruleNames: ruleNamesOf(input),
+    ...('outcomes' in result
+      ? { outcomes: result.outcomes, converged: result.converged, left: result.left }
+      : killOutcomes(result)),
+  };
+}
+
+/** Of a plan that a guard stands against only the kills were sent. */
+function killOutcomes({ plan: found, kills }: Planned): { outcomes?: Outcomes } {
+  const killed = found.changes.filter(({ id }) => kills.killed.has(id));
+  if (killed.length === 0) return {};
+  const held: Outcome = { status: 'skipped', why: 'killed; a guard holds the rest back' };
+  return {
+    outcomes: new Map(
+      killed.map(({ id, fields }) => [id, fields.length === 1 ? { status: 'applied' } : held]),
+    ),
+  };
+}
+
+function ruleNamesOf({ desired, policy }: Planned['input']): PlanReport['ruleNames'] & object {
+  const names = new Map<string, readonly (string | undefined)[]>();
+  for (const flag of desired.flags.values()) {
+    for (const { name } of policy.environments) {
+      const definition = flag.environments.get(name);
+      if (definition)
+        names.set(
+          objectId({ kind: 'flag', name: flag.name, environment: name }),
+          definition.ruleNames,
+        );
+    }
+  }
+  return names;
+}
+
+/** Exit code of a run that came to a plan. */
+export function exitCodeOf(result: Planned | Applied, signal: AbortSignal): ExitCode {
+  if (signal.aborted) return exitCodeOfSignal(signal);
+  if (!('outcomes' in result)) {
+    return result.guardFindings.length > 0 ? EXIT.guardRefused : EXIT.ok;
+  }
+  if (result.unsaved !== undefined && result.converged) return EXIT.failed;
+  return result.converged ? EXIT.ok : EXIT.notConverged;
+}
+
+/** Exit code of a run that a signal of this process ended. */
+export function exitCodeOfSignal({ reason }: AbortSignal): ExitCode {
+  return reason === 'SIGINT' ? EXIT.sigint : EXIT.sigterm;
+}

@@ -1,0 +1,44 @@
+import type { Json } from '../model/json.js';
+
+/**
+ * The value with members in code-unit order of their names, so that equal values print as equal text.
+ *
+ * @param mask is applied to every object on the way, before its members.
+ */
+export function ordered(
+  value: unknown,
+  mask: (record: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>> = same,
+): Json {
+  if (Array.isArray(value)) return value.map((each) => ordered(each, mask));
+  if (!isRecord(value)) return scalar(value);
+  const masked = mask(value);
+  const names = Object.keys(masked).filter((name) => masked[name] !== undefined);
+  return Object.fromEntries(names.sort().map((name) => [name, ordered(masked[name], mask)]));
+}
+
+/**
+ * Text that is equal for equal values. Unlike the form of RFC 8785 it exists for every string, half
+ * surrogate pairs included, because a report must not fail on what a service answered.
+ */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(ordered(value));
+}
+
+/** Whether a value is a JSON object. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}
+
+function same<T>(value: T): T {
+  return value;
+}
+
+function scalar(value: unknown): Json {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return value;
+  throw new Error('bug: a planned value that JSON cannot say');
+}

@@ -1,0 +1,296 @@
+import { noteKey, type Change } from '../../model/plan.js';
+import { keyOf } from '../../model/ref.js';
+import { changeLines, withheldLines } from '../text/change/change.js';
+import { impactOf, audienceText } from '../text/impact.js';
+import { type PlanReport, countActions, TOUCHED_TEXT } from '../plan-report.js';
+import { changesByEnvironment } from '../text/plan.js';
+import { cut } from '../text/layout.js';
+import { LEFT_TITLE, leftLines } from '../text/left.js';
+import { plural } from '../values.js';
+import { assembled, type Block, type Rank } from './blocks.js';
+import { code, joined, Markup, trusted, link } from './markup.js';
+import { riskBlocks, countRisks } from './risks.js';
+import { fencedChunks, rowsOf } from './rows.js';
+import { summaryLine } from '../text/summary.js';
+
+/** How long the report may be, and where it is shown. */
+export interface MarkdownOptions extends ReportContext {
+  /** UTF-16 code units that the whole may have; no forge counts more than these. */
+  readonly budget?: number;
+}
+
+/** GitHub takes 65,536 characters in a comment; room is left for a marker and for what a workflow adds. */
+export const COMMENT_BUDGET = 60_000;
+
+const NAME_COLUMNS = 100;
+const CELL_COLUMNS = 160;
+/**
+ * UTF-16 code units of one table, about. A longer one goes on in the next, so that a budget can end
+ * between the two.
+ */
+const TABLE_SIZE = 8_000;
+
+/**
+ * The plan as Markdown, for reviews and job summaries: a verdict; risks, which are never folded nor
+ * cut; a table for each environment; folded details. Keys are counted and never named.
+ *
+ * The text is balanced and within the budget whatever the plan holds. Text of others is shown as
+ * text: it makes no markup, no mention, and no command to a workflow.
+ */
+export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}): string {
+  return assembled(
+    [
+      { rank: 'head', what: 'verdict', markup: () => headline(report, options) },
+      ...riskBlocks(report),
+      ...[...changesByEnvironment(report)].flatMap(([place, changes]) =>
+        placeBlocks(place, changes, report),
+      ),
+      ...leftBlocks(report),
+      ...withheldBlocks(report),
+      ...otherWorkspaceBlocks(report, options),
+      { rank: 'head', what: 'footer', markup: () => footer(report, options) },
+    ],
+    options.budget ?? COMMENT_BUDGET,
+  );
+}
+
+/** The verdict and the risks alone: the part that matters most and changes least. */
+export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): string {
+  const risks = riskBlocks(report).map(({ markup }) => markup());
+  return String(joined([headline(report, options), ...risks], '\n\n'));
+}
+
+/**
+ * One environment, or the level of the workspace: tables, then the detail of each change. Nothing
+ * where nothing changes there.
+ */
+function placeBlocks(place: string, changes: readonly Change[], report: PlanReport): Block[] {
+  if (changes.length === 0) return [];
+  const title = trusted`#### ${cut(place, NAME_COLUMNS)}: ${plural(changes.length, 'change')}`;
+  const [first, ...more] = tables(changes.map((change) => tableRow(change, report)));
+  return [
+    { rank: 'table', what: 'table', markup: () => joined([title, first ?? trusted``], '\n\n') },
+    ...more.map((markup): Block => ({ rank: 'table', what: 'table', markup: () => markup })),
+    ...changes.map((change) => detail(change, report)),
+  ];
+}
+
+const TABLE_HEAD = Markup.own('| object | becomes | reaches | commit |\n| --- | --- | --- | --- |');
+
+/** Rows in tables of bounded size, each with its own head. */
+function tables(rows: readonly Markup[]): Markup[] {
+  const parts: { rows: Markup[]; size: number }[] = [];
+  for (const row of rows) {
+    const last = parts.at(-1);
+    if (last && last.size + row.length < TABLE_SIZE) {
+      last.rows.push(row);
+      last.size += row.length;
+    } else parts.push({ rows: [row], size: row.length });
+  }
+  return parts.map((part) => joined([TABLE_HEAD, ...part.rows], '\n'));
+}
+
+/** One change in one row. */
+function tableRow(change: Change, report: PlanReport): Markup {
+  const { kind, name } = change.ref;
+  const impact = impactOf(report, change.id);
+  const warning = impact && impact.risks.length > 0 ? Markup.own(' ⚠️') : trusted``;
+  const reach = impact ? cut(audienceText(change, impact, false), CELL_COLUMNS) : '';
+  const title = cut(report.notes.get(noteKey(change))?.title ?? '', CELL_COLUMNS);
+  const object = code(cut(keyOf(kind, name), NAME_COLUMNS));
+  return trusted`| ${object}${warning} | ${becomes(change)} | ${reach} | ${title} |`;
+}
+
+/** What becomes of an object, in the second column. */
+const BECOMES: Readonly<Record<Change['action'], string>> = {
+  create: 'new',
+  activate: 'active',
+  update: 'changed',
+  delete: 'deleted',
+  deactivate: 'inactive',
+};
+
+/** Deletions are set in bold. A reason is said only where it is not the usual one, a commit. */
+function becomes({ action, reason, keys }: Change): Markup {
+  const counts = keys ? trusted`, +${keys.added.length} −${keys.removed.length} keys` : trusted``;
+  const why = reason === 'commit' ? trusted`` : trusted` (${reason})`;
+  const word = BECOMES[action];
+  return action === 'delete' || action === 'deactivate'
+    ? trusted`**${word}**${counts}${why}`
+    : trusted`${word}${counts}${why}`;
+}
+
+/** One change, field by field, folded. The rows are made when the block is put into the report. */
+function detail(change: Change, report: PlanReport): Block {
+  const isRisky = (impactOf(report, change.id)?.risks.length ?? 0) > 0;
+  const rows = (): string[] => rowsOf(changeLines(change, report, false));
+  return {
+    rank: isRisky ? 'risky detail' : 'detail',
+    what: 'detail',
+    markup: () => folded(code(cut(change.id, NAME_COLUMNS)), fencedChunks([rows()])),
+  };
+}
+
+function folded(summary: Markup, inside: readonly Markup[]): Markup {
+  return joined(
+    [trusted`<details><summary>${summary}</summary>`, ...inside, trusted`</details>`],
+    '\n\n',
+  );
+}
+
+/**
+ * Changes that are held back. Those that nobody asked for here have a list of their own, see
+ * `otherWorkspaceBlocks`.
+ */
+function withheldBlocks(report: PlanReport): Block[] {
+  const held = report.plan.withheld.filter(({ why }) => why !== 'not-reviewed');
+  const rows = held.map((each) => rowsOf(withheldLines(each, report, false)));
+  return titled(trusted`#### Held back: ${held.length}`, fencedChunks(rows), 'held back');
+}
+
+/** What a second look found, each with what was wanted and what was found. */
+function leftBlocks({ left = [] }: PlanReport): Block[] {
+  const rows = left.map((change) => rowsOf(leftLines([change], false)));
+  return titled(trusted`#### ${LEFT_TITLE}: ${left.length}`, fencedChunks(rows), 'held back');
+}
+
+/** Blocks of one list, with the title above the first. */
+function titled(title: Markup, chunks: readonly Markup[], rank: Rank): Block[] {
+  return chunks.map((chunk, index) => ({
+    rank,
+    what: 'list of what is held back',
+    markup: () => (index === 0 ? joined([title, chunk], '\n\n') : chunk),
+  }));
+}
+
+/** Differences that were there before and are not this change's doing, folded at the end. */
+function otherWorkspaceBlocks(report: PlanReport, { subject }: ReportContext): Block[] {
+  const others = report.plan.withheld.filter(({ why }) => why === 'not-reviewed');
+  const rows = others.map((each) => rowsOf(withheldLines(each, report, false)));
+  const before = subject === 'merge' ? 'before this pull request' : 'and not in the reviewed plan';
+  return fencedChunks(rows).map((chunk, index, { length }) => ({
+    rank: 'elsewhere',
+    what: 'list of what was different already',
+    markup: () =>
+      folded(
+        trusted`Already different ${before}: ${plural(others.length, 'change')}${partOf(index, length)}`,
+        [chunk],
+      ),
+  }));
+}
+
+function partOf(index: number, length: number): string {
+  return length === 1 ? '' : `, part ${String(index + 1)} of ${String(length)}`;
+}
+
+/** Where a report is shown and what it is about. All members are absent for a plan by itself. */
+interface ReportContext {
+  /** What lets the plan happen; default: `apply`. */
+  readonly subject?: 'merge' | 'apply';
+  /** The branch that it would be merged into. */
+  readonly target?: string | undefined;
+  /** The address of the full plan. */
+  readonly planUrl?: string | undefined;
+  /** When the service was looked at. */
+  readonly madeAt?: Date | undefined;
+  /** The plan was made without the service: it compares with the specs of the target branch. */
+  readonly offline?: boolean;
+}
+
+/** Names in the headline and the footer are cut shorter than those of the tables. */
+const HEADLINE_NAME_COLUMNS = 60;
+/** Characters of a commit's hash that people are shown. */
+const SHORT_SHA = 7;
+const SHOWN_PLACES = 12;
+
+/**
+ * The first sentence: what happens, or that nothing does. A plan that a guard refuses has no other
+ * first sentence.
+ */
+function headline(report: PlanReport, place: ReportContext): Markup {
+  const { plan } = report;
+  if (report.outcomes) return trusted`### ${summaryLine(report)}`;
+  const act = place.subject === 'merge' ? 'Merging this' : 'Applying this';
+  if (report.guardFindings?.length)
+    return trusted`### ⛔ A guard refuses this: nothing would be sent`;
+  const held = plan.withheld.filter(({ why }) => why !== 'not-reviewed').length;
+  const back =
+    held === 0 ? trusted`` : trusted`; ${plural(held, 'change is', 'changes are')} held back`;
+  if (plan.changes.length === 0) return trusted`### ✅ ${act} writes nothing${back}`;
+  const counts = countActions(plan.changes);
+  const deeds = [
+    ...(counts.create > 0 ? [`creates ${String(counts.create)}`] : []),
+    ...(counts.update > 0 ? [`updates ${String(counts.update)}`] : []),
+    ...(counts.delete > 0 ? [`deletes ${String(counts.delete)}`] : []),
+  ].join(', ');
+  const risks = countRisks(report);
+  const mark = risks > 0 ? trusted`⚠️ ` : trusted``;
+  const warning = risks > 0 ? trusted`, with ${plural(risks, 'risk')} to look at` : trusted``;
+  return trusted`### ${mark}${act} ${deeds} in ${environmentsText(report)}${warning}${back}`;
+}
+
+/**
+ * What a merge or an apply does next, and the facts by which this report can be told from another.
+ */
+function footer(report: PlanReport, place: ReportContext): Markup {
+  return joined(
+    [
+      nextStepsText(report, place),
+      ...(report.plan.observed === 'touched' ? [trusted`${TOUCHED_TEXT}`] : []),
+      trusted`<sub>${joined(facts(report, place), ' · ')}</sub>`,
+    ],
+    '\n\n',
+  );
+}
+
+/** What happens after this report. */
+function nextStepsText(report: PlanReport, { subject, target, offline }: ReportContext): Markup {
+  if (report.outcomes) return trusted`${report.converged === true ? 'Verified.' : 'Not in sync.'}`;
+  if (offline === true) {
+    return trusted`Made offline, without the service: compared with the specs of ${targetText(target)}. What is live may differ.`;
+  }
+  const { steps, changes } = report.plan;
+  if (changes.length === 0) return trusted`Nothing is written when this is applied.`;
+  const when =
+    subject === 'merge'
+      ? trusted`After the merge into ${targetText(target)} an apply`
+      : trusted`An apply`;
+  return trusted`${when} sends ${plural(steps.length, 'request')} to ${code(report.origin)}, in the order ${environmentsText(report, ' → ')}. With \`--plan-hash\` it refuses any other plan.`;
+}
+
+function targetText(target: string | undefined): Markup {
+  return target === undefined
+    ? trusted`the target branch`
+    : code(cut(target, HEADLINE_NAME_COLUMNS));
+}
+
+/** Hash, commit, workspace and time of the plan. */
+function facts(report: PlanReport, { planUrl, madeAt }: ReportContext): Markup[] {
+  const { commit, dirty } = report.revision;
+  const counted = report.plan.notCompared.length;
+  return [
+    trusted`plan ${code(report.planHash)}`,
+    commit === null ? trusted`no commit` : trusted`commit ${code(commit.slice(0, SHORT_SHA))}`,
+    ...(dirty ? [trusted`with local changes`] : []),
+    trusted`workspace ${code(cut(report.workspace.name, HEADLINE_NAME_COLUMNS))}`,
+    ...(madeAt
+      ? [Markup.own(`made ${madeAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`)]
+      : []),
+    trusted`${report.plan.unchanged.length} unchanged`,
+    ...(counted > 0 ? [trusted`keys of ${plural(counted, 'segment')} counted, not compared`] : []),
+    ...(planUrl === undefined ? [] : [link('full plan', planUrl)]),
+  ];
+}
+
+/** The places that change, in the order of application; places beyond a bound are counted. */
+function environmentsText({ plan, environments }: PlanReport, separator = ', '): Markup {
+  const touched = new Set(plan.changes.map(({ ref }) => ref.environment));
+  const inOrder = [null, ...environments].filter((each) => touched.has(each));
+  const names = inOrder
+    .slice(0, SHOWN_PLACES)
+    .map((each) =>
+      each === null ? trusted`the workspace` : code(cut(each, HEADLINE_NAME_COLUMNS)),
+    );
+  const more = inOrder.length - names.length;
+  return joined([...names, ...(more > 0 ? [trusted`${more} more`] : [])], separator);
+}

@@ -1,0 +1,54 @@
+import { withoutApiKeys } from '../model/api-keys.js';
+
+/**
+ * Untrusted text on its way to a person: names, titles, keys, descriptions, the service's messages.
+ *
+ * Everything that is printed and that this program did not write itself goes through `clean` first.
+ */
+
+/** Every kind of white space, line breaks included: one line stays one line. */
+const SPACE = /\r\n|[\t\n\v\f\r\u0085\u2028\u2029]|\p{Zs}/gu;
+
+/**
+ * Control, format (bidi overrides among them) and other characters that a terminal acts on or does not show. Spared:
+ * the joiners and variation selectors within an emoji.
+ */
+const KEPT_JOINER =
+  '(?<=\\p{Extended_Pictographic}\\p{Emoji_Modifier}?\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})';
+const KEPT_SELECTOR = '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]';
+const UNSEEN = new RegExp(
+  `${KEPT_JOINER}|${KEPT_SELECTOR}|(\\p{Cc}|\\p{Cf}|\\p{Cs}|\\p{Default_Ignorable_Code_Point})`,
+  'gu',
+);
+
+/**
+ * One line of text that shows what it holds: white space becomes a space, and what has no glyph of its own is spelled
+ * out (`<U+202E>`), so that two texts that differ look different. No Admin API key is shown. Cleaning twice changes
+ * nothing more.
+ */
+export function clean(text: string): string {
+  return withoutApiKeys(text)
+    .replace(SPACE, ' ')
+    .replace(UNSEEN, (whole, unseen?: string) => (unseen === undefined ? whole : spelled(unseen)))
+    .replaceAll(WORKFLOW_COMMAND, `#${spelled('#')}[`);
+}
+
+/** A character by its number: `<U+202E>`. */
+function spelled(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+}
+
+/** GitHub's runner executes what follows this, wherever in a line of a job's output it stands. */
+const WORKFLOW_COMMAND = '##[';
+
+const PLAIN_WORD = /^[\p{L}\p{M}\p{N}_.@:+/%*#&=-]+$/u;
+
+/**
+ * Cleaned text, in double quotes where one could not tell where it ends: empty text, and text with
+ * spaces, commas or brackets.
+ */
+export function quoted(text: string): string {
+  const cleaned = clean(text);
+  return PLAIN_WORD.test(cleaned) ? cleaned : JSON.stringify(cleaned);
+}

@@ -1,0 +1,77 @@
+import type { Bucket } from '../../../model/flag/flag.js';
+import { quoted } from '../../sanitize.js';
+import { noBreak } from '../layout.js';
+import { listText, NONE } from '../../values.js';
+
+/** Buckets in their order: `on 10 %, off 90 %`. */
+export function bucketsText(buckets: readonly Bucket[]): string {
+  if (buckets.length === 0) return NONE;
+  return buckets
+    .map(({ treatment, size }) => noBreak(`${quoted(treatment)} ${String(size)} %`))
+    .join(', ');
+}
+
+/**
+ * `on 10 → 25 %, off 90 → 75 %`: every treatment of either side, in the new order. A changed order
+ * is reported too, since it moves users between treatments even where all sizes stay.
+ */
+export function bucketsChange(before: readonly Bucket[], after: readonly Bucket[]): string {
+  if (repeats(before) || repeats(after) || before.length === 0 || after.length === 0) {
+    return `${bucketsText(before)} → ${bucketsText(after)}`;
+  }
+  const held = sizes(before);
+  const wanted = sizes(after);
+  const names = [...new Set([...wanted.keys(), ...held.keys()])];
+  const parts = names.map((name) => sizeChange(name, held.get(name), wanted.get(name)));
+  return [...parts, ...orderChange([...held.keys()], [...wanted.keys()])].join(', ');
+}
+
+/** The most shares that a headline holds. */
+const SHOWN_SHARES = 3;
+
+/**
+ * `on 10 → 25 %`: the shares that change. Of two that mirror each other the first stands for both. Empty where sizes by
+ * treatment would not say what changes.
+ */
+export function sharesChange(before: readonly Bucket[], after: readonly Bucket[]): string {
+  if (repeats(before) || repeats(after)) return '';
+  const [held, wanted] = [sizes(before), sizes(after)];
+  const names = [...new Set([...wanted.keys(), ...held.keys()])].filter(
+    (name) => held.get(name) !== wanted.get(name),
+  );
+  const shown = names.length === 2 ? names.slice(0, 1) : names.slice(0, SHOWN_SHARES);
+  const parts = shown.map((name) => sizeChange(name, held.get(name), wanted.get(name)));
+  return [...parts, ...(names.length > SHOWN_SHARES ? ['…'] : [])].join(', ');
+}
+
+/** A sentence where treatments that are on both sides changed their order; nothing otherwise. */
+export function orderChange(before: readonly string[], after: readonly string[]): string[] {
+  const common = before.filter((name) => after.includes(name));
+  const now = after.filter((name) => before.includes(name));
+  if (common.every((name, index) => name === now[index])) return [];
+  return [`bucket order ${listText(common)} → ${listText(now)} (moves users)`];
+}
+
+/**
+ * @param before undefined where there is no bucket on that side, which is another thing than one of
+ * size 0.
+ */
+function sizeChange(name: string, before: number | undefined, after: number | undefined): string {
+  const label = quoted(name);
+  if (before === after) return noBreak(`${label} ${String(after)} %`);
+  // A bucket of size 0 is another thing than no bucket.
+  const from = before ?? (after === 0 ? NONE : 0);
+  const to = after ?? (before === 0 ? NONE : 0);
+  return noBreak(`${label} ${String(from)} → ${String(to)} %`);
+}
+
+function sizes(buckets: readonly Bucket[]): Map<string, number> {
+  return new Map(buckets.map(({ treatment, size }) => [treatment, size]));
+}
+
+/**
+ * Whether a treatment has several buckets, so that sizes by treatment would say less than there is.
+ */
+function repeats(buckets: readonly Bucket[]): boolean {
+  return sizes(buckets).size < buckets.length;
+}

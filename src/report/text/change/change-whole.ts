@@ -1,0 +1,94 @@
+import { flagFieldType } from '../../../model/flag/fields.js';
+import type { Change, FieldChange } from '../../../model/plan.js';
+import { bucketsText } from './buckets.js';
+import { clean, quoted } from '../../sanitize.js';
+import type { FieldContext, FieldLine } from './field-context.js';
+import { fieldLabel, sideText } from './field.js';
+import { keysText } from '../../masked-keys.js';
+import { noBreak, span, cut } from '../layout.js';
+import { isTexts } from '../../json-value.js';
+import { wholeRuleLines } from './rules.js';
+import { isBuckets, isRules, isTreatments, valueText } from '../../values.js';
+
+const DESCRIPTION_COLUMNS = 60;
+const LONG_VALUE_COLUMNS = 80;
+
+/**
+ * An object that is created or deleted, in one paragraph: with one side alone there is nothing to
+ * compare. A new object that is killed has a line of its own for that, and so has each rule: who is
+ * served what hangs on all of them.
+ *
+ * @param side of the fields that holds the object: `after` of one that is created, `before` of one
+ * that is deleted.
+ */
+export function wholeLines(
+  change: Change,
+  side: 'before' | 'after',
+  context: FieldContext,
+): FieldLine[] {
+  const killed = change.fields.some((field) => field.path === '/killed' && field[side] === true);
+  const parts = change.fields.flatMap((field) => wholeText(field, side, context));
+  if (change.keys) parts.push(keysText(change.keys, context.showKeys));
+  return [
+    ...(killed && side === 'after'
+      ? [[span('!! killed: YES', 'alarm'), span(' (everyone gets the default treatment)')]]
+      : []),
+    ...(parts.length > 0 ? [[span(parts.join(' · '))]] : []),
+    ...change.fields.flatMap((field) => wholeRules(field, side, context)),
+  ];
+}
+
+/** One line for each rule, in the order in which they are tried; nothing for other fields. */
+function wholeRules(
+  field: FieldChange,
+  side: 'before' | 'after',
+  { showKeys, ruleNames }: FieldContext,
+): FieldLine[] {
+  const rules = field[side];
+  if (field.path !== '/rules' || !isRules(rules)) return [];
+  // The names are those of the rules as they will be.
+  const isNamed = side === 'after' && ruleNames !== undefined;
+  return wholeRuleLines(rules, { showKeys, ...(isNamed && { ruleNames }) });
+}
+
+/** One field in words; nothing where the value is the usual one. */
+function wholeText(field: FieldChange, side: 'before' | 'after', context: FieldContext): string[] {
+  const value = field[side];
+  if (field.keys) return [`${fieldLabel(field.path)} ${keysText(field.keys, context.showKeys)}`];
+  if (value === undefined) return [];
+  switch (field.path) {
+    case '/killed':
+      return value === true && side === 'before' ? ['killed'] : [];
+    case '/treatments':
+      return [`treatments ${treatmentNames(value)}`];
+    case '/rules':
+      if (!isRules(value)) return [`rules ${sideText(value, context)}`];
+      return value.length === 0 ? [noBreak('no rules')] : [];
+    case '/defaultRule':
+      return [
+        `${noBreak('defaultRule ')}${isBuckets(value) ? bucketsText(value) : valueText(value)}`,
+      ];
+    case '/trafficAllocation':
+      return value === 100 ? [] : [noBreak(`trafficAllocation ${valueText(value)} %`)];
+    default:
+      return [`${fieldLabel(field.path)} ${plainText(field.path, value)}`];
+  }
+}
+
+function plainText(path: string, value: unknown): string {
+  switch (flagFieldType(path)) {
+    case 'prose':
+      return `"${cut(clean(typeof value === 'string' ? value : valueText(value)), DESCRIPTION_COLUMNS)}"`;
+    case 'names':
+      return isTexts(value) ? value.map(quoted).join(', ') : valueText(value);
+    case 'name':
+    case undefined:
+      return valueText(value, LONG_VALUE_COLUMNS);
+  }
+}
+
+/** Names in bucket order. */
+function treatmentNames(value: unknown): string {
+  if (!isTreatments(value)) return valueText(value);
+  return value.map(({ name }) => quoted(name)).join(', ');
+}

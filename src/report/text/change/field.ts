@@ -1,0 +1,196 @@
+import { keyDifference } from '../../../model/segment-keys.js';
+import { ownMember } from '../../../model/collections.js';
+import type { FieldChange } from '../../../model/plan.js';
+import { bucketsChange, bucketsText, orderChange } from './buckets.js';
+import { clean, quoted } from '../../sanitize.js';
+import type { FieldContext, FieldLine } from './field-context.js';
+import { keysText, maskKeys } from '../../masked-keys.js';
+import { noBreak, span } from '../layout.js';
+import { isTexts, jsonText } from '../../json-value.js';
+import { ruleLines } from './rules.js';
+import {
+  isBuckets,
+  isRules,
+  isTreatments,
+  NONE,
+  textChange,
+  valueText,
+  yesNo,
+  isJsonRecord,
+} from '../../values.js';
+import { flagFieldType, type FieldType } from '../../../model/flag/fields.js';
+import type { Treatment } from '../../../model/flag/flag.js';
+import type { Json } from '../../../model/json.js';
+
+/**
+ * What a change of one field means, in the words of a spec. A value whose shape is not the field's
+ * is shown as JSON, because what is reviewed is never left out.
+ */
+export function fieldLines(field: FieldChange, context: FieldContext): readonly FieldLine[] {
+  if (field.keys) {
+    return [labelled(fieldLabel(field.path), keysText(field.keys, context.showKeys))];
+  }
+  const { path, before, after } = field;
+  const lines = linesOf(path)?.(before, after, context) ?? [];
+  return lines.length > 0
+    ? lines
+    : [labelled(fieldLabel(path), `${sideText(before, context)} → ${sideText(after, context)}`)];
+}
+
+/** One side of a field whose value goes on one line. */
+export function sideText(value: unknown, { showKeys }: FieldContext): string {
+  if (isBuckets(value)) return bucketsText(value);
+  return valueText(showKeys || value === undefined ? value : maskKeys(value));
+}
+
+/** The name of a field, from its JSON Pointer: `targets of on` for `/targets/on`. */
+export function fieldLabel(path: string): string {
+  const [first = '', ...rest] = path
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const [treatment] = rest;
+  if (first === 'targets' && treatment !== undefined && rest.length === 1) {
+    return noBreak(`targets of ${quoted(treatment)}`);
+  }
+  return noBreak([first, ...rest].map((part) => clean(part)).join(' '));
+}
+
+/** The lines of one field; undefined where the values do not have the field's shape. */
+type Lines = (
+  before: unknown,
+  after: unknown,
+  context: FieldContext,
+) => readonly FieldLine[] | undefined;
+
+/** How each field is shown, by its JSON Pointer. */
+const LINES_OF: Readonly<Record<string, Lines>> = {
+  '/killed': (_before, after) => {
+    return typeof after === 'boolean' ? [killedLine(after)] : undefined;
+  },
+  '/treatments': (before, after) => {
+    return isTreatments(before) && isTreatments(after) ? treatmentLines(before, after) : undefined;
+  },
+  '/rules': (before, after, context) => {
+    const [held, wanted] = [before ?? [], after ?? []];
+    return isRules(held) && isRules(wanted) ? ruleLines(held, wanted, context) : undefined;
+  },
+  '/defaultRule': (before, after) => {
+    if (!isBuckets(after)) return undefined;
+    if (before === undefined) return [labelled('defaultRule', bucketsText(after))];
+    return isBuckets(before) ? [labelled('defaultRule', bucketsChange(before, after))] : undefined;
+  },
+  '/trafficAllocation': (before, after) => {
+    if (typeof after !== 'number') return undefined;
+    const from = typeof before === 'number' ? before : NONE;
+    return [labelled('trafficAllocation', noBreak(`${String(from)} → ${String(after)} %`))];
+  },
+};
+
+/** Fields of a flag at workspace level go by the type of their value; undefined: the two values say all. */
+const FLAG_FIELD_LINES: Readonly<Record<FieldType, ((label: string) => Lines) | undefined>> = {
+  name: undefined,
+  prose: (label) => (before, after) => {
+    const [held, wanted] = [before ?? '', after ?? ''];
+    if (typeof held !== 'string' || typeof wanted !== 'string') return undefined;
+    return [labelled(label, textChange(held, wanted).join(' → '))];
+  },
+  names: (label) => (before, after) => {
+    const [held, wanted] = [before ?? [], after ?? []];
+    return isTexts(held) && isTexts(wanted)
+      ? [labelled(label, setChange(held, wanted))]
+      : undefined;
+  },
+};
+
+function linesOf(path: string): Lines | undefined {
+  const type = flagFieldType(path);
+  return LINES_OF[path] ?? (type && FLAG_FIELD_LINES[type]?.(fieldLabel(path)));
+}
+
+/**
+ * A kill or its end is loud in the text and not by colour alone, because it stops or restores
+ * everything at once.
+ */
+function killedLine(after: boolean): FieldLine {
+  const effect = after ? 'everyone gets the default treatment' : 'rules and targets decide again';
+  return [
+    span(`!! killed: ${yesNo(!after)} → ${yesNo(after).toUpperCase()}`, 'alarm'),
+    span(` (${effect})`),
+  ];
+}
+
+/** A label, and what changed. */
+function labelled(label: string, text: string): FieldLine {
+  return [span(`${label}:`, 'strong'), span(` ${text}`)];
+}
+
+/** What was added to a set and removed from it: `+a +b −c`. */
+function setChange(before: readonly string[], after: readonly string[]): string {
+  const { added, removed } = keyDifference([...after].sort(), [...before].sort());
+  return [
+    ...added.map((each) => noBreak(`+${quoted(each)}`)),
+    ...removed.map((each) => noBreak(`−${quoted(each)}`)),
+  ].join(' ');
+}
+
+/** Nothing where the treatment did not change. */
+function treatmentLines(before: readonly Treatment[], after: readonly Treatment[]): FieldLine[] {
+  const held = new Map(before.map((treatment) => [treatment.name, treatment]));
+  const wanted = new Set(after.map((treatment) => treatment.name));
+  const gone = before.filter(({ name }) => !wanted.has(name));
+  const order = orderChange(
+    before.map(({ name }) => name),
+    after.map(({ name }) => name),
+  );
+  return [
+    ...gone.map(({ name }) => [span(`- ${noBreak(`treatment ${quoted(name)}`)}`, 'remove')]),
+    ...after.flatMap((treatment) => treatmentLine(held.get(treatment.name), treatment)),
+    ...order.map((text) => [span('~ treatments:', 'change'), span(` ${text}`)]),
+  ];
+}
+
+function treatmentLine(before: Treatment | undefined, after: Treatment): FieldLine[] {
+  const label = noBreak(`treatment ${quoted(after.name)}`);
+  const parts = [
+    ...descriptionChange(before?.description, after.description),
+    ...configurationChange(before?.configuration, after.configuration),
+  ];
+  const text = parts.join('; ');
+  if (!before) return [[span(`+ ${label}`, 'add'), span(text === '' ? '' : `: ${text}`)]];
+  if (text === '') return [];
+  return [[span(`~ ${label}:`, 'change'), span(` ${text}`)]];
+}
+
+/** Nothing where the new side has no description: it is then not managed. */
+function descriptionChange(before: string | undefined, after: string | undefined): string[] {
+  if (after === undefined || before === after) return [];
+  if (before === undefined) return [`description ${textChange('', after)[1]}`];
+  return [`description ${textChange(before, after).join(' → ')}`];
+}
+
+/**
+ * Members that differ, where both sides are objects. Nothing where the new side has no
+ * configuration: it is then not managed.
+ */
+function configurationChange(before: Json | undefined, after: Json | undefined): string[] {
+  if (after === undefined || sameValue(before, after)) return [];
+  if (!isJsonRecord(before) || !isJsonRecord(after)) {
+    return [
+      `configuration ${before === undefined ? '' : `${valueText(before)} → `}${valueText(after)}`,
+    ];
+  }
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+  const parts = names
+    .filter((name) => !sameValue(ownMember(before, name), ownMember(after, name)))
+    .map((name) => {
+      const [was, is] = [ownMember(before, name), ownMember(after, name)];
+      return `${quoted(name)} ${valueText(was)} → ${valueText(is)}`;
+    });
+  return parts.length === 0 ? [] : [`configuration ${parts.join(', ') || NONE}`];
+}
+
+/** Whether two values are equal as JSON, whatever the order of members. */
+function sameValue(a: Json | undefined, b: Json | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : jsonText(a) === jsonText(b);
+}

@@ -1,0 +1,94 @@
+import { createColors } from 'picocolors';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import { clean } from '../sanitize.js';
+import { displayWidth } from './layout.js';
+import { plural } from '../values.js';
+
+/** Columns of a long line that are shown on either side of the problem. */
+const CONTEXT = 60;
+/** The most columns that are underlined. */
+const LONGEST_MARK = 80;
+
+/**
+ * Every problem with its place, the line in which it stands, and a mark below that; totals last.
+ * Problems are in the order given. Without problems the text is empty.
+ */
+export function diagnosticsText(
+  diagnostics: readonly Diagnostic[],
+  options: { readonly color: boolean },
+): string {
+  if (diagnostics.length === 0) return '';
+  const colors = createColors(options.color);
+  const blocks = diagnostics.map((diagnostic) => {
+    const { severity, code, location, message } = diagnostic;
+    const paint = severity === 'error' ? colors.red : colors.yellow;
+    const place = `${clean(location.file)}:${String(location.line)}:${String(location.column)}`;
+    const head = `${colors.bold(place)}: ${paint(`${severity}[${code}]`)} ${clean(message)}`;
+    const excerpt = excerptLines(diagnostic).map(({ gutter, text, isMark }) => {
+      return `${colors.dim(gutter)}${isMark ? paint(text) : text}`;
+    });
+    return [head, ...excerpt].map((line) => `${line}\n`).join('');
+  });
+  return `${blocks.join('\n')}\n${totals(diagnostics)}\n`;
+}
+
+interface ExcerptLine {
+  readonly gutter: string;
+  readonly text: string;
+  readonly isMark: boolean;
+}
+
+/** The line, and below it the mark in the same columns. */
+function excerptLines({ excerpt, location }: Diagnostic): ExcerptLine[] {
+  if (!excerpt) return [];
+  const from = clamp(excerpt.from, 0, excerpt.text.length);
+  const to = clamp(excerpt.to, from, excerpt.text.length);
+  const before = windowBefore(cleanKeepingTabs(excerpt.text.slice(0, from)));
+  const marked = windowAfter(cleanKeepingTabs(excerpt.text.slice(from, to)), LONGEST_MARK);
+  const after = windowAfter(cleanKeepingTabs(excerpt.text.slice(to)), CONTEXT);
+  const number = String(location.line);
+  const mark = '^'.repeat(Math.max(1, displayWidth(marked.replaceAll('\t', ' '))));
+  return [
+    { gutter: `  ${number} | `, text: `${before}${marked}${after}`, isMark: false },
+    { gutter: `  ${' '.repeat(number.length)} | `, text: `${blank(before)}${mark}`, isMark: true },
+  ];
+}
+
+/** As wide as `text`: tabs stay tabs, so that both lines go to the same stops. */
+function blank(text: string): string {
+  return text
+    .split('\t')
+    .map((part) => ' '.repeat(displayWidth(part)))
+    .join('\t');
+}
+
+function cleanKeepingTabs(text: string): string {
+  return text.split('\t').map(clean).join('\t');
+}
+
+/** The end of a long text. */
+function windowBefore(text: string): string {
+  return text.length <= CONTEXT ? text : `…${Array.from(text).slice(-CONTEXT).join('')}`;
+}
+
+/** The beginning of a long text. */
+function windowAfter(text: string, columns: number): string {
+  return text.length <= columns ? text : `${Array.from(text).slice(0, columns).join('')}…`;
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.min(Math.max(value, low), high);
+}
+
+/** Numbers of errors, warnings and files: `2 errors, 1 warning in 3 files`. */
+function totals(diagnostics: readonly Diagnostic[]): string {
+  const count = (severity: Diagnostic['severity']): number =>
+    diagnostics.filter((each) => each.severity === severity).length;
+  const [errors, warnings] = [count('error'), count('warning')];
+  const files = new Set(diagnostics.map((each) => each.location.file)).size;
+  const found = [
+    ...(errors > 0 ? [plural(errors, 'error')] : []),
+    ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
+  ].join(', ');
+  return `${found} in ${plural(files, 'file')}`;
+}

@@ -1,0 +1,92 @@
+import type { Change, FieldChange, KeyChange } from '../../model/plan.js';
+import { clean } from '../sanitize.js';
+import { fieldLines } from './change/field.js';
+import { keysText } from '../masked-keys.js';
+import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
+import { plural } from '../values.js';
+
+/** What a comparison of the specs with the service found. */
+export interface DriftReport {
+  readonly differences: readonly { readonly change: Change; readonly gone: boolean }[];
+  /** Changes in git that the service does not have yet. */
+  readonly pending: number;
+  /** Objects that are equal. */
+  readonly unchanged: number;
+  /** Objects that the service cannot show. */
+  readonly unseen: number;
+}
+
+/** What each reason says about a difference. */
+const WORDS: Readonly<Record<string, string>> = {
+  drift: 'changed outside git',
+  conflict: 'changed outside git, and in git too',
+  adopt: 'differs, and no run remembers it here',
+  unknown: 'differs, and nothing is remembered that would tell why',
+};
+
+/**
+ * What the service has that git does not. Arrows lead from the value in git to the value on the
+ * service.
+ */
+export function driftText(
+  { differences, pending, unchanged, unseen }: DriftReport,
+  { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
+): string {
+  const lines = differences.flatMap((each) => differenceLines(each, showKeys));
+  const git = `Git has ${plural(pending, 'change')} that the service has not (flaghoist reconcile --dry-run shows them).`;
+  const unknown = `Of ${plural(unseen, 'object')} with identities nothing is known: the service cannot show them.`;
+  const summary =
+    differences.length === 0
+      ? `No drift: ${plural(unchanged, 'object')} equal.`
+      : `Drift: ${plural(differences.length, 'object')}; ${plural(unchanged, 'object')} equal.`;
+  return renderLines(
+    [
+      ...lines,
+      ...(lines.length > 0 ? [EMPTY_LINE] : []),
+      ...(pending > 0 ? [{ indent: 0, spans: [span(git, 'faint')] }] : []),
+      ...(unseen > 0 ? [{ indent: 0, spans: [span(unknown, 'faint')] }] : []),
+      { indent: 0, spans: [span(summary, 'strong')] },
+    ],
+    layout,
+  );
+}
+
+/** One object that differs, or that is gone from the service. */
+function differenceLines(
+  { change, gone }: DriftReport['differences'][number],
+  showKeys: boolean,
+): Line[] {
+  const { location, reason } = change;
+  const isKill = change.fields.every(({ path }) => path === '/killed') && !change.keys;
+  const words = isKill ? 'killed on the service, not ordered by git' : (WORDS[reason] ?? reason);
+  const text = gone ? 'gone from the service' : words;
+  const place = location ? ` · ${clean(location.file)}:${String(location.line)}` : '';
+  const headline: Line = {
+    indent: 2,
+    spans: [
+      span(gone ? '- ' : '~ ', gone ? 'remove' : 'change'),
+      span(clean(change.id), 'strong'),
+      span(` ${text}`),
+      span(place, 'faint'),
+    ],
+  };
+  if (gone) return [headline];
+  const fields = change.fields.flatMap((field) => fieldLines(turned(field), { showKeys }));
+  const keys = change.keys ? [[span(keysText(turnedKeys(change.keys), showKeys))]] : [];
+  return [headline, ...[...fields, ...keys].map((spans) => ({ indent: 6, spans }))];
+}
+
+/** The same change read the other way: plans lead from the service to git. */
+function turned({ path, reason, before, after, keys }: FieldChange): FieldChange {
+  return {
+    path,
+    reason,
+    ...(after === undefined ? {} : { before: after }),
+    ...(before === undefined ? {} : { after: before }),
+    ...(keys ? { keys: turnedKeys(keys) } : {}),
+  };
+}
+
+function turnedKeys({ added, removed, sha256 }: KeyChange): KeyChange {
+  return { added: removed, removed: added, sha256 };
+}

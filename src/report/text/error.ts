@@ -1,0 +1,31 @@
+import { FlaghoistError, messageOf } from '../../errors.js';
+import { clean } from '../sanitize.js';
+
+/**
+ * One sentence for the person whose run failed: `flaghoist: <message>`, a line feed at the end.
+ *
+ * A stack follows only where the fault is this program's own: a `bug:` error, or one that the language threw.
+ */
+export function errorText(error: unknown): string {
+  const sentence = `flaghoist: ${clean(messageOf(error))}\n`;
+  return isBug(error) ? `${sentence}${stackOf(error)}` : sentence;
+}
+
+function isBug(error: unknown): error is Error {
+  if (!(error instanceof Error) || error instanceof FlaghoistError) return false;
+  return (
+    error.message.startsWith('bug:') ||
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof ReferenceError
+  );
+}
+
+/** The frames alone: the message stands above them already. */
+function stackOf(error: Error): string {
+  return (error.stack ?? '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .map((line) => `${clean(line)}\n`)
+    .join('');
+}

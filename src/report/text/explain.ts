@@ -1,0 +1,132 @@
+import type { Bucket, Rule } from '../../model/flag/flag.js';
+import type { Location } from '../../model/diagnostic.js';
+import { plural } from '../values.js';
+import { clean, quoted } from '../sanitize.js';
+import { bucketsText } from './change/buckets.js';
+import { conditionText } from './change/matcher.js';
+import { EMPTY_LINE, noBreak, renderLines, span, type Layout, type Line } from './layout.js';
+
+/** What the specs say of one flag, for people. */
+export interface ExplainedFlag {
+  readonly name: string;
+  readonly location: Location;
+  readonly description?: string;
+  readonly owner?: string;
+  readonly environments: readonly ExplainedDefinition[];
+  /** The newest commits of its files, newest first. */
+  readonly commits: readonly { readonly id: string; readonly subject: string }[];
+}
+
+export interface ExplainedDefinition {
+  readonly environment: string;
+  readonly location: Location;
+  readonly killed: boolean;
+  readonly defaultTreatment: string;
+  /** Whole per cent. */
+  readonly trafficAllocation: number;
+  /** Treatment → keys. */
+  readonly targets: Readonly<Record<string, readonly string[]>>;
+  readonly rules: readonly ExplainedRule[];
+  readonly defaultRule: readonly Bucket[];
+  /** For whoever was asked about; absent: nobody was. */
+  readonly answer?: ExplainedAnswer;
+}
+
+export interface ExplainedRule extends Rule {
+  readonly name?: string;
+  readonly location: Location;
+}
+
+export interface ExplainedAnswer {
+  /** What the key gets, the largest share first; `null`: control. In per cent. */
+  readonly shares: readonly {
+    readonly treatment: string | null;
+    readonly atLeast: number;
+    readonly atMost: number;
+  }[];
+  /** `killed`, `target`, `rule N` (from 1), `default rule`, or `depends` where it is not told. */
+  readonly by: string;
+  readonly untold: readonly string[];
+}
+
+/** A flag in words: who gets what in each environment, by which rule, and where that stands. */
+export function explainText(
+  flag: ExplainedFlag,
+  { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
+): string {
+  const { name, location, description, owner, environments, commits } = flag;
+  const head: Line[] = [
+    line(0, [span(`flag/${quoted(name)}`, 'strong'), span(` [${placeText(location)}]`, 'faint')]),
+    ...(description === undefined ? [] : [line(2, [span(clean(description))])]),
+    ...(owner === undefined ? [] : [line(2, [span(`owner: ${clean(owner)}`)])]),
+  ];
+  const history: Line[] = commits.map(({ id, subject }) =>
+    line(2, [span(id.slice(0, 8), 'faint'), span(` ${clean(subject)}`)]),
+  );
+  return renderLines(
+    [
+      ...head,
+      ...environments.flatMap((each) => [EMPTY_LINE, ...definitionLines(each, showKeys)]),
+      ...(history.length > 0 ? [EMPTY_LINE, line(0, [span('last commits')]), ...history] : []),
+    ],
+    layout,
+  );
+}
+
+function definitionLines(definition: ExplainedDefinition, showKeys: boolean): Line[] {
+  const { environment, location, killed, rules, defaultRule, answer } = definition;
+  const { defaultTreatment, trafficAllocation, targets } = definition;
+  const allocation =
+    trafficAllocation === 100
+      ? []
+      : [
+          line(2, [
+            span(
+              `${trafficAllocation} % of the traffic see the rules, the others get ${quoted(defaultTreatment)}`,
+            ),
+          ]),
+        ];
+  const killing = killed
+    ? [line(2, [span(`killed: everybody gets ${quoted(defaultTreatment)}`, 'alarm')])]
+    : [];
+  return [
+    line(0, [span(quoted(environment), 'strong'), span(` [${placeText(location)}]`, 'faint')]),
+    ...killing,
+    ...Object.entries(targets).map(([treatment, keys]) => {
+      const who = showKeys ? keys.map(quoted).join(', ') : plural(keys.length, 'key');
+      return line(2, [span(`targets: ${who} → ${quoted(treatment)}`)]);
+    }),
+    ...allocation,
+    ...rules.map((rule, position) => ruleLine(rule, position, showKeys)),
+    line(2, [
+      span(`${rules.length > 0 ? 'everybody else' : 'everybody'} → ${bucketsText(defaultRule)}`),
+    ]),
+    ...(answer ? [line(2, answerSpans(answer))] : []),
+  ];
+}
+
+function ruleLine(rule: ExplainedRule, position: number, showKeys: boolean): Line {
+  const name = rule.name === undefined ? '' : ` (${clean(rule.name)})`;
+  const condition = conditionText(rule.matchers, { showKeys });
+  const text = `rule ${position + 1}${name}: ${condition} → ${bucketsText(rule.buckets)}`;
+  return line(2, [span(text), span(` ${noBreak(`[line ${rule.location.line}]`)}`, 'faint')]);
+}
+
+function answerSpans({ shares, by, untold }: ExplainedAnswer): Line['spans'] {
+  const text = shares
+    .map(({ treatment, atLeast, atMost }) => {
+      const range = atLeast === atMost ? `${atLeast}` : `${atLeast} to ${atMost}`;
+      return `${treatment === null ? 'control' : quoted(treatment)} ${range} %`;
+    })
+    .join(', ');
+  const missing = untold.length === 0 ? '' : `; not told: ${untold.map(clean).join(', ')}`;
+  return [span('⇒ ', 'change'), span(`${text} (by ${by}${missing})`)];
+}
+
+function placeText({ file, line: row }: Location): string {
+  return `${clean(file)}:${row}`;
+}
+
+function line(indent: number, spans: Line['spans']): Line {
+  return { indent, spans };
+}

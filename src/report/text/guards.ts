@@ -1,0 +1,68 @@
+import { FORCED_GUARDS, type GuardFinding, type GuardName } from '../../model/plan.js';
+import { clean } from '../sanitize.js';
+import { span, type Line, cut } from './layout.js';
+import type { PlanReport } from '../plan-report.js';
+
+/** Columns of the reason that the specs give for passing a guard. */
+const REASON_COLUMNS = 200;
+
+/**
+ * The guards that refuse a plan, each with its figures, and in the last line the options that let
+ * this one plan pass.
+ */
+export function guardLines(report: PlanReport): Line[] {
+  const { guardFindings: findings = [], planHash } = report;
+  if (findings.length === 0) return [];
+  const isForced = findings.some(({ guard }) => FORCED_GUARDS.has(guard));
+  const options = `${isForced ? '--force ' : ''}--approve ${planHash}`;
+  const wayOut = span(`→ once reviewed, this plan and no other passes with ${options}`);
+  return [...findings.map((finding) => guardLine(finding, report)), { indent: 6, spans: [wayOut] }];
+}
+
+/** The guards that the specs let this plan pass, with the reasons that the specs give. */
+export function allowedLines(report: PlanReport): Line[] {
+  return (report.allowed ?? []).map((finding) => {
+    const reason = cut(clean(finding.reason), REASON_COLUMNS);
+    const text = `${findingText(finding, report)}, allowed: ${reason}`;
+    return { indent: 2, spans: [span('! ', 'change'), span(text)] };
+  });
+}
+
+type GuardPhrases = (found: string, limit: string, finding: GuardFinding, at: PlanReport) => string;
+
+/** What each guard found, and its limit by the name that it has in flaghoist.yaml. */
+const GUARD_WORDS: Readonly<Record<GuardName, GuardPhrases>> = {
+  maxDeletes: (found, limit) => `${found} deletions, the limit is ${limit} (maxDeletes)`,
+  maxDeletePercent: (found, limit) =>
+    `${found} % of our objects would be deleted, the limit is ${limit} % (maxDeletePercent)`,
+  maxKeyRemovals: (found, limit) =>
+    `${found} keys would be removed, the limit is ${limit} (maxKeyRemovals)`,
+  maxKeyRemovalPercent: (found, limit) =>
+    `${found} % of the keys would be removed, the limit is ${limit} % (maxKeyRemovalPercent)`,
+  fullFlip: (found) => `${found} % of the traffic gets another treatment at once`,
+  maxShift: (found, limit) =>
+    `up to ${found} % of the traffic gets another treatment, the limit is ${limit} % (maxShift)`,
+  emptyRepository: (found) =>
+    `the specs hold no flag and no segment, the inventory holds ${found} objects`,
+  anotherWorkspace: (found, _, { workspace = '' }, { workspace: here }) =>
+    `the specs were applied to workspace ${clean(workspace)} so far (${found} objects), and never to ${clean(here.name)} (${clean(here.id)})`,
+};
+
+/**
+ * An allowance in the specs holds for the change with which it came; a spent one is named, for
+ * whoever wonders why it does not help.
+ */
+function guardLine(finding: GuardFinding, report: PlanReport): Line {
+  const spent = finding.spentAllow
+    ? '; its allow came with an earlier change, and holds for that one only'
+    : '';
+  return { indent: 2, spans: [span('✗ ', 'alarm'), span(findingText(finding, report) + spent)] };
+}
+
+/** The object or the environment that a guard speaks of, and what it found. */
+function findingText(finding: GuardFinding, report: PlanReport): string {
+  const { guard, environment, id, found, limit } = finding;
+  const where = id ?? environment;
+  const place = where === null ? '' : `${clean(where)}: `;
+  return place + GUARD_WORDS[guard](String(found), String(limit), finding, report);
+}

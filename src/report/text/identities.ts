@@ -1,0 +1,117 @@
+import type { Change, KeyChange, Withheld } from '../../model/plan.js';
+import type { Outcome, FailedIdentity } from '../../model/outcome.js';
+import { clean, quoted } from '../sanitize.js';
+import type { FieldLine } from './change/field-context.js';
+import { noBreak, span, cut } from './layout.js';
+import { itemText, plural } from '../values.js';
+import { byCodeUnits } from '../../model/json.js';
+
+const SHOWN_KEYS = 5;
+const SHOWN_REASONS = 5;
+const MESSAGE_COLUMNS = 200;
+
+/** Identities that left git, and those that lost attributes there. The service keeps both. */
+export function stayingLines({ keys }: Pick<Withheld, 'keys'>, showKeys: boolean): FieldLine[] {
+  const { removed = [], changed = [] } = keys ?? {};
+  return [
+    ...(removed.length > 0 ? [[span(counted('−', removed, showKeys))]] : []),
+    ...(changed.length > 0 ? [[span(`attributes of ${counted('', changed, showKeys)}`)]] : []),
+  ];
+}
+
+/**
+ * What is written of the identities of one traffic type and environment, and after an apply what
+ * the service refused of it.
+ */
+export function identityLines(
+  { keys }: Pick<Change, 'keys'>,
+  outcome: Outcome | undefined,
+  showKeys: boolean,
+): FieldLine[] {
+  const refused = refusals(outcome?.identities?.failed ?? [], { showKeys });
+  const shown = refused.slice(0, SHOWN_REASONS).map(refusalLine);
+  const more = refused.length - shown.length;
+  return [
+    ...(keys ? [[span(identityText(keys, showKeys))]] : []),
+    ...shown,
+    ...(more > 0 ? [[span(`and for ${more} more reasons`, 'remove')]] : []),
+  ];
+}
+
+/** `+3 ~2 identities`; with `showKeys` the first keys of each. */
+function identityText({ added, changed = [] }: KeyChange, showKeys: boolean): string {
+  if (changed.length === 0) return counted('+', added, showKeys);
+  if (added.length === 0) return counted('~', changed, showKeys);
+  const text = noBreak(`+${added.length} ~${changed.length} identities`);
+  if (!showKeys) return text;
+  return `${text}: + ${itemText(added, SHOWN_KEYS)}; ~ ${itemText(changed, SHOWN_KEYS)}`;
+}
+
+/** A number of identities; with `showKeys` the first keys. */
+function counted(sign: string, keys: readonly string[], showKeys: boolean): string {
+  const text = noBreak(sign + plural(keys.length, 'identity', 'identities'));
+  return showKeys ? `${text}: ${itemText(keys, SHOWN_KEYS)}` : text;
+}
+
+/** One reason with the number of identities that were refused for it. */
+function refusalLine({ status, message, count, keys }: Refusal): FieldLine {
+  const why = [
+    ...(status === null ? [] : [`status ${status}`]),
+    ...(message === '' ? [] : [`"${cut(clean(message), MESSAGE_COLUMNS)}"`]),
+  ].join(' ');
+  const named = keys ? `: ${keys.slice(0, SHOWN_KEYS).map(quoted).join(', ')}` : '';
+  const more = keys && keys.length > SHOWN_KEYS ? ` and ${keys.length - SHOWN_KEYS} more` : '';
+  const reason = why === '' ? '' : ` (${why})`;
+  return [span(`${count} refused${reason}${named}${more}`, 'remove')];
+}
+
+/** Identities that were refused for one reason. */
+export interface Refusal {
+  /** HTTP status that the service gave each of them; null where it gave none. */
+  readonly status: number | null;
+  /** The service's own text. Without `showKeys` the key that it may hold is left out. */
+  readonly message: string;
+  readonly count: number;
+  /** Only where keys are shown. */
+  readonly keys?: readonly string[];
+}
+
+/** Reasons that are told apart; refusals for others are counted together. */
+const MAX_REASONS = 20;
+/** Keys that are shorter are not sought in messages, where they could be a part of any word. */
+const SHORTEST_NAMED = 3;
+
+/** Refused identities by reason, the most frequent reason first. */
+export function refusals(
+  failed: readonly FailedIdentity[],
+  { showKeys }: { readonly showKeys: boolean },
+): readonly Refusal[] {
+  const groups = new Map<string, { status: number | null; message: string; keys: string[] }>();
+  for (const { key, status, message } of failed) {
+    const said = showKeys ? message : withoutKey(message, key);
+    const id = `${String(status)} ${said}`;
+    const group = groups.get(id) ?? { status, message: said, keys: [] };
+    groups.set(id, group);
+    group.keys.push(key);
+  }
+  const all = [...groups.values()].sort(
+    (a, b) => b.keys.length - a.keys.length || byCodeUnits(a.message, b.message),
+  );
+  const rest = all.slice(MAX_REASONS).flatMap(({ keys }) => keys);
+  const other = { status: null, message: 'for other reasons', keys: rest };
+  const told = [...all.slice(0, MAX_REASONS), ...(rest.length > 0 ? [other] : [])];
+  return told.map(({ status, message, keys }) => ({
+    status,
+    message,
+    count: keys.length,
+    ...(showKeys && { keys }),
+  }));
+}
+
+/**
+ * The service's message may name the key, which would make each message a reason of its own and
+ * show what is not to be shown.
+ */
+function withoutKey(message: string, key: string): string {
+  return key.length < SHORTEST_NAMED ? message : message.replaceAll(key, '…');
+}

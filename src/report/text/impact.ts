@@ -1,0 +1,134 @@
+import type { FlagImpact, Impact, KeyCount, Move, Range, Risk } from '../../model/impact.js';
+import { keyOf, type ObjectId } from '../../model/ref.js';
+import type { Change } from '../../model/plan.js';
+import { quoted } from '../sanitize.js';
+import type { FieldLine } from './change/field-context.js';
+import { KIND_TEXTS } from './kinds.js';
+import { noBreak, span } from './layout.js';
+import type { PlanReport } from '../plan-report.js';
+import { itemText, plural } from '../values.js';
+
+/** The most flags, moves of one flag, and names of keys that are shown; the others are counted. */
+const SHOWN_FLAGS = 3;
+const SHOWN_MOVES = 4;
+const SHOWN_NAMES = 5;
+
+/**
+ * Whom a change reaches, on one line, before that line what a reviewer should not overlook, and after it what a flag that
+ * stays killed would serve.
+ */
+export function impactLines(change: Change, impact: Impact, showKeys: boolean): FieldLine[] {
+  const risks = riskText(impact.risks, change.ref.environment);
+  // Everything of a new object is new, and its treatments are shown already.
+  const isTold =
+    change.action === 'update' || (change.action !== 'create' && impact.flags.length > 0);
+  return [
+    ...(risks === '' ? [] : [[span(`!! ${risks}`, 'alarm')]]),
+    ...(isTold ? [[span(`reaches: ${audienceText(change, impact, showKeys)}`)]] : []),
+    ...(impact.afterRestore
+      ? [[span(`after a restore: ${restoreText(impact.afterRestore, showKeys)}`)]]
+      : []),
+  ];
+}
+
+/** Risks in words. A kill is left out, since the line of its field is as loud. */
+function riskText(risks: readonly Risk[], environment: string | null): string {
+  return risks
+    .filter((risk) => risk !== 'kills')
+    .map((risk) => riskWord(risk, environment))
+    .join('; ');
+}
+
+/** A risk in words. `all-of-production` names the environment. */
+export function riskWord(risk: Risk, environment: string | null): string {
+  const text: Readonly<Record<Risk, string>> = {
+    'all-of-production': `100 % of ${quoted(environment ?? '')}`,
+    kills: 'kills: everybody gets the default treatment',
+    'moves-between-variants': 'moves users between variants',
+    'default-changed-while-killed': 'default changed while killed: everybody gets it at once',
+    'serves-nobody': 'serves nobody',
+  };
+  return text[risk];
+}
+
+/** Undefined where the change reaches nobody by itself. */
+export function impactOf(report: PlanReport, id: ObjectId): Impact | undefined {
+  return report.impacts?.get(id);
+}
+
+/**
+ * Whom a change reaches, and by which treatments, on one line of bounded length. Only flags that
+ * are known here are counted.
+ */
+export function audienceText({ ref }: Change, { flags }: Impact, showKeys: boolean): string {
+  if (flags.length === 0) return KIND_TEXTS[ref.kind].reachesNobody;
+  const shown = flags.slice(0, SHOWN_FLAGS).map((each) => {
+    const isOwn = keyOf(ref.kind, ref.name) === keyOf('flag', each.flag);
+    return `${isOwn ? '' : `${quoted(each.flag)} `}${movesText(each, showKeys)}`;
+  });
+  const more = flags.length - shown.length;
+  return [...shown, ...(more > 0 ? [`… ${plural(more, 'more flag')}`] : [])].join('; ');
+}
+
+/**
+ * Who goes from which treatment to which. Where there are too many combinations it says so, instead
+ * of claiming completeness.
+ */
+function movesText(impact: FlagImpact, showKeys: boolean): string {
+  const parts = impact.moves.flatMap((move) => moveText(move, showKeys));
+  if (parts.length === 0) {
+    const sizes = sizesText(impact).join(', ');
+    return `${sizes} (too many combinations to tell more)`;
+  }
+  const more = parts.length - SHOWN_MOVES;
+  const cut = [...parts.slice(0, SHOWN_MOVES), ...(more > 0 ? [`… ${String(more)} more`] : [])];
+  return `${cut.join(', ')}${impact.bounded ? ' (at least; too many combinations to tell all)' : ''}`;
+}
+
+/** What a killed flag would serve again, or that everybody would keep what they have. */
+function restoreText(impact: FlagImpact, showKeys: boolean): string {
+  const { traffic, keys } = impact;
+  if (traffic.atMost + keys.atMost === 0) return 'nobody gets anything but the default treatment';
+  return movesText(impact, showKeys);
+}
+
+/** Share of the traffic and number of listed keys, as far as either is not zero. A treatment that stays is named once. */
+function moveText(move: Move, showKeys: boolean): string[] {
+  const { from, to, names } = move;
+  const way =
+    from === to
+      ? `${treatmentText(to)} with another configuration`
+      : `${treatmentText(from)} → ${treatmentText(to)}`;
+  const named = showKeys && names.length > 0 ? ` (${itemText(names, SHOWN_NAMES)})` : '';
+  return [
+    ...trafficText(move).map((size) => noBreak(`${size} ${way}`)),
+    ...keysText(move).map((size) => noBreak(`${size} ${way}`) + named),
+  ];
+}
+
+function sizesText(sizes: Pick<FlagImpact, 'traffic' | 'keys'>): string[] {
+  return [...trafficText(sizes), ...keysText(sizes)];
+}
+
+/** The share of traffic in per cent. */
+function trafficText({ traffic }: { readonly traffic: Range }): string[] {
+  return traffic.atMost === 0 ? [] : [`${rangeText(traffic)} %`];
+}
+
+/** The number of keys: exact, a range, or `about` where the number is not certain. */
+function keysText({ keys }: { readonly keys: KeyCount }): string[] {
+  const { atLeast, atMost, certain } = keys;
+  if (atMost === 0) return [];
+  const about = !certain && atLeast === atMost ? 'about ' : '';
+  return [`${about}${rangeText(keys)} ${atMost === 1 ? 'key' : 'keys'}`];
+}
+
+function rangeText({ atLeast, atMost }: Range): string {
+  if (atLeast === atMost) return String(atMost);
+  return atLeast === 0 ? `up to ${String(atMost)}` : `${String(atLeast)}–${String(atMost)}`;
+}
+
+/** `control` stands for null: that is what evaluators answer where a flag has no definition. */
+function treatmentText(treatment: string | null): string {
+  return treatment === null ? 'control' : quoted(treatment);
+}

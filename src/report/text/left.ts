@@ -1,0 +1,57 @@
+import type { Action, Change, FieldChange } from '../../model/plan.js';
+import { keysText } from '../masked-keys.js';
+import { clean } from '../sanitize.js';
+import { plural } from '../values.js';
+import { fieldLabel, sideText } from './change/field.js';
+import { cut, span, type Line } from './layout.js';
+
+/** What every report says of differences that a second look found. */
+export const LEFT_TITLE = 'Left after the apply';
+
+/** A list of rules is cut; the JSON has all of it. */
+const VALUE_COLUMNS = 200;
+
+/** What was wanted of the whole object, and found of it; an update is about its fields alone. */
+const WHOLE: Readonly<Record<Action, string>> = {
+  create: 'wanted, and not found',
+  activate: 'wanted active, found inactive',
+  update: '',
+  delete: 'found, and not wanted',
+  deactivate: 'wanted inactive, found active',
+};
+
+/** Each difference that is left, with what was wanted and what was found, field by field. */
+export function leftLines(left: readonly Change[], showKeys: boolean): Line[] {
+  return left.flatMap((change) => [
+    {
+      indent: 2,
+      spans: [
+        span('! ', 'alarm'),
+        span(clean(change.id), 'strong'),
+        span(WHOLE[change.action] === '' ? '' : ` ${WHOLE[change.action]}`),
+      ],
+    },
+    ...detailTexts(change, showKeys).map((text) => ({ indent: 6, spans: [span(text)] })),
+  ]);
+}
+
+function detailTexts({ ref, action, fields, keys }: Change, showKeys: boolean): string[] {
+  if (ref.kind === 'identities') {
+    const count = (keys?.added.length ?? 0) + (keys?.changed?.length ?? 0);
+    return [`${plural(count, 'key')} wanted, and not taken by the service`];
+  }
+  const differing = action === 'update' ? fields.map((field) => fieldText(field, showKeys)) : [];
+  return keys ? [...differing, keysLeft('keys', keys, showKeys)] : differing;
+}
+
+function fieldText({ path, keys, before, after }: FieldChange, showKeys: boolean): string {
+  if (keys) return keysLeft(fieldLabel(path), keys, showKeys);
+  const [wanted, found] = [after, before].map((side) =>
+    cut(sideText(side, { showKeys }), VALUE_COLUMNS),
+  );
+  return `${fieldLabel(path)}: wanted ${wanted ?? ''}; found ${found ?? ''}`;
+}
+
+function keysLeft(label: string, keys: Change['keys'] & object, showKeys: boolean): string {
+  return `${label}: still to be written ${keysText(keys, showKeys)}`;
+}

@@ -1,0 +1,186 @@
+import { KIND_TEXTS } from './kinds.js';
+import { objectId } from '../../model/ref.js';
+import type { Definition } from '../../model/flag/flag.js';
+import type { ActivationBase, Base, IdentitiesBase, State, StateEntry } from '../../model/state.js';
+import { byCodeUnits } from '../../model/json.js';
+import { clean } from '../sanitize.js';
+import { valueText } from '../values.js';
+
+/** What is remembered of one object in one environment, without its spec. */
+export interface StateRow {
+  /** `KIND/NAME` or `KIND/NAME@ENVIRONMENT`; the environment's id where its name is not known. */
+  readonly id: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly environment: string | null;
+  /** The commit that the base came from. */
+  readonly commit: string | null;
+  /** False where the object was never found equal yet. */
+  readonly hasBase: boolean;
+  readonly pending: 'create' | 'delete' | null;
+  readonly liveKillSeenAt: string | null;
+}
+
+/** One apply, as `history` lists it. */
+export interface HistoryRow {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly head: string | null;
+  readonly subject: string;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly changes: readonly {
+    readonly outcome: string;
+    readonly action: string;
+    readonly id: string;
+    readonly title: string;
+    /** That of the writes, and what they wrote; absent where nothing was, or where an older version did not tell it. */
+    readonly comment?: string;
+    readonly fields?: readonly HistoryField[];
+    readonly keys?: HistoryKeys;
+  }[];
+  readonly more: number;
+}
+
+/** A field that was written; of individual targets the numbers of keys. */
+interface HistoryField {
+  /** JSON Pointer. */
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+  readonly keys?: HistoryKeys;
+}
+
+interface HistoryKeys {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed?: number;
+}
+
+/** An environment, or null for the workspace, and what is remembered there. */
+type Place = readonly [string | null, Base<unknown>];
+
+/** Characters of a commit's hash that people are shown. */
+const SHORT = 8;
+const PENDING = { create: 'creation begun', delete: 'deletion held back' } as const;
+
+/**
+ * The remembered objects as rows, in the code-unit order of their ids, so that an object's own row
+ * comes before those of its environments.
+ *
+ * @param names environment id → name.
+ */
+export function stateRows(
+  state: State,
+  names: Readonly<Record<string, string>>,
+): readonly StateRow[] {
+  return [...state.values()]
+    .flatMap(({ kind, name, workspace, environments }) => {
+      const places = Object.entries<Base<unknown>>(environments).map(([id, base]): Place => [
+        names[id] ?? id,
+        base,
+      ]);
+      const whole: Place[] = workspace ? [[null, workspace]] : [];
+      return [...whole, ...places].map(([environment, base]): StateRow => ({
+        id: objectId({ kind, name, environment }),
+        kind,
+        name,
+        environment,
+        commit: base.commit,
+        hasBase: base.spec !== undefined,
+        pending: base.pending ?? null,
+        liveKillSeenAt: base.liveKillSeenAt ?? null,
+      }));
+    })
+    .sort((a, b) => byCodeUnits(a.id, b.id));
+}
+
+/** An entry whose environments may hold less than what is remembered. */
+type ShownEntry = Omit<StateEntry, 'environments'> & {
+  readonly environments: Readonly<Record<string, object>>;
+};
+
+/** An entry as it is shown: without `showKeys` the keys of identities are counted and not named. */
+export function shownEntry(entry: StateEntry, { showKeys }: { showKeys: boolean }): ShownEntry {
+  if (showKeys || !KIND_TEXTS[entry.kind].hasKeysInBase) return entry;
+  const bases = Object.entries<Base<Definition | ActivationBase | IdentitiesBase>>(
+    entry.environments,
+  );
+  const environments = bases.map(([id, base]) => {
+    const spec = base.spec && 'groups' in base.spec ? base.spec : undefined;
+    const groups = spec?.groups.map(({ attributes, keys }) => {
+      return { attributes, keys: { count: Object.keys(keys).length } };
+    });
+    return [id, { ...base, ...(groups && { spec: { groups } }) }] as const;
+  });
+  return { ...entry, environments: Object.fromEntries(environments) };
+}
+
+/** One line for each row. */
+export function stateText(rows: readonly StateRow[]): string {
+  if (rows.length === 0) return 'Nothing is remembered.\n';
+  const width = Math.max(...rows.map(({ id }) => clean(id).length));
+  const lines = rows.map((row) => {
+    const commit = row.commit?.slice(0, SHORT) ?? '-';
+    return [clean(row.id).padEnd(width), commit.padEnd(SHORT), marks(row)].join('  ').trimEnd();
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** What is unusual about an object. */
+function marks({ pending, hasBase, liveKillSeenAt }: StateRow): string {
+  return [
+    ...(pending === null ? [] : [PENDING[pending]]),
+    ...(hasBase ? [] : ['never found equal']),
+    ...(liveKillSeenAt === null ? [] : [`live kill seen at ${liveKillSeenAt.slice(0, SHORT)}`]),
+  ].join(', ');
+}
+
+/** Columns of a value that was written. */
+const VALUE_COLUMNS = 60;
+
+/**
+ * Applies as given, the newest first, each with its changes below it.
+ *
+ * @param isDetailed with the values that were written, and the comments.
+ */
+export function historyText(
+  rows: readonly HistoryRow[],
+  { isDetailed }: { readonly isDetailed: boolean },
+): string {
+  if (rows.length === 0) return 'Nothing was written.\n';
+  return rows
+    .map(({ time, head, subject, changes, more }) => {
+      const revision = head === null ? '' : ` ${head.slice(0, SHORT)}`;
+      const lines = changes.map(
+        ({ outcome, action, id, title, ...written }) =>
+          `    ${clean(outcome)} ${clean(action)} ${clean(id)}${title === '' ? '' : `: ${clean(title)}`}\n` +
+          (isDetailed ? writtenLines(written) : []).map((line) => `        ${line}\n`).join(''),
+      );
+      const rest = more > 0 ? `    and ${more} more\n` : '';
+      return `${time}${revision}  ${clean(subject)}\n${lines.join('')}${rest}`;
+    })
+    .join('');
+}
+
+function writtenLines({
+  comment = '',
+  fields = [],
+  keys,
+}: Pick<HistoryRow['changes'][number], 'comment' | 'fields' | 'keys'>): string[] {
+  return [
+    ...fields.map(({ path, before, after, keys: targets }) => {
+      const sides = [before, after].map((side) => valueText(side, VALUE_COLUMNS));
+      return `${clean(path)}: ${targets ? keyNumbers(targets) : sides.join(' → ')}`;
+    }),
+    ...(keys ? [keyNumbers(keys)] : []),
+    ...comment
+      .split('\n')
+      .filter((line) => line !== '')
+      .map(clean),
+  ];
+}
+
+function keyNumbers({ added, removed, changed }: HistoryKeys): string {
+  const others = changed === undefined ? '' : `, ${String(changed)} changed`;
+  return `+${String(added)} −${String(removed)} keys${others}`;
+}

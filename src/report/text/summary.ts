@@ -1,0 +1,122 @@
+import { messageOf } from '../../errors.js';
+import { clean } from '../sanitize.js';
+import type { KillResult } from '../../model/outcome.js';
+import type { Suspension } from '../../model/run.js';
+import {
+  COUNTED_AS,
+  countActions,
+  outcomeOf,
+  type ActionCounts,
+  type PlanReport,
+} from '../plan-report.js';
+import { risksOf } from '../planned-objects.js';
+import { butForKills } from './live-kills.js';
+import { plural } from '../values.js';
+
+/** One line about a kill that was sent, or that could not be. */
+export function killLine(id: string, result: KillResult): string {
+  switch (result.status) {
+    case 'killed':
+      return `killed ${clean(id)}: ${clean(result.note.title)}`;
+    case 'absent':
+      return `warning: nothing to kill: ${clean(id)} has no definition`;
+    case 'failed':
+      return `error: ${clean(id)} is not killed: ${clean(messageOf(result.error))}`;
+  }
+}
+
+/** Who holds the writes back, until when, and how that ends. */
+export function suspendedText({ reason, until }: Suspension): string {
+  const [when, end] =
+    until === null
+      ? ['', 'take it out of the config']
+      : [` until ${clean(until)}`, 'resume the source'];
+  return `Suspended${when}: ${clean(reason)}. Nothing but kills is written; to end it, ${end}.`;
+}
+
+/** The last line of a report: what is to be done, or what was done and how the service stands now. */
+export function summaryLine(report: PlanReport): string {
+  const { plan } = report;
+  if (plan.changes.length === 0 && plan.withheld.length === 0 && report.converged !== false) {
+    return `In sync${asFarAsCompared(plan)}${butForKills(plan.liveKills)}: ${plural(plan.unchanged.length, 'object')} equal, nothing to write${where(report)}.`;
+  }
+  return report.outcomes ? appliedLine(report) : plannedLine(report);
+}
+
+/** How a sentence goes on that holds for one workspace of one service. */
+function where({ workspace, origin }: PlanReport): string {
+  return ` in workspace ${clean(workspace.name)} at ${clean(origin)}`;
+}
+
+/** Numbers of what would be done, and of the risks that are marked `!!` above. */
+function plannedLine(report: PlanReport): string {
+  const { plan } = report;
+  const risks = plan.changes.flatMap((change) => risksOf(change, report)).length;
+  const counts = countActions(plan.changes);
+  const actions = [
+    `${String(counts.create)} to create`,
+    `${String(counts.update)} to update`,
+    `${String(counts.delete)} to delete`,
+    plural(plan.steps.length, 'request'),
+  ].join(', ');
+  const parts = [actions, ...restCounts(plan), ...(risks > 0 ? [plural(risks, 'risk')] : [])];
+  return `Plan: ${parts.join('; ')}.`;
+}
+
+/** Numbers of what was done, and how the service stands now. */
+function appliedLine(report: PlanReport): string {
+  const { plan } = report;
+  const { applied, failed, skipped } = outcomeCounts(report);
+  const actions = [
+    `${String(applied.create)} created`,
+    `${String(applied.update)} updated`,
+    `${String(applied.delete)} deleted`,
+  ].join(', ');
+  const undone = [
+    ...(failed > 0 ? [`${String(failed)} failed`] : []),
+    ...(skipped > 0 ? [`${String(skipped)} skipped`] : []),
+  ].join(', ');
+  const parts = [actions, ...(undone === '' ? [] : [undone]), ...restCounts(plan)];
+  return `Applied: ${parts.join('; ')}.${standing(report)}`;
+}
+
+/** Changes without an outcome count as skipped, see `outcomeOf`. */
+function outcomeCounts(report: PlanReport): {
+  applied: ActionCounts;
+  failed: number;
+  skipped: number;
+} {
+  const applied = { create: 0, update: 0, delete: 0 };
+  const others = { failed: 0, skipped: 0 };
+  for (const { id, action } of report.plan.changes) {
+    const status = outcomeOf(report, id)?.status ?? 'skipped';
+    if (status === 'applied') applied[COUNTED_AS[action]] += 1;
+    else others[status] += 1;
+  }
+  return { applied, ...others };
+}
+
+/** What the second look found; nothing where there was none. */
+function standing({ converged, plan }: PlanReport): string {
+  if (converged === undefined) return '';
+  if (!converged) return ' Not in sync: differences are left after the apply.';
+  const exceptions = [
+    ...(plan.withheld.length > 0 ? ['what is withheld'] : []),
+    ...(plan.liveKills.length > 0 ? [plural(plan.liveKills.length, 'live kill')] : []),
+  ];
+  const but = exceptions.length > 0 ? ` but for ${exceptions.join(' and ')}` : '';
+  return ` In sync${asFarAsCompared(plan)}${but}.`;
+}
+
+/** How a sentence that says all is equal goes on where not all was compared. */
+function asFarAsCompared({ notCompared }: PlanReport['plan']): string {
+  return notCompared.length === 0 ? '' : ' as far as was compared';
+}
+
+/** Objects that nothing is done about. */
+function restCounts(plan: PlanReport['plan']): string[] {
+  return [
+    `${String(plan.unchanged.length)} unchanged`,
+    ...(plan.withheld.length > 0 ? [`${String(plan.withheld.length)} withheld`] : []),
+  ];
+}

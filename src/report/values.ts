@@ -1,0 +1,105 @@
+import type { Json } from '../model/json.js';
+import type { Bucket, Rule, Treatment } from '../model/flag/flag.js';
+import { clean, quoted } from './sanitize.js';
+import { isRecord, jsonText } from './json-value.js';
+import { cut } from './text/layout.js';
+
+/** Values put in words, cleaned, and the questions what a planned value is. */
+
+/** Stands where there is no value. */
+export const NONE = 'none';
+
+/** Values in brackets: `[ES, FR]`. Values beyond `limit` are counted. */
+export function listText(values: readonly string[], limit = Infinity): string {
+  return `[${itemText(values, limit)}]`;
+}
+
+/** Values beyond `limit` are counted: `ES, FR, … 3 more`. */
+export function itemText(values: readonly string[], limit: number): string {
+  const shown = values.slice(0, limit).map(quoted);
+  const more = values.length - shown.length;
+  return [...shown, ...(more > 0 ? [`… ${String(more)} more`] : [])].join(', ');
+}
+
+/** JSON on one line, cut at `columns`. */
+export function boundedJson(value: unknown, columns = Infinity): string {
+  return cut(clean(jsonText(value)), columns);
+}
+
+/** A scalar by itself, anything else as JSON, and `none` where there is no value. */
+export function valueText(value: unknown, columns = Infinity): string {
+  if (value === undefined) return NONE;
+  if (typeof value === 'boolean') return yesNo(value);
+  return typeof value === 'string' ? cut(quoted(value), columns) : boundedJson(value, columns);
+}
+
+export function yesNo(value: boolean): string {
+  return value ? 'yes' : 'no';
+}
+
+/** A number with its noun: `1 flag`, `2 flags`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${String(count)} ${count === 1 ? one : many}`;
+}
+
+/**
+ * Both sides of a changed text, in quotes. Long ones are cut at both ends around the first difference, so that what
+ * changed is always seen.
+ */
+export function textChange(before: string, after: string, columns = 60): [string, string] {
+  const [a, b] = [clean(before), clean(after)];
+  let same = 0;
+  while (same < Math.min(a.length, b.length) && a[same] === b[same]) same += 1;
+  const from = Math.max(a.length, b.length) > columns && same > 24 ? wordStart(a, same - 16) : 0;
+  const side = (text: string): string => {
+    return `"${from > 0 ? '…' : ''}${cut(text.slice(from), columns)}"`;
+  };
+  return [side(a), side(b)];
+}
+
+/** The beginning of the word at `index`, if it is near; otherwise `index`. */
+function wordStart(text: string, index: number): number {
+  const space = text.lastIndexOf(' ', index);
+  if (space > index - 16) return space + 1;
+  // Not between the halves of a surrogate pair.
+  return /[\udc00-\udfff]/.test(text[index] ?? '') ? index - 1 : index;
+}
+
+/** Whether a planned value has the shape of buckets. */
+export function isBuckets(value: unknown): value is readonly Bucket[] {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (each) =>
+        isRecord(each) && typeof each['treatment'] === 'string' && typeof each['size'] === 'number',
+    )
+  );
+}
+
+/** Whether a planned value has the shape of rules. */
+export function isRules(value: unknown): value is readonly Rule[] {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (each) =>
+        isRecord(each) &&
+        isBuckets(each['buckets']) &&
+        Array.isArray(each['matchers']) &&
+        each['matchers'].every(
+          (matcher) => isRecord(matcher) && typeof matcher['type'] === 'string',
+        ),
+    )
+  );
+}
+
+/** Whether a planned value has the shape of treatments. */
+export function isTreatments(value: unknown): value is readonly Treatment[] {
+  return (
+    Array.isArray(value) &&
+    value.every((each) => isRecord(each) && typeof each['name'] === 'string')
+  );
+}
+
+export function isJsonRecord(value: Json | undefined): value is Readonly<Record<string, Json>> {
+  return isRecord(value);
+}

@@ -1,0 +1,318 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type RequestListener } from 'node:http';
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import { API_PREFIX, type WireError } from '../../admin-api/wire.js';
+import { takeAnyBody } from './bodies.js';
+import { Invalidation, ResponseCache, type CachedResponse } from './response-cache.js';
+import { DOCS_POLICY, docsPageOf } from './docs-page.js';
+import { JsonText, type ApiRequest, type Endpoint, type Scope } from './endpoint.js';
+import type { EphemeralKeys } from '../lent-keys.js';
+import { API_TITLE, openApiOf } from './openapi.js';
+import { badRequest, Problem, storeAway, unauthorised } from './problem.js';
+import { adminKeyId, isSameKey, keyFromHeaders } from '../rules/admin-key.js';
+import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
+import { compileSchema, describeShapeErrors } from '../rules/shape.js';
+import type { Schema } from '../rules/matchers.js';
+import { noteFrom } from '../rules/note.js';
+import { lookUpAdminKey } from '../store/admin-keys.js';
+import { isStoreAway } from '../store/away.js';
+import type { Store } from '../store/store.js';
+import type { AdminKeyRow } from '../store/tables.js';
+
+/** Where the service tells what it does. Never holds a key. */
+export interface ServiceLog {
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+/** What the service is made of. */
+export interface AppOptions {
+  readonly store: Store;
+  readonly endpoints: readonly Endpoint[];
+  readonly clock: () => number;
+  readonly lentKeys: EphemeralKeys;
+  /** Takes no header but the contract's for keys, and has no `/docs` for people. */
+  readonly strict: boolean;
+  readonly log?: ServiceLog | undefined;
+  readonly rateLimit?: RateLimit | undefined;
+  /** Stands between the socket and the service and sees every request first. */
+  readonly middleware?: ((next: RequestListener) => RequestListener) | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    adminKey: AdminKeyRow | null;
+  }
+  interface FastifyContextConfig {
+    /** Answered without a key. */
+    isPublic?: boolean;
+    takesText?: boolean;
+    takesFile?: boolean;
+  }
+}
+
+/** The version of the interface, as the contract's path prefix has it. */
+const VERSION = '2';
+/** Ten thousand keys of the greatest length, in ASCII. */
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+/** Parts of a path that are longer are answered 414. */
+const MAX_NAME_BYTES = 4_000;
+/** About what a row of a key takes in the cache, in characters. */
+const KEY_SIZE = 500;
+/** Longer than clients keep an idle connection: it is they who close it, never a request that meets a closing one. */
+const KEEP_ALIVE_MS = 72_000;
+
+/** The endpoints behind HTTP: keys, bodies, errors, access log. It does not listen yet. */
+export function createApp(options: AppOptions): FastifyInstance {
+  const middleware = options.middleware ?? ((next: RequestListener) => next);
+  const app = Fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    exposeHeadRoutes: false,
+    genReqId: () => randomUUID(),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_NAME_BYTES },
+    serverFactory: (handler) =>
+      createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, middleware(handler)),
+    frameworkErrors: (error, request, reply) => {
+      answerError(error, request, reply, options.log);
+    },
+  });
+  takeAnyBody(app);
+  app.setValidatorCompiler(({ schema }) => compileSchema(schema as Schema));
+  app.setSchemaErrorFormatter((errors) =>
+    badRequest(describeShapeErrors(errors as Parameters<typeof describeShapeErrors>[0], 'Body')),
+  );
+  app.decorateRequest('adminKey', null);
+  const keys = new ResponseCache<AdminKeyRow | null>(() => KEY_SIZE);
+  const answers = new ResponseCache<string>((text) => text.length);
+  const invalidation = new Invalidation(options.store, [
+    (changes) => {
+      keys.forget(changes);
+    },
+    (changes) => {
+      answers.forget(changes);
+    },
+  ]);
+  app.addHook('onRequest', async (request) => {
+    if (request.routeOptions.config.isPublic === true) return;
+    request.adminKey = await adminKeyOf(request, options, { keys, invalidation });
+  });
+  limitRequests(app, options);
+  app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
+    answerError(error, request, reply, options.log),
+  );
+  app.setNotFoundHandler((request) => {
+    throw new Problem(404, `There is no ${request.method} ${request.url.split('?')[0] ?? ''}`);
+  });
+  logAnswers(app, options.log);
+  addPublicPages(app, options);
+  for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, answers);
+  return app;
+}
+
+/** What the service says of itself, to whoever asks. */
+function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppOptions): void {
+  const config = { isPublic: true };
+  app.get('/openapi.json', { config }, () => openApiOf(endpoints, VERSION));
+  app.get('/health', { config }, async () => {
+    await store.ping().catch((error: unknown) => {
+      throw storeAway(error);
+    });
+    return { status: 'ok' };
+  });
+  if (strict) return;
+  const page = docsPageOf(endpoints, API_TITLE);
+  app.get('/docs', { config }, async (_, reply) =>
+    reply
+      .headers({ 'content-security-policy': DOCS_POLICY, 'x-content-type-options': 'nosniff' })
+      .type('text/html; charset=utf-8')
+      .send(page),
+  );
+}
+
+/**
+ * The key that a request carries. What the cache holds of keys is as new as the last change that
+ * was answered before the request came, so that a revoked key is refused from the next request on.
+ *
+ * @throws Problem (401) the key is missing, wrong or revoked; the answer does not say which.
+ */
+async function adminKeyOf(
+  request: FastifyRequest,
+  { store, lentKeys, strict }: AppOptions,
+  { keys, invalidation }: { keys: ResponseCache<AdminKeyRow | null>; invalidation: Invalidation },
+): Promise<AdminKeyRow> {
+  const text = keyFromHeaders(request.headers, strict);
+  const id = text === undefined ? undefined : adminKeyId(text);
+  if (text === undefined || id === undefined) throw unauthorised();
+  // What is remembered, of keys and of answers, is so at least since this request came.
+  await invalidation.catchUp();
+  const key =
+    lentKeys.find(id) ??
+    (await keys.recall(id, async () => ({
+      value: await lookUpAdminKey(store.lookUp, id),
+      subject: `admin-key/${id}`,
+    })));
+  if (key?.revocation_time !== null || !isSameKey(text, key.hash)) throw unauthorised();
+  return key;
+}
+
+/**
+ * Counts the requests with a key, those of all keys together and those of each address, and answers
+ * 429 beyond the limit. The contract shows no limits; the headers that tell how much is left are
+ * those of public documentation, and every answer to a valid key carries them.
+ */
+function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): void {
+  if (rateLimit === undefined) return;
+  const together = new RequestCounter(rateLimit);
+  const byAddress = new RequestCounter(rateLimit);
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.adminKey === null) return;
+    const now = clock();
+    const all = together.take('', now);
+    const own = byAddress.take(request.ip, now);
+    void reply.headers({
+      'x-ratelimit-remaining-org': all.remaining,
+      'x-ratelimit-remaining-ip': own.remaining,
+      'x-ratelimit-reset-seconds-org': all.resetSeconds,
+      'x-ratelimit-reset-seconds-ip': own.resetSeconds,
+    });
+    if (all.allowed && own.allowed) return;
+    void reply.header('retry-after', Math.max(all.resetSeconds, own.resetSeconds));
+    throw new Problem(429, 'TOO_MANY_REQUESTS');
+  });
+}
+
+/**
+ * Puts one endpoint behind HTTP. Reads are answered from the cache where nothing they tell of has
+ * changed; writes are never cached.
+ */
+function addEndpoint(
+  app: FastifyInstance,
+  endpoint: Endpoint,
+  { store, clock }: Pick<AppOptions, 'store' | 'clock'>,
+  answers: ResponseCache<string>,
+): void {
+  app.route({
+    method: [...endpoint.methods],
+    url: `${API_PREFIX}${endpoint.path}`,
+    schema: {
+      summary: endpoint.summary,
+      ...(endpoint.body === undefined ? {} : { body: endpoint.body }),
+    },
+    config: { takesText: endpoint.takesText ?? false, takesFile: endpoint.takesFile ?? false },
+    handler: async (request, reply) => {
+      const apiRequest = apiRequestOf(request, clock());
+      // Keys see different things: what is remembered is so for one of them.
+      const question = `${request.adminKey?.id ?? ''} ${request.url}`;
+      const text =
+        'read' in endpoint
+          ? await answers.recall(question, async () =>
+              known(await read(endpoint, store, apiRequest)),
+            )
+          : known(await store.write(async (db) => endpoint.write(db, apiRequest, store))).value;
+      return reply.type('application/json; charset=utf-8').send(text);
+    },
+  });
+}
+
+/** Takes the shorter way where the endpoint has one and it finds an answer. */
+async function read(
+  endpoint: Extract<Endpoint, { read: unknown }>,
+  store: Store,
+  request: ApiRequest,
+): Promise<unknown> {
+  return (
+    (await endpoint.lookUp?.(store.lookUp, request)) ??
+    (await store.read(async (db) => endpoint.read(db, request)))
+  );
+}
+
+/** The text of an answer, and the one object that it tells of. */
+function known(answer: unknown): CachedResponse<string> {
+  return answer instanceof JsonText
+    ? { value: answer.text, subject: answer.subject }
+    : { value: JSON.stringify(answer), subject: null };
+}
+
+/**
+ * What an endpoint sees of a request.
+ *
+ * @throws Problem (400) the path or query holds the null character, which PostgreSQL cannot hold.
+ */
+function apiRequestOf(request: FastifyRequest, now: number): ApiRequest {
+  const { adminKey } = request;
+  if (adminKey === null) throw unauthorised();
+  const query = request.query as Record<string, unknown>;
+  if (JSON.stringify([request.params, query]).includes('\\u0000')) {
+    throw badRequest('Paths and queries must not hold a null character');
+  }
+  return {
+    params: request.params as Record<string, string>,
+    query,
+    body: request.body,
+    caller: {
+      keyId: adminKey.id,
+      keyName: adminKey.name,
+      scope: scopeOf(adminKey),
+      note: noteFrom(query, request.body),
+      transactionId: request.id,
+      now,
+    },
+  };
+}
+
+/** The ids to which a key is restricted. */
+function scopeOf(key: AdminKeyRow): Scope {
+  const ids = (text: string | null): string[] | null =>
+    text === null ? null : (JSON.parse(text) as string[]);
+  return { workspaces: ids(key.workspaces_json), environments: ids(key.environments_json) };
+}
+
+/**
+ * Answers a refusal in the contract's error shape. What went wrong inside the service is logged and
+ * not told to the client, which gets the transaction id to ask about it.
+ */
+function answerError(
+  thrown: FastifyError | Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  log: ServiceLog | undefined,
+): FastifyReply {
+  const error = isStoreAway(thrown) ? storeAway(thrown) : thrown;
+  const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);
+  if (status >= 500) {
+    const { stack } = error.cause instanceof Error ? error.cause : error;
+    log?.error({ error: stack, transactionId: request.id }, 'request failed');
+  }
+  if (error instanceof Problem && error.bodyless) return reply.code(status).send();
+  const body: WireError = {
+    code: status,
+    message: status < 500 || error instanceof Problem ? error.message : 'Internal error',
+    details: '',
+    transactionId: request.id,
+  };
+  return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+}
+
+/** Logs every answer once it was sent. The query, which may hold title and comment, is left out. */
+function logAnswers(app: FastifyInstance, log: ServiceLog | undefined): void {
+  if (log === undefined) return;
+  app.addHook('onResponse', (request, reply, done) => {
+    log.info(
+      {
+        method: request.method,
+        path: request.url.split('?')[0],
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime),
+        key: request.adminKey?.name,
+        transactionId: request.id,
+      },
+      'request',
+    );
+    done();
+  });
+}

@@ -1,0 +1,45 @@
+/**
+ * A refusal, thrown anywhere in the service and answered in the contract's error shape. The status alone says what
+ * kind it is; clients read no text.
+ */
+export class Problem extends Error {
+  readonly status: number;
+  /** Answered without a body: the contract's one such answer. */
+  readonly bodyless: boolean;
+
+  constructor(
+    status: number,
+    message: string,
+    options: { bodyless?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.name = 'Problem';
+    this.status = status;
+    this.bodyless = options.bodyless ?? false;
+  }
+}
+
+export const badRequest = (why: string): Problem => new Problem(400, why);
+export const unauthorised = (): Problem =>
+  new Problem(401, 'The Admin API key is missing, wrong or revoked');
+export const forbidden = (why: string): Problem => new Problem(403, why);
+export const notFound = (what: string, idOrName: string): Problem =>
+  new Problem(404, `The ${what} ${idOrName} could not be found`);
+export const conflict = (why: string): Problem => new Problem(409, why);
+/** The request may be sent again; whether a write was made has to be read first. */
+export const storeAway = (cause: unknown): Problem =>
+  new Problem(503, 'The store does not answer', { cause });
+
+/** The contract's answer where a flag has no definition in an environment. */
+export const definitionNotFound = (requested: string): Problem =>
+  new Problem(404, `The flag metadata with id ${requested} could not be found`);
+
+/**
+ * The refusal as public documentation shows it, with the ids that a client needs to ask for
+ * approval.
+ */
+export const approvalsRequired = (environmentId: string): Problem =>
+  new Problem(403, `Approvals are required. orgId=${ORGANISATION_ID} envId=${environmentId}`);
+
+/** The service has one organisation and never asks for it. */
+export const ORGANISATION_ID = 'flaghoist';

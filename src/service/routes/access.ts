@@ -1,0 +1,191 @@
+import { addAdminKey, allAdminKeys, removeAdminKey, type AdminKey } from '../admin-keys.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
+import { checkUnrestricted, checkMayChangeWorkspace, workspaceAt } from '../http/path-lookup.js';
+import { badRequest } from '../http/problem.js';
+import type { Schema } from '../rules/matchers.js';
+import type { Db } from '../store/tables.js';
+import { answer, answerList, answerPage } from './answer-schemas.js';
+import type { WirePage } from '../../admin-api/wire.js';
+import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import { listAudit, type AuditEntry, type AuditFilter } from '../store/audit.js';
+import { AUDIT_QUERY } from './query-schemas.js';
+
+/**
+ * Endpoints of Admin API keys: list, create and revoke. None of them stands in the contract, which
+ * says only that keys of the type Admin are created in the settings of the user interface; a strict
+ * service therefore does not have them.
+ *
+ * All three need a key without any restriction: whoever could create keys with a restricted key
+ * could give away more than that key may do.
+ */
+
+/**
+ * Clients name what a key is restricted to by an id or a name, or as an object `{ id }`, as some of
+ * them write references.
+ */
+const REFERENCE: Schema = {
+  anyOf: [
+    { type: 'string' },
+    { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
+  ],
+};
+
+/**
+ * `workspace` and `workspaces` may stand side by side: what either names counts. Members that are
+ * not named here are passed over.
+ */
+const NEW_KEY_BODY: Schema = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: { type: 'string' },
+    apiKeyType: { type: 'string', description: 'Only `admin` is made here.' },
+    workspace: REFERENCE,
+    workspaces: { type: 'array', items: REFERENCE },
+    environments: { type: 'array', items: REFERENCE },
+  },
+};
+
+export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
+  {
+    methods: ['GET'],
+    path: '/apiKeys',
+    inContract: false,
+    summary: 'List the Admin API keys, without their secrets',
+    answer: answerList('AdminKey'),
+    read: async (db, request) => {
+      checkUnrestricted(request);
+      return (await allAdminKeys(db)).map(wireKey);
+    },
+  },
+  {
+    methods: ['POST'],
+    path: '/apiKeys',
+    inContract: false,
+    summary: 'Create an Admin API key; its text is in this answer and nowhere else',
+    answer: answer('AdminKey'),
+    body: NEW_KEY_BODY,
+    write: createKey,
+  },
+  {
+    methods: ['DELETE'],
+    path: '/apiKeys/:key',
+    inContract: false,
+    summary: 'Revoke an Admin API key',
+    answer: answer('True'),
+    write: async (db, request) => {
+      checkUnrestricted(request);
+      await removeAdminKey(db, request.caller, request.params['key'] ?? '');
+      return true;
+    },
+  },
+];
+
+type Reference = string | { readonly id: string };
+
+/**
+ * Creates a key and answers it with its text, which no later request can read again.
+ *
+ * @throws Problem (400) the type is not `admin`, or the name is empty or too long.
+ * @throws Problem (403) the caller's own key is restricted.
+ * @throws Problem (404) a workspace or environment that the body names does not exist.
+ * @throws Problem (409) a valid key has the name.
+ */
+async function createKey(db: Db, request: ApiRequest): Promise<object> {
+  checkUnrestricted(request);
+  const body = request.body as {
+    readonly name: string;
+    readonly apiKeyType?: string;
+    readonly workspace?: Reference;
+    readonly workspaces?: readonly Reference[];
+    readonly environments?: readonly Reference[];
+  };
+  if ((body.apiKeyType ?? 'admin') !== 'admin') throw badRequest('apiKeyType must be admin');
+  const workspaces = [...(body.workspaces ?? []), ...(body.workspace ? [body.workspace] : [])];
+  const { key, ...created } = await addAdminKey(db, request.caller, {
+    name: body.name,
+    workspaces: workspaces.map(idOf),
+    environments: (body.environments ?? []).map(idOf),
+  });
+  return { ...wireKey(created), key };
+}
+
+function idOf(reference: Reference): string {
+  return typeof reference === 'string' ? reference : reference.id;
+}
+
+/** Adds the type that clients expect; this service has keys of the type `admin` only. */
+function wireKey(key: AdminKey): AdminKey & { readonly apiKeyType: 'admin' } {
+  return { ...key, apiKeyType: 'admin' };
+}
+
+/**
+ * Endpoints of the audit log: the changes of one workspace, and those of all workspaces. The
+ * contract knows no such operation and only mentions that removals of keys are recorded; a strict
+ * service does not have these endpoints.
+ *
+ * A key that is restricted to environments reads neither, because the log tells of changes in all
+ * environments; only a key without any restriction reads the log of everything.
+ */
+
+export const AUDIT_ENDPOINTS: readonly Endpoint[] = [
+  {
+    methods: ['GET'],
+    path: '/auditLog/ws/:ws',
+    inContract: false,
+    summary: 'List the changes that were made, the newest first',
+    answer: answerPage('AuditEntry'),
+    query: AUDIT_QUERY,
+    read: async (db, request) => {
+      const workspace = await workspaceAt(db, request);
+      checkMayChangeWorkspace(request);
+      return readAudit(db, request, { workspaceId: workspace.id });
+    },
+  },
+  {
+    methods: ['GET'],
+    path: '/auditLog',
+    inContract: false,
+    summary: 'List the changes that were made anywhere, the newest first',
+    answer: answerPage('AuditEntry'),
+    query: AUDIT_QUERY,
+    read: async (db, request) => {
+      checkUnrestricted(request);
+      return readAudit(db, request, {});
+    },
+  },
+];
+
+/**
+ * One page of entries, the newest first.
+ *
+ * @param filter what the path restricts the log to; the query narrows it further.
+ */
+async function readAudit(
+  db: Db,
+  { query }: ApiRequest,
+  filter: AuditFilter,
+): Promise<WirePage<AuditEntry>> {
+  const page = pageFrom(query, PAGE_SIZES.keys);
+  const { entries, totalCount } = await listAudit(db, { ...filter, ...filterFrom(query) }, page);
+  return { objects: entries, ...page, totalCount };
+}
+
+/**
+ * Reads `object` as `KIND/NAME`, or as a name alone that may be of any kind, and `environment` as
+ * an id or a name. Empty parameters count as not given.
+ */
+function filterFrom({ object, environment }: ApiRequest['query']): AuditFilter {
+  const [first, rest] = typeof object === 'string' ? splitOnce(object) : [];
+  return {
+    ...(typeof environment === 'string' && environment !== '' ? { environment } : {}),
+    ...(first === undefined || rest === undefined ? {} : { kind: first }),
+    ...(first === undefined || first === '' ? {} : { name: rest ?? first }),
+  };
+}
+
+/** Splits at the first slash alone. */
+function splitOnce(text: string): [string, string?] {
+  const slash = text.indexOf('/');
+  return slash === -1 ? [text] : [text.slice(0, slash), text.slice(slash + 1)];
+}

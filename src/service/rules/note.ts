@@ -1,0 +1,52 @@
+import { badRequest, Problem } from '../http/problem.js';
+
+/** Title and comment of a change, as far as they were given. */
+export interface GivenNote {
+  readonly title: string | null;
+  readonly comment: string | null;
+}
+
+/** The longest text that is kept, in UTF-16 code units. Longer texts are cut and not refused. */
+const MAX_LENGTH = 10_000;
+
+/**
+ * Reads title and comment. The contract has them in the query, and the comment of a removal in the
+ * body; the query comes first, and empty text counts as not given.
+ */
+export function noteFrom(query: unknown, body: unknown): GivenNote {
+  return { title: wordFrom('title', query, body), comment: wordFrom('comment', query, body) };
+}
+
+/** The first of the places that holds a text under this name. */
+function wordFrom(name: 'title' | 'comment', ...places: unknown[]): string | null {
+  for (const place of places) {
+    if (typeof place !== 'object' || place === null || Array.isArray(place)) continue;
+    const value: unknown = Object.hasOwn(place, name)
+      ? (place as Record<string, unknown>)[name]
+      : undefined;
+    if (typeof value === 'string' && value.trim() !== '') return value.slice(0, MAX_LENGTH);
+  }
+  return null;
+}
+
+/**
+ * What a workspace that requires title and comment asks of one change.
+ *
+ * - `both`: title and comment
+ * - `both-or-empty-answer`: the same, refused without a body (the contract, for PATCH of a definition)
+ * - `comment`: the contract's body of `removeKeys` has no place for a title
+ * - `none`: changes at the level of the workspace
+ */
+export type NoteRequirement = 'both' | 'both-or-empty-answer' | 'comment' | 'none';
+
+/**
+ * @param needed what the change asks for; the caller knows that the workspace requires it.
+ * @throws Problem (400) something of it is missing.
+ */
+export function checkNote(note: GivenNote, needed: NoteRequirement): void {
+  if (needed === 'none') return;
+  const complete = note.comment !== null && (note.title !== null || needed === 'comment');
+  if (complete) return;
+  if (needed === 'both-or-empty-answer') throw new Problem(400, '', { bodyless: true });
+  throw badRequest('Comment/title combination invalid for workspace');
+}

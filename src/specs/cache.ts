@@ -1,0 +1,125 @@
+import type { KeyList } from '../model/segment-keys.js';
+import type { Config, Desired, DesiredFlag, DesiredSegment } from '../model/desired.js';
+import type { Diagnostic } from '../model/diagnostic.js';
+import type { TreeEntry } from '../model/spec-tree.js';
+import { SpecFile, type ParsedFile } from './parse/parse-file.js';
+import type { Reference, ResolvedFlag } from './resolve/resolved-flag.js';
+
+/** Parsed files that are kept besides those of the last reading: of commits that runs compare with. */
+const MORE_KEPT = 1_000;
+
+/**
+ * What readings of one directory's commits have in common, so that a further reading costs what
+ * changed and not what is there. It belongs to whoever reads again, and never changes what a
+ * reading says.
+ *
+ * Contents are known by git's name of them, and results by the very files from which they were
+ * made. Files on disk have no such name and are always read.
+ */
+export class SpecCache {
+  /** What each file of a config was read as. */
+  readonly configs = new Memoized<SpecFile, Config | undefined>();
+  readonly flags = new Memoized<
+    SpecFile,
+    { flag: ResolvedFlag; diagnostics: readonly Diagnostic[] }
+  >();
+  readonly desiredFlags = new Memoized<ResolvedFlag, DesiredFlag>();
+  readonly references = new Memoized<ResolvedFlag, readonly Reference[]>();
+  readonly segments = new Memoized<
+    SpecFile,
+    { segment: DesiredSegment; diagnostics: Diagnostic[] }
+  >();
+  /** Sorted and hashed lists of keys, by the list as it was parsed. */
+  readonly keyLists = new Memoized<readonly string[], KeyList>();
+  /** What a tree of git was read as, by its listing; see `readSpecs`. */
+  readonly readings = new WeakMap<readonly TreeEntry[], unknown>();
+  /** The last reading, if nothing was wrong in it. */
+  rightReading: RightReading | undefined;
+  /** The references of the last reading, if nothing was wrong with them. */
+  rightReferences: RightReferences | undefined;
+  readonly #parsed = new Map<string, ParsedFile>();
+  readonly #files = new Map<string, SpecFile>();
+  readonly #fileOf = new WeakMap<TreeEntry, SpecFile>();
+
+  /** A file that was parsed before, by its kind and git's name of its content. */
+  parsed(id: string): ParsedFile | undefined {
+    return this.#parsed.get(id);
+  }
+
+  /** @param id see `parsed`. */
+  remember(id: string, parsed: ParsedFile): void {
+    this.#parsed.set(id, parsed);
+  }
+
+  /** The file that an entry of a listing was read as. Listings of git have the same entries where files are the same. */
+  fileOf(entry: TreeEntry): SpecFile | undefined {
+    return this.#fileOf.get(entry);
+  }
+
+  /**
+   * The same object for the same path and content, so that results that were made from it are found
+   * again.
+   */
+  fileAt(entry: TreeEntry, parsed: ParsedFile): SpecFile {
+    const found = this.#files.get(entry.path);
+    const file = found?.parsed === parsed ? found : new SpecFile(entry.path, parsed);
+    this.#files.set(entry.path, file);
+    this.#fileOf.set(entry, file);
+    return file;
+  }
+
+  /**
+   * Forgets what only readings of long ago used. It is called after each reading.
+   *
+   * @param count the number of files of the reading.
+   * @param files called only where there is something to forget.
+   */
+  endReading(count: number, files: () => readonly SpecFile[]): void {
+    const most = count + MORE_KEPT;
+    if (this.#parsed.size <= most && this.#files.size <= most) return;
+    const used = new Set(files());
+    const parsedOnes = new Set([...used].map(({ parsed }) => parsed));
+    for (const [id, parsed] of this.#parsed) if (!parsedOnes.has(parsed)) this.#parsed.delete(id);
+    for (const [path, file] of this.#files) if (!used.has(file)) this.#files.delete(path);
+  }
+}
+
+/** A reading in which nothing was wrong, as far as another can go on from it; see `readChanged`. */
+export interface RightReading {
+  readonly entries: readonly TreeEntry[];
+  readonly desired: Desired;
+  /** All of the config that single flags are judged by, as text. */
+  readonly settings: string;
+  /** Names of the flags that have blocks in files of their own. */
+  readonly overlaid: ReadonlySet<string>;
+}
+
+/** What was found right, and what it was found right by. */
+export interface RightReferences {
+  readonly config: Config;
+  readonly flags: ReadonlyMap<string, ResolvedFlag>;
+  readonly segments: ReadonlyMap<string, DesiredSegment>;
+  /**
+   * `KIND/NAME` of everything that rules name. It may hold a few names that no rule has any more,
+   * which only costs a check.
+   */
+  readonly named: Set<string>;
+}
+
+/**
+ * Remembers values that follow from their sources and from nothing else, for as long as what they
+ * are about is in use.
+ */
+export class Memoized<K extends WeakKey, V> {
+  readonly #known = new WeakMap<K, { readonly from: readonly unknown[]; readonly value: V }>();
+
+  /** @param from all that `make` looks at besides `about`; compared member by member, by identity. */
+  get(about: K, from: readonly unknown[], make: () => V): V {
+    const known = this.#known.get(about);
+    const isSame = known?.from.every((each, i) => each === from[i]) === true;
+    if (known && isSame && known.from.length === from.length) return known.value;
+    const value = make();
+    this.#known.set(about, { from, value });
+    return value;
+  }
+}

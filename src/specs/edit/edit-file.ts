@@ -1,0 +1,296 @@
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  Pair,
+  parseDocument,
+  type Document,
+  type Node,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import { FLAG_FIELDS_IN_FILE } from '../../model/flag/fields.js';
+import { commonLines } from './lines.js';
+import { DOCUMENT_OPTIONS, nodeOf, TEXT_OPTIONS, type Written, mapping } from './yaml-text.js';
+
+/** One edit of a YAML file, at a path of member names. What it does not name stays as it is, comments included. */
+export type Edit =
+  | { readonly kind: 'set'; readonly path: readonly string[]; readonly value: Written }
+  | { readonly kind: 'unset'; readonly path: readonly string[] }
+  | {
+      readonly kind: 'texts';
+      /** A list of texts, seen as a set. */
+      readonly path: readonly string[];
+      readonly add: readonly string[];
+      readonly remove: ReadonlySet<string>;
+    }
+  | {
+      readonly kind: 'rules';
+      readonly path: readonly string[];
+      readonly rules: readonly EditedRule[];
+    };
+
+/**
+ * A rule of the new list: one of the old list (`from` is its position there), that one with one
+ * member replaced, or a new one.
+ */
+export interface EditedRule {
+  readonly value: Written;
+  readonly from?: number;
+  readonly replace?: { readonly member: 'if' | 'serve'; readonly value: Written };
+}
+
+/** The order in which members are written that are new in a mapping. */
+const MEMBER_ORDER = [
+  'flag',
+  'environment',
+  'description',
+  'trafficType',
+  ...FLAG_FIELDS_IN_FILE.filter((field) => field !== 'description'),
+  'treatments',
+  'defaultTreatment',
+  'baselineTreatment',
+  'killed',
+  'trafficAllocation',
+  'targets',
+  'rules',
+  'defaultRule',
+  'unmanaged',
+] as const;
+
+/**
+ * A spec with the edits made, one after the other. Comments, order and spelling of everything else
+ * stay as they were.
+ *
+ * @param text a valid spec.
+ */
+export function editedText(text: string, edits: readonly Edit[]): string {
+  return edits.reduce(editedOnce, text);
+}
+
+/** Whether the file has a member at the path, even one without a value. */
+export function hasMember(text: string, path: readonly string[]): boolean {
+  return memberAt(parsed(text), path) !== undefined;
+}
+
+/** Makes one edit. */
+function editedOnce(text: string, edit: Edit): string {
+  const document = parsed(text);
+  const options = { ...TEXT_OPTIONS, ...styleOf(text) };
+  const before = document.toString(options);
+  apply(document, edit);
+  return withOldLines(text, before, document.toString(options));
+}
+
+/** Parses text that is known to be YAML. */
+function parsed(text: string): Document {
+  return parseDocument(text, DOCUMENT_OPTIONS);
+}
+
+/**
+ * The indentation of the file itself, read off its first indented lines, so that new lines look
+ * like the old ones.
+ */
+function styleOf(text: string): { indent: number; indentSeq: boolean } {
+  const indent = /^( +)[^ #\-\n]/m.exec(text)?.[1]?.length ?? 2;
+  return { indent: Math.min(indent, 8), indentSeq: !/^( *)[^ #\-\n][^\n]*:\r?\n\1- /m.test(text) };
+}
+
+/** Makes one edit in the document. Mappings on the way that are not there yet are created. */
+function apply(document: Document, edit: Edit): void {
+  const [name, ...above] = [...edit.path].reverse();
+  if (name === undefined) throw new Error('bug: an edit without a path');
+  const parent = mapAt(document, above.reverse());
+  const pair = pairOf(parent, name);
+  if (edit.kind === 'unset') {
+    parent.items = parent.items.filter((each) => each !== pair);
+    return;
+  }
+  const held = pair?.value as Node | null | undefined;
+  const value = edited(held, edit);
+  if (pair) pair.value = withComments(value, held);
+  else parent.items.splice(placeOf(parent, name), 0, new Pair(nodeOf(name), value) as never);
+}
+
+/** The new value of a member, made from the old one where the edit keeps a part of it. */
+function edited(held: Node | null | undefined, edit: Exclude<Edit, { kind: 'unset' }>): Node {
+  switch (edit.kind) {
+    case 'set':
+      return nodeOf(edit.value);
+    case 'texts':
+      if (!isSeq(held)) return nodeOf(edit.add);
+      held.items = [
+        ...held.items.filter((item) => !edit.remove.has(textOf(item))),
+        ...edit.add.map((text) => nodeOf(text)),
+      ];
+      return held;
+    case 'rules': {
+      const old = isSeq(held) ? [...held.items] : [];
+      const rules = nodeOf(edit.rules.map(({ value }) => value));
+      const list = isSeq(held) ? held : rules;
+      if (!isSeq(list)) throw new Error('bug: rules are no list');
+      list.items = edit.rules.map((rule) => ruleNode(rule, old));
+      moveFirstComment(list, old[0]);
+      return list;
+    }
+  }
+}
+
+/** The node of a rule. A rule of the old list keeps its own node, and with it its comments. */
+function ruleNode({ value, from, replace }: EditedRule, old: readonly unknown[]): Node {
+  const held = from === undefined ? undefined : old[from];
+  if (!isMap(held)) return nodeOf(value);
+  const pair = replace && pairOf(held, replace.member);
+  if (pair) pair.value = withComments(nodeOf(replace.value), pair.value as Node | null);
+  return held;
+}
+
+/**
+ * Moves a comment above the first rule along with that rule: to the library such a comment belongs
+ * to the list.
+ */
+function moveFirstComment(list: YAMLSeq, first: unknown): void {
+  const { commentBefore } = list;
+  if (!commentBefore || !isMap(first) || list.items.indexOf(first) <= 0) return;
+  first.commentBefore = [commentBefore, first.commentBefore].filter(Boolean).join('\n');
+  delete list.commentBefore;
+}
+
+/** A new value with the comments of the value that it replaces. */
+function withComments(fresh: Node, old: Node | null | undefined): Node {
+  if (!old || fresh === old) return fresh;
+  const { comment, commentBefore, spaceBefore } = old;
+  if (comment) fresh.comment = comment;
+  if (commentBefore) fresh.commentBefore = commentBefore;
+  if (spaceBefore === true) fresh.spaceBefore = true;
+  return fresh;
+}
+
+/** The mapping at a path, created where it is not there. */
+function mapAt(document: Document, path: readonly string[]): YAMLMap {
+  let map = document.contents as unknown;
+  for (const name of path) {
+    if (!isMap(map)) break;
+    const known = pairOf(map, name);
+    const next = isMap(known?.value) ? known.value : nodeOf(new Map());
+    if (!known) map.items.splice(placeOf(map, name), 0, new Pair(nodeOf(name), next) as never);
+    else if (known.value !== next) known.value = next;
+    // An empty mapping is written on one line; this one is about to be filled.
+    if (isMap(next) && next.items.length === 0 && !map.flow) next.flow = false;
+    map = next;
+  }
+  if (!isMap(map)) throw new Error(`bug: no mapping at ${path.join('/')}`);
+  return map;
+}
+
+/** The value at a path; undefined where there is none. */
+function memberAt(document: Document, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (at, name) => (isMap(at) ? pairOf(at, name)?.value : undefined),
+    document.contents,
+  );
+}
+
+/** Finds a member by the text of its key as the file has it. */
+function pairOf(map: YAMLMap, name: string): Pair | undefined {
+  return map.items.find(({ key }) => textOf(key) === name);
+}
+
+/** The text of a scalar as the file spells it; empty for everything else. */
+function textOf(node: unknown): string {
+  if (!isScalar(node)) return '';
+  const { source, value } = node;
+  return source ?? String(value);
+}
+
+/**
+ * The position of a new member: behind the last member that comes before it in the usual order, or
+ * at the end where the usual order does not name it.
+ */
+function placeOf(map: YAMLMap, name: string): number {
+  const rank = (member: string): number => MEMBER_ORDER.indexOf(member as never);
+  if (rank(name) === -1) return map.items.length;
+  const ranks = map.items.map(({ key }) => rank(textOf(key)));
+  const before = ranks.map((each) => each !== -1 && each < rank(name));
+  return before.lastIndexOf(true) + 1;
+}
+
+/**
+ * The library writes a whole file in its own style. Lines that an edit did not touch are taken from the old text, where
+ * the library changed nothing but the white space of them.
+ *
+ * @param old the text as it stood.
+ * @param before the same, as the library writes it.
+ * @param after the edited text, as the library writes it.
+ */
+function withOldLines(old: string, before: string, after: string): string {
+  const [was, is] = [before.split('\n'), after.split('\n')];
+  const stood = spelling(old.split('\n'), was);
+  const end = old.includes('\r\n') ? '\r' : '';
+  const kept = commonLines(was, is);
+  return is
+    .map((line, position) => {
+      const from = kept.get(position);
+      return (from === undefined ? undefined : stood[from]) ?? line + (line === '' ? '' : end);
+    })
+    .join('\n');
+}
+
+/**
+ * How each line of `was` stood in the old text, together with the empty lines behind it that the
+ * library took away. Undefined for lines that the library wrote otherwise.
+ */
+function spelling(old: readonly string[], was: readonly string[]): (string | undefined)[] {
+  if (old.length === was.length) return [...old];
+  const bare = (line: string): string => line.replaceAll(/\s/g, '');
+  const from = commonLines(old.map(bare), was.map(bare));
+  const used = new Set(from.values());
+  return was.map((_, position) => {
+    const start = from.get(position);
+    if (start === undefined) return undefined;
+    let end = start + 1;
+    while (end < old.length && !used.has(end) && old[end]?.trim() === '') end += 1;
+    return old.slice(start, end).join('\n');
+  });
+}
+
+/** What an entry of a break-glass list says; `since` is a moment as specs write it. */
+export interface KillEntry {
+  readonly reason: string;
+  readonly since: string;
+}
+
+/**
+ * A break-glass list with one more entry, its comments and the other entries as they were.
+ *
+ * @param text of the file; undefined: there is none yet.
+ * @returns undefined where the text is no such list.
+ */
+export function withKillEntry(
+  text: string | undefined,
+  flag: string,
+  { reason, since }: KillEntry,
+): string | undefined {
+  const list = text ?? 'kills: {}\n';
+  if (!isList(list)) return undefined;
+  const value = mapping(['reason', reason], ['since', since]);
+  return editedText(list, [{ kind: 'set', path: ['kills', flag], value }]);
+}
+
+/**
+ * A break-glass list without the entry of a flag, its comments and the other entries as they were.
+ * A list without such an entry comes back as it is.
+ *
+ * @returns undefined where the text is no such list.
+ */
+export function withoutKillEntry(text: string, flag: string): string | undefined {
+  if (!isList(text)) return undefined;
+  const path = ['kills', flag];
+  return hasMember(text, path) ? editedText(text, [{ kind: 'unset', path }]) : text;
+}
+
+/** Whether the text can be edited as a list of kills; broken YAML cannot. */
+function isList(text: string): boolean {
+  const document = parseDocument(text, { ...DOCUMENT_OPTIONS, logLevel: 'silent' });
+  return document.errors.length === 0 && isMap(document.get('kills'));
+}

@@ -1,0 +1,220 @@
+import { isMap, isScalar, isSeq, type Scalar, type YAMLSeq } from 'yaml';
+import { byCodeUnits, sortedSet } from '../../model/json.js';
+import type { SchemaName } from '../parse/schemas.js';
+import { typedValue } from '../parse/typed-value.js';
+import { parseYaml } from '../parse/yaml-file.js';
+import { needsQuotes } from './yaml-text.js';
+
+/**
+ * A spec as `fmt` writes it: texts in quotes that other YAML tools would take for a number, a truth, a date or nothing;
+ * sets sorted; no white space at the ends of lines. Everything else stays as it stands, to the character: only these
+ * places of the text are replaced, so no comment can be lost, and the spec means what it meant. Doing it twice changes
+ * nothing more.
+ *
+ * @param text a valid spec of this kind.
+ */
+export function formattedSpec(kind: SchemaName, text: string): string {
+  const quoted = patched(text, quotes(kind, text));
+  return withoutLooseEnds(patched(quoted, sortings(kind, quoted)));
+}
+
+/**
+ * A list of keys, sorted and each once. Comments above all keys stay there; a list with comments or blank lines among
+ * its keys was put in that order by somebody, and stays in it.
+ */
+export function formattedKeys(text: string): string {
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === '') lines.pop();
+  const first = lines.findIndex((line) => isKey(line));
+  if (first === -1 || !lines.slice(first).every(isKey)) return text;
+  const keys = sortedSet(lines.slice(first).map((line) => line.trim()));
+  const end = text.includes('\r\n') ? '\r\n' : '\n';
+  return [...lines.slice(0, first), ...keys].map((line) => `${line}${end}`).join('');
+}
+
+function isKey(line: string): boolean {
+  return line.trim() !== '' && !line.trim().startsWith('#');
+}
+
+/** A part of a text, by offsets, and what stands there afterwards. */
+interface Patch {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+function patched(text: string, patches: readonly Patch[]): string {
+  let end = text.length;
+  let result = '';
+  for (const patch of patches.toSorted((a, b) => b.from - a.from)) {
+    result = `${patch.text}${text.slice(patch.to, end)}${result}`;
+    end = patch.from;
+  }
+  return `${text.slice(0, end)}${result}`;
+}
+
+/** A value of a document, with the names that lead to it and the value that it was read as. */
+interface Visited {
+  readonly node: unknown;
+  readonly value: unknown;
+  readonly path: readonly string[];
+  readonly isKey: boolean;
+}
+
+/** Every key and value of a spec, keys before their values. */
+function* visited(kind: SchemaName, text: string): Generator<Visited> {
+  const yaml = parseYaml(text);
+  if (!yaml.ok) throw new Error('bug: a spec to be formatted is no YAML');
+  const { value } = typedValue(yaml.document, kind);
+  yield* below({ node: yaml.document.contents, value, path: [], isKey: false });
+}
+
+function* below(at: Visited): Generator<Visited> {
+  yield at;
+  const { node, value, path } = at;
+  const members = (value ?? {}) as Readonly<Record<string, unknown>>;
+  if (isMap(node)) {
+    for (const { key, value: member } of node.items) {
+      const name = isScalar(key) ? (key.source ?? '') : '';
+      yield { node: key, value: name, path, isKey: true };
+      yield* below({ node: member, value: members[name], path: [...path, name], isKey: false });
+    }
+  } else if (isSeq(node)) {
+    for (const [position, item] of node.items.entries()) {
+      const name = String(position);
+      yield* below({ node: item, value: members[name], path: [...path, name], isKey: false });
+    }
+  }
+}
+
+/** Plain scalars that are text here and something else to other readers. */
+function quotes(kind: SchemaName, text: string): Patch[] {
+  const patches: Patch[] = [];
+  for (const { node, value } of visited(kind, text)) {
+    if (!isPlain(node) || typeof value !== 'string' || value === '') continue;
+    const [from, to] = node.range ?? [0, 0];
+    if (!text.slice(from, to).includes('\n') && needsQuotes(value)) {
+      patches.push({ from, to, text: JSON.stringify(value) });
+    }
+  }
+  return patches;
+}
+
+function isPlain(node: unknown): node is Scalar {
+  return isScalar(node) && node.type === 'PLAIN';
+}
+
+/** Lists whose order means nothing, by the member that holds them. */
+const SETS: ReadonlySet<string> = new Set([
+  'tags',
+  'keys',
+  'treatments',
+  'unmanaged',
+  'segments',
+  'flags',
+  'in',
+  'startsWith',
+  'endsWith',
+  'contains',
+  'setEquals',
+  'setAnyOf',
+  'setAllOf',
+  'setPartOf',
+]);
+
+/** Whether a list is a set. Below what the schema does not describe a member of that name may be anything. */
+function isSet(path: readonly string[]): boolean {
+  const isForeign = ['configuration', 'matcher', 'attributes', 'lint'].some((name) =>
+    path.includes(name),
+  );
+  const isTargets = path.at(-2) === 'targets' && (path.length === 2 || path[0] === 'environments');
+  return !isForeign && (isTargets || SETS.has(path.at(-1) ?? ''));
+}
+
+/** The elements of sets in another order: the texts change their places, with the comments behind them. */
+function sortings(kind: SchemaName, text: string): Patch[] {
+  const patches: Patch[] = [];
+  for (const { node, path, isKey: isName } of visited(kind, text)) {
+    if (isName || !isSeq(node) || !isSet(path)) continue;
+    const slots = node.flow === true ? flowSlots(node, text) : blockSlots(node, text);
+    if (!slots) continue;
+    const sorted = slots.toSorted((a, b) => byCodeUnits(a.value, b.value));
+    for (const [position, { from, to }] of slots.entries()) {
+      const next = sorted[position];
+      if (next) patches.push({ from, to, text: text.slice(next.from, next.to) });
+    }
+  }
+  return patches;
+}
+
+/** The place of one element, and what it is sorted by. */
+interface Slot {
+  readonly from: number;
+  readonly to: number;
+  readonly value: string;
+}
+
+/** Null where more than a comma stands between two elements, such as a comment, or one takes several lines. */
+function flowSlots(list: YAMLSeq, text: string): Slot[] | null {
+  const slots = list.items.map((item) => slotOf(item, text));
+  const isPlainList = slots.every((slot, position) => {
+    const before = slots[position - 1];
+    return slot && (!before || /^\s*,\s*$/.test(text.slice(before.to, slot.from)));
+  });
+  return isPlainList ? (slots as Slot[]) : null;
+}
+
+/**
+ * With the rest of its line each, which may be a comment. Null where comments or blank lines stand between: they group
+ * the elements, and belong where they are.
+ */
+function blockSlots(list: YAMLSeq, text: string): Slot[] | null {
+  const slots = list.items.map((item) => {
+    const slot = slotOf(item, text);
+    const rest = /^[ \t]*(?:#[^\r\n]*)?(?=\r?\n|$)/.exec(text.slice(slot?.to));
+    return slot && rest ? { ...slot, to: slot.to + rest[0].trimEnd().length } : null;
+  });
+  const isPlainList = slots.every((slot, position) => {
+    const before = slots[position - 1];
+    return slot && (!before || /^[ \t]*\r?\n[ \t]*-[ \t]+$/.test(text.slice(before.to, slot.from)));
+  });
+  return isPlainList ? (slots as Slot[]) : null;
+}
+
+function slotOf(item: unknown, text: string): Slot | null {
+  if (!isScalar(item) || !item.range) return null;
+  const [from, to] = item.range;
+  return text.slice(from, to).includes('\n') ? null : { from, to, value: item.source ?? '' };
+}
+
+/** White space at the ends of lines, but inside of a text of several lines; and a line feed at the end. */
+function withoutLooseEnds(text: string): string {
+  const inside = textSpans(text);
+  const isInside = (at: number): boolean => inside.some(({ from, to }) => at >= from && at < to);
+  const trimmed = text.replace(/[ \t]+(?=\r?\n|$)/g, (space, at: number) => {
+    return isInside(at) ? space : '';
+  });
+  return trimmed.endsWith('\n') || isInside(text.length - 1) ? trimmed : `${trimmed}\n`;
+}
+
+/** Scalars that take several lines, to the end of the last. */
+function textSpans(text: string): { from: number; to: number }[] {
+  const yaml = parseYaml(text);
+  const spans: { from: number; to: number }[] = [];
+  const visit = (node: unknown): void => {
+    if (isMap(node)) {
+      for (const { key, value } of node.items) {
+        visit(key);
+        visit(value);
+      }
+    } else if (isSeq(node)) node.items.forEach(visit);
+    else if (isScalar(node) && node.range) {
+      const [from, valueEnd, nodeEnd] = node.range;
+      const isBlock = node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED';
+      const to = isBlock ? nodeEnd : valueEnd;
+      if (text.slice(from, to).includes('\n')) spans.push({ from, to });
+    }
+  };
+  if (yaml.ok) visit(yaml.document.contents);
+  return spans;
+}

@@ -1,0 +1,209 @@
+import type { Buckets, EnvironmentSpec, RuleSpec } from '../../generated/flag.schema.d.js';
+import { sameJson } from '../../model/json.js';
+import type { DesiredDefinition } from '../../model/desired.js';
+import type { SpecFile } from '../parse/parse-file.js';
+import type { SpecParts } from '../read-specs.js';
+import type { ResolvedFlag } from '../resolve/resolved-flag.js';
+import { editedText, type Edit, type EditedRule } from './edit-file.js';
+import { Flow, mapping, writtenJson, type Written } from './yaml-text.js';
+
+/** What is taken along beside rules and treatments. */
+export interface PromotedParts {
+  /** Sizes: of the default rule, of rules that both environments have, and the allocation. */
+  readonly percentages?: boolean;
+  readonly targets?: boolean;
+  readonly kills?: boolean;
+}
+
+/** A spec that says of one environment what it says of another. */
+export interface Promoted {
+  /** Path of the file that changes. */
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** A flag and two of its environments, by the names of the config. */
+export interface Promotion {
+  readonly flag: ResolvedFlag;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * The file of a flag with the rules and treatments of one environment written into the block of another, comments kept. A
+ * rule that both have, by its conditions, keeps what it serves there, its name and its comments; one that only the other
+ * has goes. Where the flag is new in the environment, everybody gets the default treatment until percentages are asked for.
+ *
+ * @param parts of which nothing is wrong.
+ */
+export function promoted(
+  { flag, from, to }: Promotion,
+  { specs }: SpecParts,
+  along: PromotedParts,
+): Promoted {
+  const overlay = specs.overlays.find(
+    ({ spec }) => spec.flag === flag.name && spec.environment === to,
+  );
+  const file = overlay?.file ?? flag.file;
+  const path = overlay ? [] : ['environments', to];
+  const block: EnvironmentSpec = overlay?.spec ?? flag.spec.environments?.[to] ?? {};
+  const ownOverlay = specs.overlays.find(
+    ({ spec }) => spec.flag === flag.name && spec.environment === from,
+  );
+  const own: Place['own'] = {
+    file: ownOverlay?.file ?? flag.file,
+    path: ownOverlay ? [] : ['environments', from],
+    block: ownOverlay?.spec ?? flag.spec.environments?.[from] ?? {},
+  };
+  const source = flag.environments.get(from)?.definition;
+  if (!source) throw new Error(`bug: ${flag.name} is promoted from where it is not`);
+  const target = flag.environments.get(to)?.definition;
+  const at: Place = { flag, from, to, path, block, own, source, target };
+  const edits = [
+    ...treatmentEdits(at),
+    ...(along.targets === true ? targetEdits(at) : []),
+    ...ruleEdits(at, along.percentages === true),
+    ...(along.percentages === true ? sizeEdits(at) : []),
+    ...(along.kills === true ? killEdits(at) : []),
+    ...(target ? [] : newBlockEdits(at, along.percentages === true)),
+  ];
+  const before = file.parsed.source.text;
+  return {
+    path: file.path,
+    before,
+    after: edits.length === 0 ? before : editedText(before, edits),
+  };
+}
+
+interface Place extends Promotion {
+  /** Members that lead to the block of the other environment. */
+  readonly path: readonly string[];
+  /** What that block says itself. */
+  readonly block: EnvironmentSpec;
+  /** The block that is taken, and where it stands. */
+  readonly own: {
+    readonly file: SpecFile;
+    readonly path: readonly string[];
+    readonly block: EnvironmentSpec;
+  };
+  readonly source: DesiredDefinition;
+  /** Undefined: the flag is not declared there yet. */
+  readonly target: DesiredDefinition | undefined;
+}
+
+/** Where an environment replaces what the flag says of its treatments, the other one does so too, or no longer does. */
+function treatmentEdits({ path, block, own, source, target }: Place): Edit[] {
+  return (['treatments', 'defaultTreatment', 'baselineTreatment'] as const).flatMap(
+    (field): Edit[] => {
+      if (target && sameJson(source.creation[field], target.creation[field])) return [];
+      const said = own.block[field];
+      if (said === undefined) {
+        return block[field] === undefined ? [] : [{ kind: 'unset', path: [...path, field] }];
+      }
+      const value = typeof said === 'string' ? said : inOrder(said, own.file, [...own.path, field]);
+      return [{ kind: 'set', path: [...path, field], value }];
+    },
+  );
+}
+
+/** A mapping in the order of the file, which an object does not keep for names that look like numbers. */
+function inOrder(
+  value: Readonly<Record<string, unknown>>,
+  file: SpecFile,
+  path: readonly string[],
+): Written {
+  return new Map(file.keys(...path).map((name) => [name, writtenJson(value[name])]));
+}
+
+/** Adds and takes away single keys, so that the comments beside the others stay. */
+function targetEdits({ path, source, target }: Place): Edit[] {
+  const wanted = source.creation.targets;
+  const held = target?.creation.targets ?? {};
+  const names = [...new Set([...Object.keys(wanted), ...Object.keys(held)])];
+  return names.flatMap((name): Edit[] => {
+    const [keys, known] = [wanted[name] ?? [], held[name] ?? []];
+    if (sameJson(keys, known)) return [];
+    const place = [...path, 'targets', name];
+    if (keys.length === 0) return [{ kind: 'unset', path: place }];
+    const remove = new Set(known.filter((key) => !keys.includes(key)));
+    const add = keys.filter((key) => !known.includes(key));
+    return [{ kind: 'texts', path: place, add, remove }];
+  });
+}
+
+function ruleEdits(
+  { flag, from, to, path, block, source, target }: Place,
+  withSizes: boolean,
+): Edit[] {
+  const written = flag.environments.get(from)?.rules?.value ?? [];
+  const held = target?.creation.rules ?? [];
+  const free = new Set(held.keys());
+  const isOwn = block.rules !== undefined;
+  const rules = source.creation.rules.map((rule, position): EditedRule & { same: boolean } => {
+    const at = [...free].find((each) => sameJson(held[each]?.matchers, rule.matchers));
+    const spec = written[position];
+    if (!spec) throw new Error('bug: a rule that no file has');
+    if (at === undefined) return { value: writtenRule(spec), same: false };
+    free.delete(at);
+    const known = flag.environments.get(to)?.rules?.value[at] ?? spec;
+    const isMoved = withSizes && !sameJson(held[at]?.buckets, rule.buckets);
+    const serve = isMoved ? spec.serve : known.serve;
+    return {
+      value: writtenRule({ ...known, serve }),
+      ...(isOwn && { from: at }),
+      ...(isMoved && { replace: { member: 'serve' as const, value: writtenServe(serve) } }),
+      same: !isMoved && at === position,
+    };
+  });
+  if (free.size === 0 && rules.every(({ same }) => same)) return [];
+  const place = [...path, 'rules'];
+  if (rules.length === 0)
+    return [isOwn ? { kind: 'unset', path: place } : { kind: 'set', path: place, value: [] }];
+  return [{ kind: 'rules', path: place, rules }];
+}
+
+/** A rule as people write one: each condition and what is served on one line. */
+function writtenRule({ name, if: conditions, serve }: RuleSpec): Written {
+  const written = Array.isArray(conditions)
+    ? conditions.map((each) => new Flow(writtenJson(each)))
+    : new Flow(writtenJson(conditions));
+  return mapping(['name', name], ['if', written], ['serve', writtenServe(serve)]);
+}
+
+function writtenServe(serve: Buckets): Written {
+  return typeof serve === 'string' ? serve : new Flow(writtenJson(serve));
+}
+
+function sizeEdits({ flag, path, own, source, target }: Place): Edit[] {
+  const edits: Edit[] = [];
+  const { defaultRule, trafficAllocation } = source.creation;
+  if (!sameJson(defaultRule, target?.creation.defaultRule)) {
+    const said = own.block.defaultRule ?? flag.spec.environments?.['*']?.defaultRule;
+    const sizes = defaultRule.map(({ treatment, size }) => [treatment, size] as const);
+    const value = said === undefined ? new Flow(new Map(sizes)) : writtenServe(said);
+    edits.push({ kind: 'set', path: [...path, 'defaultRule'], value });
+  }
+  if (trafficAllocation !== (target?.creation.trafficAllocation ?? 100)) {
+    edits.push({ kind: 'set', path: [...path, 'trafficAllocation'], value: trafficAllocation });
+  }
+  return edits;
+}
+
+/** A spec without an opinion on the killing leaves the other without one. */
+function killEdits({ path, block, source }: Place): Edit[] {
+  const { killed } = source.fields;
+  if (killed === block.killed) return [];
+  const place = [...path, 'killed'];
+  return [
+    killed === undefined
+      ? { kind: 'unset', path: place }
+      : { kind: 'set', path: place, value: killed },
+  ];
+}
+
+/** A block needs a default rule, and a mapping in which it stands. */
+function newBlockEdits({ path, source }: Place, withSizes: boolean): Edit[] {
+  if (withSizes) return [];
+  return [{ kind: 'set', path: [...path, 'defaultRule'], value: source.creation.defaultTreatment }];
+}

@@ -1,0 +1,132 @@
+import { Document, Pair, Scalar, stringify, YAMLMap, YAMLSeq, type Node } from 'yaml';
+
+/**
+ * A value as it is to be written. Mappings are `Map`s: an object would put keys that look like numbers first, and the
+ * order of treatments is the bucket order.
+ */
+export type Written =
+  string | number | boolean | null | readonly Written[] | ReadonlyMap<string, Written> | Flow;
+
+/** Marks a value that is written on one line, between brackets. */
+export class Flow {
+  readonly value: Written;
+
+  constructor(value: Written) {
+    this.value = value;
+  }
+}
+
+/** A member of a mapping, which is left out where its value is undefined. */
+export type Member = readonly [name: string, value: Written | undefined];
+
+/** A mapping of the members that have a value, in the order given. */
+export function mapping(...members: readonly Member[]): ReadonlyMap<string, Written> {
+  return new Map(
+    members.filter((member): member is readonly [string, Written] => member[1] !== undefined),
+  );
+}
+
+/** Any JSON value, with its members in their own order. */
+export function writtenJson(value: unknown): Written {
+  if (Array.isArray(value)) return value.map(writtenJson);
+  if (typeof value !== 'object' || value === null) return value as Written;
+  return new Map(Object.entries(value).map(([name, member]) => [name, writtenJson(member)]));
+}
+
+/**
+ * Text of a YAML 1.2 file. Equal values give equal text.
+ *
+ * @param comment a line above everything else.
+ */
+export function yamlText(value: Written, comment?: string): string {
+  const document = newDocument(nodeOf(value));
+  if (comment !== undefined) document.commentBefore = ` ${comment}`;
+  return document.toString(TEXT_OPTIONS);
+}
+
+/**
+ * No line is folded: the place of the break would change with the text beside it, and so would the
+ * diff.
+ */
+export const TEXT_OPTIONS = { lineWidth: 0, doubleQuotedMinMultiLineLength: 1e9 } as const;
+
+/**
+ * Every scalar is text to the library, so that a scalar that stands in a file keeps its spelling
+ * (`0012`) however the file is edited. Which scalars are quoted is decided in this file.
+ */
+export const DOCUMENT_OPTIONS = { version: '1.2', schema: 'failsafe' } as const;
+
+/**
+ * Texts that YAML 1.1 takes for something else (`on`, `no`, `1:30`) are quoted as well, because
+ * some editors still read YAML 1.1.
+ */
+const READERS = { version: '1.2', schema: 'core', compat: 'yaml-1.1', ...TEXT_OPTIONS } as const;
+
+function newDocument(contents: Node): Document {
+  const document = new Document(null, DOCUMENT_OPTIONS);
+  document.contents = contents;
+  return document;
+}
+
+/** @param inFlow whether the value stands inside of one that is written on one line. */
+export function nodeOf(value: Written, inFlow = false): Node {
+  if (value instanceof Flow) return nodeOf(value.value, true);
+  if (value instanceof Map) return mapNode(value as ReadonlyMap<string, Written>, inFlow);
+  if (Array.isArray(value)) {
+    const sequence = new TightSequence();
+    sequence.items = value.map((item: Written) => nodeOf(item, inFlow));
+    sequence.flow = inFlow || value.length === 0;
+    return sequence;
+  }
+  return scalarNode(value as string | number | boolean | null);
+}
+
+/** A mapping; an empty one is written as `{}`. */
+function mapNode(value: ReadonlyMap<string, Written>, inFlow: boolean): YAMLMap {
+  const map = new PaddedMap();
+  map.items = [...value].map(
+    ([name, member]) => new Pair(scalarNode(name), nodeOf(member, inFlow)),
+  );
+  map.flow = inFlow || value.size === 0;
+  return map;
+}
+
+/** A scalar. Text is quoted where it could not be seen, or would be read as something else. */
+function scalarNode(value: string | number | boolean | null): Scalar {
+  const scalar = new Scalar(String(value));
+  if (typeof value !== 'string') scalar.type = 'PLAIN';
+  else if (needsQuotes(value)) scalar.type = 'QUOTE_DOUBLE';
+  return scalar;
+}
+
+/** Whether a text could not be seen without quotes, or would be read as something else: a number, a truth, a date. */
+export function needsQuotes(text: string): boolean {
+  return isHidden(text) || stringify(text, READERS).startsWith('"');
+}
+
+/**
+ * Whether the text holds a character that an editor does not show, or that ends a line for some
+ * readers; plain line breaks are fine.
+ */
+function isHidden(text: string): boolean {
+  return /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
+}
+
+type StringifyContext = NonNullable<Parameters<YAMLSeq['toString']>[0]>;
+
+/**
+ * Writes `[a, b]`, where `PaddedMap` writes `{ a: b }`: the library has one setting for both
+ * brackets.
+ */
+class TightSequence extends YAMLSeq {
+  override toString(ctx?: StringifyContext, ...rest: [(() => void)?, (() => void)?]): string {
+    return super.toString(ctx && { ...ctx, flowCollectionPadding: '' }, ...rest);
+  }
+}
+
+/** See `TightSequence`. */
+class PaddedMap extends YAMLMap {
+  override toString(ctx?: StringifyContext, ...rest: [(() => void)?, (() => void)?]): string {
+    return super.toString(ctx && { ...ctx, flowCollectionPadding: ' ' }, ...rest);
+  }
+}

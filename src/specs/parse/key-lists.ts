@@ -1,0 +1,102 @@
+import { type Problem, apiKeyProblems } from './source-text.js';
+import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
+
+/** The cells of one line, with the offsets at which they begin. */
+type Row = readonly { readonly text: string; readonly from: number }[];
+
+/**
+ * Key → attribute → value, of a CSV file (RFC 4180) with the header `key,<attribute>,…`. An empty
+ * cell says nothing about its attribute.
+ */
+export function parseIdentitiesCsv(text: string): {
+  keys: Record<string, Record<string, string>>;
+  problems: Problem[];
+} {
+  const keys = Object.create(null) as Record<string, Record<string, string>>;
+  const problems: Problem[] = [];
+  const fail = (from: number, code: Problem['code'], message: string): void => {
+    problems.push({ severity: 'error', code, span: { from, to: from + 1 }, message });
+  };
+  const rows = rowsOf(text);
+  if (rows === undefined) {
+    fail(Math.max(0, text.lastIndexOf('"')), 'csv-syntax', 'a quote is opened and never closed');
+    return { keys, problems };
+  }
+  const [header = [], ...lines] = rows;
+  const names = header.map((cell) => cell.text.trim());
+  if (names[0] !== 'key') fail(0, 'csv-syntax', 'the first column must be headed "key"');
+  if (new Set(names).size !== names.length) fail(0, 'csv-syntax', 'two columns have one heading');
+  for (const line of lines) {
+    const [first, ...cells] = line;
+    if (first === undefined || (first.text === '' && cells.length === 0)) continue;
+    if (line.length !== names.length) {
+      fail(
+        first.from,
+        'csv-syntax',
+        `the line has ${line.length} cells, the header ${names.length}`,
+      );
+    } else if (first.text === '') {
+      fail(first.from, 'csv-syntax', 'the line has no key');
+    } else if (Object.hasOwn(keys, first.text)) {
+      fail(first.from, 'duplicate-identity', `key "${first.text}" stands here twice`);
+    } else {
+      const said = cells.map((cell, i) => [names[i + 1] ?? '', cell.text] as const);
+      keys[first.text] = Object.fromEntries(said.filter(([, value]) => value !== ''));
+    }
+  }
+  return { keys, problems };
+}
+
+/**
+ * The lines of the file; undefined where a quote is never closed, or text follows a closing quote.
+ */
+function rowsOf(text: string): Row[] | undefined {
+  const rows: { text: string; from: number }[][] = [[]];
+  const cell = /"((?:[^"]|"")*)"|([^",\r\n]*)/y;
+  let at = 0;
+  while (at < text.length) {
+    cell.lastIndex = at;
+    const match = cell.exec(text);
+    if (match === null || (match[0] === '' && text[at] === '"')) return undefined;
+    rows.at(-1)?.push({ text: match[1]?.replaceAll('""', '"') ?? match[2] ?? '', from: at });
+    at += match[0].length;
+    const end = /^(?:,|\r?\n|\r|$)/.exec(text.slice(at, at + 2));
+    if (end === null) return undefined;
+    at += end[0].length;
+    if (end[0] === ',' && at >= text.length) rows.at(-1)?.push({ text: '', from: at });
+    if (end[0] !== ',' && at < text.length) rows.push([]);
+  }
+  return rows;
+}
+
+/**
+ * Keys of a plain text file: one on each line, trimmed. Blank lines and lines that begin with `#`
+ * do not count.
+ *
+ * Reading ends far above the number of keys that a segment can hold, since the file is wrong by
+ * then.
+ */
+export function parseKeyFile(text: string): { keys: string[]; problems: Problem[] } {
+  const keys: string[] = [];
+  const problems = apiKeyProblems(text);
+  let from = 0;
+  for (const line of text.split('\n')) {
+    const key = line.trim();
+    const start = from + line.indexOf(key);
+    from += line.length + 1;
+    if (key === '' || key.startsWith('#')) continue;
+    if (hasControlCharacter(key)) {
+      const span = { from: start, to: start + key.length };
+      const message = 'the key holds a control character';
+      problems.push({ severity: 'error', code: 'invalid-key', span, message });
+    }
+    keys.push(key);
+    if (keys.length > MAX_KEYS_PER_SEGMENT * 10) break;
+  }
+  return { keys, problems };
+}
+
+/** Whether the text holds a control character; tabs and line breaks are such characters too. */
+export function hasControlCharacter(text: string): boolean {
+  return /\p{Cc}/u.test(text);
+}

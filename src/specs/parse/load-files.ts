@@ -1,0 +1,156 @@
+import type { Diagnostic } from '../../model/diagnostic.js';
+import { isSpecFolder, topOf, type SpecTree, type TreeEntry } from '../../model/spec-tree.js';
+import { parseFile, SpecFile, type FileKind } from './parse-file.js';
+import { fileDiagnostic } from './source-text.js';
+import type { SpecCache } from '../cache.js';
+
+/** Path of the config, from the root of the directory that is read. */
+export const CONFIG_PATH = 'flaghoist.yaml';
+
+/** Bounds of what is read, so that no repository can exhaust the memory. */
+const MAX_FILES = 20_000;
+const MAX_YAML_BYTES = 2 * 1024 * 1024;
+const MAX_KEY_FILE_BYTES = 8 * 1024 * 1024;
+const FILES_AT_ONCE = 32;
+
+/** All files of a tree. */
+export interface LoadedFiles {
+  /** Files of each kind, in the code-unit order of their paths. */
+  readonly files: ReadonlyMap<FileKind, readonly SpecFile[]>;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Every path of the tree, whatever it is. */
+  readonly entries: ReadonlyMap<string, TreeEntry>;
+}
+
+/** Reads and parses every file that flaghoist knows, and reports those that it cannot read. */
+export async function loadFiles(tree: SpecTree, memory?: SpecCache): Promise<LoadedFiles> {
+  const entries = tree.list();
+  const diagnostics = entries.flatMap(pathDiagnostics);
+  const wanted = entries.flatMap((entry): Wanted[] => {
+    const kind = kindOf(entry.path);
+    return kind !== undefined && isReadable(entry, kind) ? [{ entry, kind }] : [];
+  });
+  if (wanted.length > MAX_FILES) {
+    const message = `${wanted.length} files; at most ${MAX_FILES} are read`;
+    diagnostics.push(fileDiagnostic(CONFIG_PATH, 'too-many-files', message));
+    wanted.length = 0;
+  }
+  const read = await readUnknown(tree, wanted, memory);
+  const files = new Map<FileKind, SpecFile[]>();
+  for (const { entry, kind } of wanted) {
+    const file = read.get(entry) ?? memory?.fileOf(entry);
+    if (file === undefined) throw new Error(`bug: ${entry.path} was not read`);
+    const ofKind = files.get(kind) ?? [];
+    files.set(kind, ofKind);
+    ofKind.push(file);
+    diagnostics.push(...file.diagnostics());
+  }
+  memory?.endReading(wanted.length, () => [...files.values()].flat());
+  return { files, diagnostics, entries: new Map(entries.map((entry) => [entry.path, entry])) };
+}
+
+/** A file to be read. */
+interface Wanted {
+  readonly entry: TreeEntry;
+  readonly kind: FileKind;
+}
+
+/** Reads the files that no earlier reading has left in memory. */
+async function readUnknown(
+  tree: SpecTree,
+  wanted: readonly Wanted[],
+  memory: SpecCache | undefined,
+): Promise<ReadonlyMap<TreeEntry, SpecFile>> {
+  const unknown = wanted.filter(({ entry }) => memory?.fileOf(entry) === undefined);
+  const read = new Map<TreeEntry, SpecFile>();
+  for (let at = 0; at < unknown.length; at += FILES_AT_ONCE) {
+    // In batches: thousands of files opened at once would run out of descriptors.
+    await Promise.all(
+      unknown.slice(at, at + FILES_AT_ONCE).map(async ({ entry, kind }) => {
+        read.set(entry, await loadFile(tree, entry, kind, memory));
+      }),
+    );
+  }
+  return read;
+}
+
+/**
+ * Reads one file, or takes it from memory. Content on disk has no name of git's and is always read.
+ */
+export async function loadFile(
+  tree: SpecTree,
+  entry: TreeEntry,
+  kind: FileKind,
+  memory?: SpecCache,
+): Promise<SpecFile> {
+  const { path, blobId } = entry;
+  if (memory === undefined || blobId === undefined) {
+    return new SpecFile(path, parseFile(kind, await tree.read(path)));
+  }
+  const id = `${kind}:${blobId}`;
+  const known = memory.parsed(id);
+  const parsed = known ?? parseFile(kind, await tree.read(path));
+  if (known === undefined) memory.remember(id, parsed);
+  return memory.fileAt(entry, parsed);
+}
+
+/** What a path holds; undefined for files that are none of flaghoist's. */
+export function kindOf(path: string): FileKind | undefined {
+  if (path === CONFIG_PATH) return 'config';
+  if (isSpecFolder(path)) return undefined;
+  const folder = topOf(path);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (name.startsWith('.')) return undefined;
+  if (folder === 'segments' && name.endsWith('.keys')) return 'keys';
+  if (folder === 'identities' && name.endsWith('.csv')) return 'identities-csv';
+  if (folder === 'tests') return name.endsWith('.test.yaml') ? 'spec-test' : undefined;
+  if (!name.endsWith('.yaml')) return undefined;
+  if (folder === 'flags') return name.includes('@') ? 'flag-overlay' : 'flag';
+  if (folder === 'segments') return 'segment';
+  if (folder === 'identities') return 'identities';
+  return folder === 'kills' && path.split('/').length === 2 ? 'kills' : undefined;
+}
+
+/** Links, submodules and files that are too large are never read. */
+export function isReadable({ type, sizeBytes }: TreeEntry, kind: FileKind): boolean {
+  return type === 'file' && sizeBytes <= maxBytes(kind);
+}
+
+function maxBytes(kind: FileKind): number {
+  return kind === 'keys' || kind === 'identities-csv' ? MAX_KEY_FILE_BYTES : MAX_YAML_BYTES;
+}
+
+/** What an entry is, in words. */
+const WORDS_OF = {
+  file: 'a file',
+  symlink: 'a symbolic link',
+  submodule: 'a submodule',
+  special: 'a special file (a pipe, a socket or a device)',
+} as const;
+
+/**
+ * Reports a path that flaghoist cannot read although a spec belongs there. Passed over in silence,
+ * it would look like a removal.
+ */
+export function pathDiagnostics({ path, type, sizeBytes }: TreeEntry): Diagnostic[] {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (isSpecFolder(path)) {
+    const message = `${WORDS_OF[type]} stands where a folder of specs belongs, and is not read; put the folder itself here`;
+    return [fileDiagnostic(path, 'not-a-folder', message)];
+  }
+  if (type !== 'file') {
+    const message = `${WORDS_OF[type]} is not followed; put the file itself here`;
+    return [fileDiagnostic(path, 'not-a-file', message)];
+  }
+  if (name.startsWith('.')) return [];
+  if (/\.ya?ml$/i.test(name) && !name.endsWith('.yaml')) {
+    return [fileDiagnostic(path, 'file-extension', 'the name of a spec ends in .yaml')];
+  }
+  if (path.startsWith('kills/') && name.endsWith('.yaml') && kindOf(path) === undefined) {
+    return [fileDiagnostic(path, 'misplaced-file', 'kills stand in kills/<environment>.yaml')];
+  }
+  const kind = kindOf(path);
+  if (kind === undefined || sizeBytes <= maxBytes(kind)) return [];
+  const message = `the file has ${sizeBytes} bytes, more than ${maxBytes(kind)}`;
+  return [fileDiagnostic(path, 'file-too-large', message)];
+}

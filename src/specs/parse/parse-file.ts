@@ -1,0 +1,245 @@
+import type { Location, Diagnostic } from '../../model/diagnostic.js';
+import type { DiagnosticCode } from '../codes.js';
+import { parseIdentitiesCsv, parseKeyFile } from './key-lists.js';
+import { schemaProblems } from './schema-problems.js';
+import type { SchemaName } from './schemas.js';
+import {
+  apiKeyProblems,
+  decodeUtf8,
+  SourceText,
+  toDiagnostic,
+  type Problem,
+  type Span,
+} from './source-text.js';
+import { placesIn, typedValue, pointerOf, type Place } from './typed-value.js';
+import { parseYaml } from './yaml-file.js';
+
+/** The kind of a file, which decides how it is parsed. */
+export type FileKind = SchemaName | 'keys' | 'identities-csv';
+
+/** One file by itself: nothing in here depends on its path, on other files, or on the config. */
+export interface ParsedFile {
+  readonly source: SourceText;
+  /** The value, also where it departs from its schema; undefined where there is none. */
+  readonly value: unknown;
+  /** Whether the value is what its schema says. */
+  readonly valid: boolean;
+  /** Null for a list of keys or identities, which has no places inside. */
+  readonly places: SourcePositions | null;
+  readonly problems: readonly Problem[];
+}
+
+/** How each pointer of Git LFS begins. Read as a list of keys, its lines would become keys. */
+const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
+
+/** Parses one file; never throws on account of its content. */
+export function parseFile(kind: FileKind, bytes: Uint8Array): ParsedFile {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) {
+    const message = 'the file is not UTF-8 text';
+    return unreadable(new SourceText(''), [problemAt('invalid-utf8', { from: 0, to: 1 }, message)]);
+  }
+  const source = new SourceText(text);
+  if (text.startsWith(LFS_POINTER)) {
+    const message = 'the file is a pointer of Git LFS; only what git itself holds is read';
+    const span = { from: 0, to: LFS_POINTER.length };
+    return unreadable(source, [problemAt('lfs-pointer', span, message)]);
+  }
+  if (kind === 'keys') return listed(source, parseKeyFile(text));
+  if (kind === 'identities-csv') {
+    const { keys, problems } = parseIdentitiesCsv(text);
+    return listed(source, { keys, problems: [...apiKeyProblems(text), ...problems] });
+  }
+  return parseSpec(kind, source);
+}
+
+/** Parses YAML and checks it against the schema of its kind. */
+function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
+  const leaks = apiKeyProblems(source.text);
+  const yaml = parseYaml(source.text);
+  if (!yaml.ok) return unreadable(source, [...leaks, yaml.problem]);
+  const { document } = yaml;
+  const { value, marks, problems } = typedValue(document, kind);
+  // What an alias or a doubled key left behind would only echo in the schema's errors.
+  const departures =
+    problems.length > 0 ? [] : schemaProblems(kind, value, () => placesIn(document, kind));
+  return {
+    source,
+    value,
+    valid: problems.length + departures.length === 0,
+    places: new SourcePositions(kind, { text: source.text, value, marks }),
+    problems: [...leaks, ...problems, ...departures],
+  };
+}
+
+/** A file that is a list and not YAML. */
+function listed(
+  source: SourceText,
+  { keys, problems }: { keys: unknown; problems: readonly Problem[] },
+): ParsedFile {
+  return { source, value: keys, valid: problems.length === 0, places: null, problems };
+}
+
+/** A file without a value. */
+function unreadable(source: SourceText, problems: readonly Problem[]): ParsedFile {
+  return { source, value: undefined, valid: false, places: null, problems };
+}
+
+function problemAt(code: DiagnosticCode, span: Span, message: string): Problem {
+  return { severity: 'error', code, span, message };
+}
+
+/** A parsed file at its path: turns places into locations and mistakes into diagnostics. */
+export class SpecFile {
+  readonly path: string;
+  readonly parsed: ParsedFile;
+
+  constructor(path: string, parsed: ParsedFile) {
+    this.path = path;
+    this.parsed = parsed;
+  }
+
+  /** Whether the content is what its schema says; other files may still make it wrong. */
+  get valid(): boolean {
+    return this.parsed.valid;
+  }
+
+  /** What is wrong with the file by itself. */
+  diagnostics(): Diagnostic[] {
+    return this.parsed.problems.map((each) => toDiagnostic(this.path, this.parsed.source, each));
+  }
+
+  /**
+   * Where a value begins, or its key if it is a member; the beginning of the file where there is
+   * none.
+   */
+  location(path: readonly (string | number)[]): Location {
+    return this.parsed.source.location(this.path, this.parsed.places?.startOf(path) ?? 0);
+  }
+
+  /**
+   * A mistake that only other files or the config show, at a value of this file.
+   *
+   * @param place severity is `error` unless it says otherwise.
+   */
+  diagnostic(
+    code: DiagnosticCode,
+    place: { path: readonly (string | number)[]; at?: 'key' | 'value'; severity?: 'warning' },
+    message: string,
+  ): Diagnostic {
+    const span = this.#span(place.path, place.at ?? 'value');
+    const severity = place.severity ?? 'error';
+    return toDiagnostic(this.path, this.parsed.source, { severity, code, span, message });
+  }
+
+  /** Keys of a mapping in the order of the file; empty where there is no mapping. */
+  keys(...path: readonly (string | number)[]): readonly string[] {
+    return this.parsed.places?.keys(path) ?? [];
+  }
+
+  /** The span of a value or of its key; the beginning of the file where it cannot be found. */
+  #span(path: readonly (string | number)[], at: 'key' | 'value'): Span {
+    const place = this.parsed.places?.at(path);
+    if (place === undefined) return { from: 0, to: 1 };
+    return at === 'key' ? (place.key ?? place.value) : place.value;
+  }
+}
+
+/** Names of members and positions of elements, from the outermost inwards. */
+type Path = readonly (string | number)[];
+
+/**
+ * Where the values of a file stand.
+ *
+ * Every reading asks where the keys of the first levels begin, of each of ten thousand files; those are kept, as plain
+ * offsets in the order of the file. All other places are asked for where something is wrong, and found by parsing the
+ * file once more: kept, they would weigh several times what the values do.
+ */
+class SourcePositions {
+  readonly #kind: SchemaName;
+  readonly #text: string;
+  readonly #value: unknown;
+  readonly #marks: readonly number[];
+  #all: ReadonlyMap<string, Place> | undefined;
+
+  /** @param marks of `typedValue`: the file's own beginning, then each key of a level followed by those inside. */
+  constructor(
+    kind: SchemaName,
+    { text, value, marks }: { text: string; value: unknown; marks: readonly number[] },
+  ) {
+    this.#kind = kind;
+    this.#text = text;
+    this.#value = value;
+    this.#marks = marks;
+  }
+
+  /** The place of a value; undefined where no value stands there. */
+  at(path: Path): Place | undefined {
+    this.#all ??= allPlaces(this.#kind, this.#text);
+    return this.#all.get(pointerOf(path));
+  }
+
+  /** Where the key of a value begins, or, where it is no member, the value itself. */
+  startOf(path: Path): number | undefined {
+    const index = markOf(this.#value, path);
+    if (index !== undefined) return this.#marks[index];
+    const place = this.at(path);
+    return (place?.key ?? place?.value)?.from;
+  }
+
+  /** Keys of a mapping in the order of the file; empty where there is no mapping. */
+  keys(path: Path): readonly string[] {
+    const value = path.reduce((at, part) => memberOf(at, part), this.#value);
+    if (!isMapping(value)) return [];
+    return orderedKeys(value) ?? this.at(path)?.keys ?? [];
+  }
+}
+
+/** Parses the text once more; a text with broken YAML has no places. */
+function allPlaces(kind: SchemaName, text: string): ReadonlyMap<string, Place> {
+  const yaml = parseYaml(text);
+  return yaml.ok ? placesIn(yaml.document, kind) : new Map();
+}
+
+/** The position of a value among the marks; undefined where it has none. */
+function markOf(value: unknown, [first, second, third]: Path): number | undefined {
+  if (third !== undefined) return undefined;
+  if (first === undefined) return 0;
+  let mark = 1;
+  for (const key of (isMapping(value) ? orderedKeys(value) : undefined) ?? []) {
+    const member = memberOf(value, key);
+    const inside = isMapping(member) ? orderedKeys(member) : [];
+    if (inside === undefined) return undefined;
+    if (key === first && second === undefined) return mark;
+    if (key === first) {
+      const position = inside.indexOf(String(second));
+      return position === -1 ? undefined : mark + 1 + position;
+    }
+    mark += 1 + inside.length;
+  }
+  return undefined;
+}
+
+/** Keys that JavaScript objects sort before all others. */
+const LIKE_A_NUMBER = /^(?:0|[1-9]\d*)$/;
+
+/**
+ * Keys in the order of the file. Undefined where an object does not keep that order, because it
+ * puts keys that look like numbers first.
+ */
+function orderedKeys(mapping: object): string[] | undefined {
+  const keys = Object.keys(mapping);
+  return keys.some((key) => LIKE_A_NUMBER.test(key)) ? undefined : keys;
+}
+
+/** A member or element; undefined where there is none. */
+function memberOf(value: unknown, part: string | number): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.hasOwn(value, part)
+    ? (value as Readonly<Record<string | number, unknown>>)[part]
+    : undefined;
+}
+
+function isMapping(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

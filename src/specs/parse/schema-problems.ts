@@ -1,0 +1,185 @@
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import type { Schema, SchemaName } from './schemas.js';
+import type { Problem } from './source-text.js';
+import { didYouMean, nearest } from './suggest.js';
+import { pointerOf, type Place } from './typed-value.js';
+import * as generated from '../../generated/validators.js';
+
+/** JSON types in the words of people who write YAML. */
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'a mapping',
+  array: 'a list',
+};
+
+/**
+ * Where a value departs from its schema: one problem for each mistake.
+ *
+ * @param placesIn is called only where there is a problem, because finding all places costs a
+ * second walk.
+ */
+export function schemaProblems(
+  name: SchemaName,
+  value: unknown,
+  placesIn: () => ReadonlyMap<string, Place>,
+): Problem[] {
+  const errors = schemaErrors(name, value);
+  if (errors.length === 0) return [];
+  const places = placesIn();
+  const seen = new Set<string>();
+  return collapsed(withoutEchoes(errors))
+    .map((error) => toProblem(error, places))
+    .filter((problem) => {
+      const identity = `${problem.pointer ?? ''} ${problem.message}`;
+      return !seen.has(identity) && Boolean(seen.add(identity));
+    });
+}
+
+/**
+ * Leaves out a missing field that is there under a misspelt name: that is one mistake and not two.
+ */
+function withoutEchoes(errors: readonly ErrorObject[]): ErrorObject[] {
+  return errors.filter(({ keyword, instancePath, params }) => {
+    if (keyword !== 'required') return true;
+    const missing = String(params['missingProperty']);
+    return !errors.some(
+      (each) =>
+        each.keyword === 'additionalProperties' &&
+        each.instancePath === instancePath &&
+        nearest(String(each.params['additionalProperty']), propertiesOf(each)) === missing,
+    );
+  });
+}
+
+/** Fields that the schema allows beside the one that it does not know. */
+function propertiesOf(error: ErrorObject): string[] {
+  return Object.keys((error.parentSchema as Schema).properties ?? {});
+}
+
+/**
+ * Reduces the errors of alternatives to what helps. Alternatives in our schemas differ in type, so
+ * errors about another type are dropped; where the alternative of the right type says more, that is
+ * kept, and otherwise the words for all alternatives together.
+ */
+function collapsed(errors: readonly ErrorObject[]): ErrorObject[] {
+  const alternatives = errors.filter(({ keyword }) => keyword === 'anyOf');
+  const places = new Set(alternatives.map(({ instancePath }) => instancePath));
+  const telling = errors.filter(
+    ({ keyword, instancePath }) =>
+      keyword !== 'anyOf' &&
+      !(places.has(instancePath) && (keyword === 'type' || keyword === 'const')),
+  );
+  const silent = alternatives.filter(
+    ({ instancePath }) =>
+      ![...telling, ...alternatives].some(
+        (each) =>
+          each.instancePath.startsWith(`${instancePath}/`) ||
+          (each.instancePath === instancePath && each.keyword !== 'anyOf'),
+      ),
+  );
+  return [...telling, ...silent];
+}
+
+/** One error of the validator in words, at its place. */
+function toProblem(error: ErrorObject, places: ReadonlyMap<string, Place>): Problem {
+  const { keyword, params, instancePath } = error;
+  const parent = error.parentSchema as Schema;
+  if (keyword === 'additionalProperties') {
+    const field = String(params['additionalProperty']);
+    const hint = didYouMean(field, propertiesOf(error));
+    const pointer = `${instancePath}${pointerOf([field])}`;
+    return problem(
+      'unknown-field',
+      placeOf(places, pointer, 'key'),
+      `unknown field "${field}"${hint}`,
+      pointer,
+    );
+  }
+  if (keyword === 'required') {
+    const message = `"${String(params['missingProperty'])}" is missing`;
+    return problem('missing-field', placeOf(places, instancePath, 'key'), message, instancePath);
+  }
+  const subject = instancePath === '' ? 'the file' : `"${lastPart(instancePath)}"`;
+  const span = placeOf(places, instancePath, 'value');
+  const code = keyword === 'type' || keyword === 'anyOf' ? 'wrong-type' : 'wrong-value';
+  if (error.data === null) return problem(code, span, `${subject} has no value`, instancePath);
+  return problem(code, span, `${subject} must be ${expectation(error, parent)}`, instancePath);
+}
+
+/**
+ * What the schema wants, as the end of a sentence with "must be". A schema may bring its own words
+ * in `x-expected`.
+ */
+function expectation({ keyword, params, data, message }: ErrorObject, parent: Schema): string {
+  if (keyword === 'type') {
+    const types = [params['type'] as string | string[]].flat();
+    return parent['x-expected'] ?? types.map((type) => TYPE_WORDS[type] ?? type).join(' or ');
+  }
+  if (keyword === 'enum') {
+    const values = (params['allowedValues'] as unknown[]).map(String);
+    const hint = typeof data === 'string' ? didYouMean(data, values) : '';
+    return `one of ${values.map((value) => `"${value}"`).join(', ')}${hint}`;
+  }
+  if (keyword === 'minimum') return `${String(params['limit'])} or more`;
+  if (keyword === 'maximum') return `${String(params['limit'])} or less`;
+  if (keyword === 'minLength') return 'longer than nothing';
+  if (keyword === 'minItems' || keyword === 'minProperties') {
+    return `at least ${String(params['limit'])} long`;
+  }
+  if (keyword === 'maxItems' || keyword === 'maxProperties') {
+    return `at most ${String(params['limit'])} long`;
+  }
+  return parent['x-expected'] ?? message ?? keyword;
+}
+
+/** The place of a value or of its key; the beginning of the file where it cannot be found. */
+function placeOf(
+  places: ReadonlyMap<string, Place>,
+  pointer: string,
+  at: 'key' | 'value',
+): Problem['span'] {
+  const place = places.get(pointer);
+  if (place === undefined) return { from: 0, to: 1 };
+  return at === 'key'
+    ? (place.key ?? { from: place.value.from, to: place.value.from + 1 })
+    : place.value;
+}
+
+function problem(
+  code: Problem['code'],
+  span: Problem['span'],
+  message: string,
+  pointer: string,
+): Problem {
+  return { severity: 'error', code, span, message, pointer };
+}
+
+/** The name of the member that a JSON Pointer leads to. */
+function lastPart(pointer: string): string {
+  const part = pointer.slice(pointer.lastIndexOf('/') + 1);
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/**
+ * Validators compiled ahead of time: to compile schemas takes longer than most runs use them. A
+ * test checks that they agree with `schemas/`.
+ */
+const VALIDATORS = {
+  config: generated.config,
+  flag: generated.flag,
+  'flag-overlay': generated.flagOverlay,
+  segment: generated.segment,
+  identities: generated.identities,
+  kills: generated.kills,
+  'spec-test': generated.specTest,
+  watch: generated.watch,
+} as unknown as Readonly<Record<SchemaName, ValidateFunction>>;
+
+/** Every error of a value, in the order of the schema's keywords. */
+export function schemaErrors(name: SchemaName, value: unknown): readonly ErrorObject[] {
+  const validate = VALIDATORS[name];
+  return validate(value) ? [] : (validate.errors ?? []);
+}

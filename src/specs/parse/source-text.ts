@@ -1,0 +1,133 @@
+import type { Diagnostic, Location } from '../../model/diagnostic.js';
+import { apiKeysIn, maskedApiKeys } from '../../model/api-keys.js';
+import type { DiagnosticCode } from '../codes.js';
+
+/** Offsets in UTF-16 code units; `to` is behind the last one. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One mistake in one file, whatever path that file has. */
+export interface Problem {
+  readonly severity: 'error' | 'warning';
+  readonly code: DiagnosticCode;
+  readonly span: Span;
+  readonly message: string;
+  /** JSON Pointer of the value that is wrong, where there is one. */
+  readonly pointer?: string;
+}
+
+/** The longest excerpt of a line, in UTF-16 code units. */
+const MAX_EXCERPT = 200;
+
+/** Lines of a longer text are found once and kept; those of a shorter one are counted in no time. */
+const LONG_TEXT = 16 * 1024;
+
+/** The text of a file, with positions as people count them. */
+export class SourceText {
+  readonly text: string;
+  #lineStarts: readonly number[] | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /**
+   * Line and column count from 1, columns in UTF-16 code units.
+   *
+   * @param file the path that the location names.
+   */
+  location(file: string, offset: number): Location {
+    const starts = this.#starts();
+    const line = lineIndex(starts, offset);
+    return { file, line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
+  }
+
+  /**
+   * The line in which the span starts, without control characters, and the part of it that the span
+   * covers. Undefined for a blank line, and for a span far into a long line.
+   */
+  excerpt({ from, to }: Span): NonNullable<Diagnostic['excerpt']> | undefined {
+    const starts = this.#starts();
+    const line = lineIndex(starts, from);
+    const start = starts[line] ?? 0;
+    const end = (starts[line + 1] ?? this.text.length + 1) - 1;
+    const raw = this.text.slice(start, end).replace(/\r$/, '');
+    if (raw.trim() === '' || from - start >= MAX_EXCERPT) return undefined;
+    // Masked before it is cut: half a key would not be known for one.
+    const text = maskedApiKeys(raw)
+      .slice(0, MAX_EXCERPT)
+      .replace(/\p{Cc}/gu, ' ');
+    const last = Math.max(from + 1, Math.min(to, end));
+    return { text, from: from - start, to: Math.min(last - start, text.length + 1) };
+  }
+
+  /** Offsets at which lines begin. */
+  #starts(): readonly number[] {
+    if (this.#lineStarts !== undefined) return this.#lineStarts;
+    const starts = lineStarts(this.text);
+    // Tables of ten thousand files would weigh as much as their texts.
+    if (this.text.length > LONG_TEXT) this.#lineStarts = starts;
+    return starts;
+  }
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    starts.push(at + 1);
+  }
+  return starts;
+}
+
+/** The line that holds an offset, from 0, by bisection. */
+function lineIndex(starts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** A problem of a file's content as a diagnostic at the file's path, with API keys masked. */
+export function toDiagnostic(file: string, source: SourceText, problem: Problem): Diagnostic {
+  const excerpt = source.excerpt(problem.span);
+  return {
+    severity: problem.severity,
+    code: problem.code,
+    location: source.location(file, problem.span.from),
+    message: maskedApiKeys(problem.message),
+    ...(excerpt !== undefined && { excerpt }),
+  };
+}
+
+/** An error about a file as a whole, placed at its beginning. */
+export function fileDiagnostic(file: string, code: DiagnosticCode, message: string): Diagnostic {
+  return { severity: 'error', code, location: { file, line: 1, column: 1 }, message };
+}
+
+/** One error for each API key of the embedded service that stands in the text. */
+export function apiKeyProblems(text: string): Problem[] {
+  return apiKeysIn(text).map(({ key, at }) => ({
+    severity: 'error',
+    code: 'api-key-in-file',
+    span: { from: at, to: at + key.length },
+    message:
+      'an Admin API key (fha_…) stands in the file; revoke it, and give the key by FLAGHOIST_API_KEY',
+  }));
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Text of UTF-8 bytes without byte order mark; undefined where they are no UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

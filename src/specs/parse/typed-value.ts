@@ -1,0 +1,327 @@
+import { isAlias, isMap, isScalar, isSeq, type Document, type Scalar, type YAMLMap } from 'yaml';
+import { schemaOf, type Schema, type SchemaName } from './schemas.js';
+import type { Problem, Span } from './source-text.js';
+
+/** Where a value stands in the text, and where its key does if it is a member. */
+export interface Place {
+  readonly key?: Span;
+  readonly value: Span;
+  /** Keys of a mapping in the order of the file: an object would put those that look like numbers first. */
+  readonly keys?: readonly string[];
+}
+
+/** The value of a document, and what is wrong with its YAML. */
+export interface TypedValue {
+  readonly value: unknown;
+  /** Offsets at which the keys of the first levels begin, see `SourcePositions`. */
+  readonly marks: readonly number[];
+  readonly problems: readonly Problem[];
+}
+
+/** Levels of a file whose keys have marks: of a flag, those of its fields and of its environments. */
+export const MARKED_LEVELS = 2;
+
+/**
+ * The value of a document, each plain scalar typed by what the schema expects at its place: a number where a number
+ * belongs, otherwise the text that stands in the file. Where the schema says nothing the core schema of YAML 1.2
+ * decides. Quoted scalars and mapping keys are always text.
+ */
+export function typedValue(document: Document, name: SchemaName): TypedValue {
+  const walk = new Walk();
+  const value = walk.visit(document.contents, expectedOf(name), { key: null, level: 0 });
+  return { value, marks: [...walk.marks], problems: walk.problems };
+}
+
+/** JSON Pointer → place, of every value of a document. */
+export function placesIn(document: Document, name: SchemaName): ReadonlyMap<string, Place> {
+  const walk = new Walk();
+  walk.visit(document.contents, expectedOf(name), { key: null, level: 0, pointer: '' });
+  return walk.places;
+}
+
+/** JSON Pointer (RFC 6901) of a path. */
+export function pointerOf(path: readonly (string | number)[]): string {
+  return path
+    .map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('');
+}
+
+/**
+ * A mapping of a file. It inherits nothing, so that a key such as __proto__ is a key like any other. One without a
+ * prototype of its own would do as well, but V8 keeps such as tables, at several times the size.
+ */
+class Mapping {
+  readonly [name: string]: unknown;
+}
+Reflect.deleteProperty(Mapping.prototype, 'constructor');
+Object.setPrototypeOf(Mapping.prototype, null);
+
+/** Where a walk through a document is. */
+interface At {
+  /** The key's node; null where there is none. */
+  readonly key: unknown;
+  readonly level: number;
+  /** Absent where no places are noted. */
+  readonly pointer?: string;
+}
+
+/** Visits every value of a document once, in the order of the file. */
+class Walk {
+  readonly marks: number[] = [];
+  readonly places = new Map<string, Place>();
+  readonly problems: Problem[] = [];
+
+  /**
+   * The JSON value of a node. YAML features that specs do not have become problems, and the walk
+   * goes on.
+   */
+  visit(node: unknown, expected: Expected, at: At): unknown {
+    if (at.level === 0) this.marks.push(spanOf(node)?.from ?? 0);
+    if (at.pointer !== undefined) this.places.set(at.pointer, placeOf(node, at));
+    if (isAlias(node)) {
+      this.#refuse(valueSpan(node, at), 'an alias (*name)');
+      return undefined;
+    }
+    if (hasProperties(node)) this.#refuseProperties(node, valueSpan(node, at));
+    if (isMap(node)) return this.#map(node, expected, at);
+    if (isSeq(node)) {
+      const items = expected.item();
+      return node.items.map((item, i) => this.visit(item, items, below(at, null, i)));
+    }
+    return isScalar(node) ? this.#scalar(node, expected, at) : null;
+  }
+
+  /** The members of a mapping. Of a key that stands there twice, the first value counts. */
+  #map(node: YAMLMap, expected: Expected, at: At): unknown {
+    const mapping: Record<string, unknown> = new Mapping();
+    const names: string[] | undefined = at.pointer === undefined ? undefined : [];
+    for (const { key, value } of node.items) {
+      const name = this.#keyText(key, node, at);
+      if (name === undefined) continue;
+      if (Object.hasOwn(mapping, name)) {
+        this.#add('duplicate-key', keySpan(key, node, at), `"${name}" stands here twice`);
+        continue;
+      }
+      if (at.level < MARKED_LEVELS) this.marks.push(keySpan(key, node, at).from);
+      names?.push(name);
+      mapping[name] = this.visit(value, expected.member(name), below(at, key, name));
+    }
+    if (names !== undefined)
+      this.places.set(at.pointer ?? '', { ...placeOf(node, at), keys: names });
+    return mapping;
+  }
+
+  /** The text of a key; undefined with a problem where the key is no plain text. */
+  #keyText(key: unknown, node: YAMLMap, at: At): string | undefined {
+    if (!isScalar(key)) {
+      const what = isAlias(key) ? 'an alias (*name)' : 'a key that is no text';
+      this.#refuse(keySpan(key, node, at), what);
+      return undefined;
+    }
+    if (hasProperties(key)) this.#refuseProperties(key, keySpan(key, node, at));
+    const text = key.source ?? '';
+    if (key.type === 'PLAIN' && text === '<<') {
+      this.#refuse(keySpan(key, node, at), 'a merge key (<<)');
+      return undefined;
+    }
+    return text;
+  }
+
+  /** The value of a scalar, typed by what the schema expects. */
+  #scalar(node: Scalar, { scalarTypes: types }: Expected, at: At): unknown {
+    const text = shared(node.source ?? '');
+    if (node.type !== 'PLAIN') return text;
+    // Nothing written at all is no text.
+    if (text === '') return null;
+    const { value } = node;
+    if (typeof value === 'number' || typeof value === 'bigint') {
+      const wanted = types.size === 0 || types.has('number') || types.has('integer');
+      if (!wanted) return text;
+      const number = Number(value);
+      if (!Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number))) {
+        const message = `${text} is no number that JSON can carry exactly`;
+        this.#add('number-precision', valueSpan(node, at), message);
+      }
+      return number;
+    }
+    if (typeof value === 'boolean') return types.size === 0 || types.has('boolean') ? value : text;
+    return value === null && types.size === 0 ? null : text;
+  }
+
+  #refuseProperties({ anchor, tag }: Properties, span: Span): void {
+    if (anchor !== undefined) this.#refuse(span, 'an anchor (&name)');
+    if (tag !== undefined) this.#refuse(span, 'a tag (!name)');
+  }
+
+  #refuse(span: Span, what: string): void {
+    this.#add('yaml-feature', span, `${what} is not allowed in a spec`);
+  }
+
+  #add(code: Problem['code'], span: Span, message: string): void {
+    this.problems.push({ severity: 'error', code, span, message });
+  }
+}
+
+/** An anchor or a tag, which YAML allows on any node. */
+interface Properties {
+  readonly anchor?: string;
+  readonly tag?: string;
+}
+
+function hasProperties(node: unknown): node is Properties {
+  const { anchor, tag } = (node ?? {}) as Properties;
+  return anchor !== undefined || tag !== undefined;
+}
+
+/** The position of a value inside of another one. */
+function below({ level, pointer }: At, key: unknown, name: string | number): At {
+  if (pointer === undefined) return { key, level: level + 1 };
+  return { key, level: level + 1, pointer: `${pointer}${pointerOf([name])}` };
+}
+
+/** The place of a value and of its key. */
+function placeOf(node: unknown, at: At): Place {
+  const value = valueSpan(node, at);
+  const key = at.key === null ? undefined : (spanOf(at.key) ?? value);
+  return { ...(key !== undefined && { key }), value };
+}
+
+/** The span of a value; where nothing is written for it, that of its key. */
+function valueSpan(node: unknown, { key }: At): Span {
+  return spanOf(node) ?? spanOf(key) ?? { from: 0, to: 0 };
+}
+
+/** The span of a key; where a key is empty, that of its mapping. */
+function keySpan(key: unknown, mapping: YAMLMap, at: At): Span {
+  return spanOf(key) ?? valueSpan(mapping, at);
+}
+
+function spanOf(node: unknown): Span | undefined {
+  const range = (node as { range?: readonly [number, number, number] | null } | null)?.range;
+  return range ? { from: range[0], to: range[1] } : undefined;
+}
+
+/** How many texts are shared before the table starts anew. */
+const SHARED_TEXTS = 4_096;
+/** Longer texts seldom stand in two files. */
+const SHARED_LENGTH = 32;
+const texts = new Map<string, string>();
+
+/**
+ * One copy of a text for all files: ten thousand of them say `on`, `user` and `country` in all
+ * their environments.
+ */
+function shared(text: string): string {
+  if (text.length > SHARED_LENGTH) return text;
+  const known = texts.get(text);
+  if (known !== undefined) return known;
+  if (texts.size === SHARED_TEXTS) texts.clear();
+  texts.set(text, text);
+  return text;
+}
+
+/** A schema, and the document that its own references start from. */
+interface Candidate {
+  readonly schema: Schema;
+  readonly root: SchemaName;
+}
+
+const NO_SCHEMA: readonly Candidate[] = [];
+
+/**
+ * What the schemas say of a place: references followed, alternatives laid side by side. Every file of a kind asks the
+ * same of the same places, so what was worked out is kept; there are as many of these as schemas name members.
+ */
+class Expected {
+  /** JSON types that a scalar may have here; empty where no schema says anything. */
+  readonly scalarTypes: ReadonlySet<string>;
+  readonly #candidates: readonly Candidate[];
+  /** What is expected of the members that a schema names. */
+  readonly #members = new Map<string, Expected>();
+  #others: Expected | undefined;
+  #items: Expected | undefined;
+
+  constructor(candidates: readonly Candidate[]) {
+    this.#candidates = candidates;
+    this.scalarTypes = new Set(candidates.flatMap(({ schema }) => typesOf(schema)));
+  }
+
+  /** What is expected of a member of this name. */
+  member(name: string): Expected {
+    if (!this.#candidates.some(({ schema }) => isNamed(schema, name))) {
+      return (this.#others ??= this.#memberFrom(
+        ({ additionalProperties }) => additionalProperties,
+      ));
+    }
+    const known = this.#members.get(name);
+    if (known !== undefined) return known;
+    const found = this.#memberFrom((schema) =>
+      isNamed(schema, name) ? schema.properties?.[name] : schema.additionalProperties,
+    );
+    this.#members.set(name, found);
+    return found;
+  }
+
+  /** What is expected of every element of a list. */
+  item(): Expected {
+    return (this.#items ??= this.#memberFrom(({ items }) => items));
+  }
+
+  /** Follows all alternatives at once. */
+  #memberFrom(pick: (schema: Schema) => Schema | boolean | undefined): Expected {
+    const found = this.#candidates.flatMap(({ schema, root }) => {
+      const member = pick(schema);
+      return typeof member === 'object' ? expand({ schema: member, root }) : [];
+    });
+    return found.length === 0 ? ANYTHING : new Expected(found);
+  }
+}
+
+/** A place of which no schema says anything. */
+const ANYTHING = new Expected(NO_SCHEMA);
+
+/** Each schema is laid out once. */
+const roots = new Map<SchemaName, Expected>();
+
+/** What the schema of a kind of file says of the file as a whole. */
+function expectedOf(name: SchemaName): Expected {
+  const known = roots.get(name);
+  if (known !== undefined) return known;
+  const expected = new Expected(expand({ schema: schemaOf(name), root: name }));
+  roots.set(name, expected);
+  return expected;
+}
+
+/** Whether a schema names the member, and does not only allow it. */
+function isNamed({ properties }: Schema, name: string): boolean {
+  return properties !== undefined && Object.hasOwn(properties, name);
+}
+
+/** The JSON types that a schema allows a value to have. */
+function typesOf({ type, const: only, enum: several }: Schema): string[] {
+  return [
+    ...[type ?? []].flat(),
+    ...(only === undefined ? [] : [typeof only]),
+    ...(several ?? []).map((each) => typeof each),
+  ];
+}
+
+/** The alternatives of a schema, with references followed. */
+function expand({ schema, root }: Candidate): Candidate[] {
+  if (schema.$ref !== undefined) return expand(follow(schema.$ref, root));
+  if (schema.anyOf !== undefined)
+    return schema.anyOf.flatMap((each) => expand({ schema: each, root }));
+  return [{ schema, root }];
+}
+
+/** The schema that a reference leads to, in the same document or in that of another kind. */
+function follow(ref: string, root: SchemaName): Candidate {
+  const [document = '', fragment = ''] = ref.split('#');
+  const name = document === '' ? root : (document.replace('.schema.json', '') as SchemaName);
+  const found = fragment
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>>)[part], schemaOf(name));
+  if (found === undefined) throw new Error(`bug: no schema at ${ref}`);
+  return { schema: found as Schema, root: name };
+}

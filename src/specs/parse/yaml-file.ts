@@ -1,0 +1,80 @@
+import { Composer, Lexer, Parser, type CST, type Document } from 'yaml';
+import type { Problem } from './source-text.js';
+
+/** The greatest depth of the parser. One level of nesting takes about two of its states. */
+const MAX_STACK = 128;
+
+export type ParsedYaml =
+  | { readonly ok: true; readonly document: Document }
+  | { readonly ok: false; readonly problem: Problem };
+
+/**
+ * The one document of a YAML 1.2 file, or the first thing that is wrong with it: what follows a syntax error is mostly
+ * its echo.
+ */
+export function parseYaml(text: string): ParsedYaml {
+  const tokens = tokensOf(text);
+  if (!Array.isArray(tokens)) return { ok: false, problem: tokens };
+  const directive = tokens.find(({ type }) => type === 'directive');
+  if (directive !== undefined) return feature(directive.offset, 'a directive');
+  const documents = [
+    ...new Composer({
+      version: '1.2',
+      schema: 'core',
+      uniqueKeys: false,
+      logLevel: 'silent',
+    }).compose(tokens, true, text.length),
+  ];
+  const [document, second] = documents;
+  if (document === undefined) throw new Error('bug: no document composed');
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const [from, to] = error.pos;
+    return failed({ code: 'yaml-syntax', from, to }, `not YAML: ${error.message}`);
+  }
+  if (second !== undefined) return feature(second.range[0], 'a second document');
+  if (document.contents === null) {
+    return failed({ code: 'yaml-syntax', from: 0, to: 0 }, 'the file is empty');
+  }
+  return { ok: true, document };
+}
+
+/**
+ * The tokens of a text. The composer behind it recurses and would exhaust the stack on a file made
+ * for that, so the depth is bounded before it starts.
+ */
+function tokensOf(text: string): CST.Token[] | Problem {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    if (parser.stack.length > MAX_STACK) {
+      const { offset } = parser;
+      return problem(
+        { code: 'nested-too-deeply', from: offset, to: offset + 1 },
+        'nested too deeply',
+      );
+    }
+  }
+  tokens.push(...parser.end());
+  return tokens;
+}
+
+/** A refusal of something that YAML has and specs do not. */
+function feature(from: number, what: string): ParsedYaml {
+  return failed({ code: 'yaml-feature', from, to: from + 1 }, `${what} is not allowed in a spec`);
+}
+
+function failed(
+  place: { code: Problem['code']; from: number; to: number },
+  message: string,
+): ParsedYaml {
+  return { ok: false, problem: problem(place, message) };
+}
+
+function problem(
+  { code, from, to }: { code: Problem['code']; from: number; to: number },
+  message: string,
+): Problem {
+  return { severity: 'error', code, span: { from, to }, message };
+}

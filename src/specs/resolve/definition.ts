@@ -1,0 +1,179 @@
+import type { EnvironmentSpec, Treatments, TreatmentSpec } from '../../generated/flag.schema.d.js';
+import { bucketsOf } from '../../model/flag/buckets.js';
+import { definitionOf, rulesOf, targetsOf, treatmentsOf } from '../../model/flag/from-spec.js';
+import { RESERVED_TREATMENT_NAMES, TREATMENT_COUNT, TREATMENT_NAME } from '../../model/names.js';
+import {
+  unknownTreatment,
+  valid,
+  type Checked,
+  type SpecFault,
+  type Diagnostic,
+  type Location,
+} from '../../model/diagnostic.js';
+import type { DesiredDefinition } from '../../model/desired.js';
+import type { SpecFile } from '../parse/parse-file.js';
+import { didYouMean } from '../parse/suggest.js';
+
+/**
+ * One place that says something of a definition: the environment's block, an overlay, the block
+ * `"*"`, or the flag itself.
+ */
+export interface BlockSource {
+  readonly file: SpecFile;
+  readonly path: readonly string[];
+  readonly block: EnvironmentSpec;
+}
+
+/** The value of a field, and the place that says it. */
+interface Said<T> extends Omit<BlockSource, 'block'> {
+  readonly value: T;
+}
+
+/** A definition, as far as it could be made from its blocks. */
+export interface ResolvedDefinition {
+  /** Undefined where something is wrong. */
+  readonly definition: DesiredDefinition | undefined;
+  /** Names in bucket order. */
+  readonly treatments: readonly string[];
+  /** The rules as written, for the places of what they refer to. */
+  readonly rules: Said<NonNullable<EnvironmentSpec['rules']>> | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** One empty list for all definitions that are right. */
+export const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
+
+/**
+ * Makes a definition from the blocks that may say something of it. A field is taken as a whole from
+ * the first block that has it.
+ *
+ * @param sources the nearest first.
+ */
+export function resolveDefinition(
+  sources: readonly BlockSource[],
+  location: Location,
+): ResolvedDefinition {
+  const said = hearAll(sources);
+  const diagnostics: Diagnostic[] = [];
+  const treatments = treatmentsOf(orderedTreatments(said.treatments));
+  const names = treatments.map(({ name }) => name);
+  const take = <T, V>(one: Said<T> | undefined, check: (value: T) => Checked<V>, absent: V): V => {
+    if (one === undefined) return absent;
+    const checked = check(one.value);
+    if (checked.ok) return checked.value;
+    diagnostics.push(...checked.faults.map((fault) => faultDiagnostic(one, fault)));
+    return absent;
+  };
+  const targets = take(said.targets, (each) => targetsOf(each, names), {});
+  const rules = take(said.rules, (each) => rulesOf(each, names), []);
+  const defaultRule = take(said.defaultRule, (each) => bucketsOf(each, names), []);
+  const known = (each: string): Checked<string> => knownTreatment(each, names);
+  const defaultTreatment = take(said.defaultTreatment, known, '');
+  const baselineTreatment = take(said.baselineTreatment, known, undefined);
+  const definition = definitionOf(
+    {
+      treatments,
+      targets,
+      defaultTreatment,
+      ...(baselineTreatment !== undefined && { baselineTreatment }),
+      trafficAllocation: said.trafficAllocation?.value ?? 100,
+      rules,
+      defaultRule,
+      ...(said.killed !== undefined && { killed: said.killed.value }),
+    },
+    said.unmanaged?.value ?? [],
+  );
+  const ruleNames = (said.rules?.value ?? []).map(({ name }) => name);
+  return {
+    definition:
+      diagnostics.length > 0
+        ? undefined
+        : { location, ...definition, ruleNames, ...(said.allow && { allow: said.allow.value }) },
+    treatments: names,
+    rules: said.rules,
+    diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
+  };
+}
+
+/** The fields of a definition, each from the nearest block that has it. */
+function hearAll(sources: readonly BlockSource[]) {
+  return {
+    treatments: hear(sources, 'treatments'),
+    targets: hear(sources, 'targets'),
+    defaultTreatment: hear(sources, 'defaultTreatment'),
+    baselineTreatment: hear(sources, 'baselineTreatment'),
+    trafficAllocation: hear(sources, 'trafficAllocation'),
+    rules: hear(sources, 'rules'),
+    defaultRule: hear(sources, 'defaultRule'),
+    killed: hear(sources, 'killed'),
+    unmanaged: hear(sources, 'unmanaged'),
+    allow: hear(sources, 'allow'),
+  };
+}
+
+function hear<F extends keyof EnvironmentSpec>(
+  sources: readonly BlockSource[],
+  field: F,
+): Said<NonNullable<EnvironmentSpec[F]>> | undefined {
+  for (const { file, path, block } of sources) {
+    const value = block[field];
+    if (value !== undefined) return { file, path: [...path, field], value };
+  }
+  return undefined;
+}
+
+/** Treatments in the order of the file, which is the bucket order. */
+function orderedTreatments(said: Said<Treatments> | undefined): [string, TreatmentSpec][] {
+  if (said === undefined) return [];
+  return said.file.keys(...said.path).flatMap((name) => {
+    const spec = said.value[name];
+    return spec === undefined ? [] : [[name, spec] as [string, TreatmentSpec]];
+  });
+}
+
+/** @param names of the treatments that the definition has. */
+function knownTreatment(name: string, names: readonly string[]): Checked<string> {
+  if (names.includes(name)) return valid(name);
+  return { ok: false, faults: [unknownTreatment(name, names, { path: [], at: 'value' })] };
+}
+
+/** A fault, which knows its place inside of a value only, at its place in the file. */
+function faultDiagnostic({ file, path }: Said<unknown>, fault: SpecFault): Diagnostic {
+  const { unknown } = fault;
+  const hint = unknown === undefined ? '' : didYouMean(unknown.name, unknown.candidates);
+  const place = { path: [...path, ...fault.path], at: fault.at };
+  return file.diagnostic(fault.code, place, `${fault.message}${hint}`);
+}
+
+/** Checks number and names of the treatments that one block declares. */
+export function treatmentDiagnostics({ file, path, block }: BlockSource): Diagnostic[] {
+  if (block.treatments === undefined) return [];
+  const at = [...path, 'treatments'];
+  const names = file.keys(...at);
+  const diagnostics = names.flatMap((name) => treatmentNameDiagnostics(file, [...at, name], name));
+  const { least, most } = TREATMENT_COUNT;
+  if (names.length < least || names.length > most) {
+    const message = `${names.length} treatments; a flag has ${least} to ${most}`;
+    diagnostics.push(file.diagnostic('treatment-count', { path: at, at: 'key' }, message));
+  }
+  return diagnostics;
+}
+
+/** A name that the service may refuse is a warning: no source says for certain that it does. */
+function treatmentNameDiagnostics(
+  file: SpecFile,
+  path: readonly string[],
+  name: string,
+): Diagnostic[] {
+  if (!TREATMENT_NAME.test(name)) {
+    const message = `treatment "${name}": a name has letters, digits, '-', '_' and '.' only`;
+    return [file.diagnostic('treatment-name', { path, at: 'key' }, message)];
+  }
+  if (!RESERVED_TREATMENT_NAMES.has(name) && /^[A-Za-z]/.test(name)) return [];
+  const why = RESERVED_TREATMENT_NAMES.has(name)
+    ? 'is a reserved word'
+    : 'does not begin with a letter';
+  const message = `treatment "${name}" ${why}; the service may refuse it`;
+  const place = { path, at: 'key', severity: 'warning' } as const;
+  return [file.diagnostic('treatment-name-reserved', place, message)];
+}

@@ -1,0 +1,256 @@
+import type { EnvironmentSpec, FlagSpec } from '../../generated/flag.schema.d.js';
+import { flagFieldsFromSpec } from '../../model/flag/fields.js';
+import { sameJson } from '../../model/json.js';
+import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../../model/names.js';
+import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import {
+  NO_DIAGNOSTICS,
+  resolveDefinition,
+  treatmentDiagnostics,
+  type BlockSource,
+  type ResolvedDefinition,
+} from './definition.js';
+import type { ResolvedFlag } from './resolved-flag.js';
+import {
+  environmentDiagnostics,
+  fileNameOf,
+  trafficTypeOf,
+  type SpecOf,
+  type SpecSet,
+} from './spec-set.js';
+import { sortedMap } from '../../model/collections.js';
+import { didYouMean } from '../parse/suggest.js';
+
+/** The name of the block that all environments of a flag inherit. */
+const EVERYWHERE = '*';
+
+/**
+ * Resolves every flag by itself: names, treatments, buckets, targets, the form of its conditions.
+ * What flags refer to is checked in `references.ts`.
+ */
+export function resolveFlags(specs: SpecSet): {
+  flags: ResolvedFlag[];
+  diagnostics: Diagnostic[];
+} {
+  const diagnostics = specs.overlays.flatMap((overlay) => overlayDiagnostics(specs, overlay));
+  const overlays = new Map<string, Overlay[]>();
+  for (const overlay of specs.overlays) {
+    const ofFlag = overlays.get(overlay.spec.flag) ?? [];
+    overlays.set(overlay.spec.flag, [...ofFlag, overlay]);
+  }
+  const flags = [...specs.flags.values()].map((each) => {
+    const resolved = resolvedFlag(specs, each, overlays.get(each.spec.flag) ?? []);
+    diagnostics.push(...resolved.diagnostics);
+    return resolved.flag;
+  });
+  return { flags, diagnostics };
+}
+
+/** A file that says what a flag is in one environment. */
+type Overlay = SpecSet['overlays'][number];
+
+/** Everything besides its own files that the meaning of one flag depends on. */
+export type FlagSurroundings = Pick<SpecSet, 'config' | 'settings' | 'memory'>;
+
+/** A flag and what is wrong with it; the flag may be used only where there is no diagnostic. */
+interface FlagResult {
+  readonly flag: ResolvedFlag;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Resolves one flag, or takes the earlier result as long as its files and the config are the same.
+ */
+export function resolvedFlag(
+  specs: FlagSurroundings,
+  each: SpecOf<FlagSpec>,
+  overlays: readonly Overlay[],
+): FlagResult {
+  const from = [specs.settings, ...overlays.map(({ file }) => file)];
+  return specs.memory.flags.get(each.file, from, () => resolveFlag(specs, each, overlays));
+}
+
+/** Resolves one flag from its own file and its overlays. */
+function resolveFlag(
+  specs: FlagSurroundings,
+  each: SpecOf<FlagSpec>,
+  overlays: readonly Overlay[],
+): FlagResult {
+  const { file, spec } = each;
+  const diagnostics: Diagnostic[] = [];
+  const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
+    file,
+    written: spec.trafficType,
+    member: 'flag',
+  });
+  const environments = resolveEnvironments(specs, each, overlays, diagnostics);
+  diagnostics.push(...missing, ...nameDiagnostics(each));
+  const flag = { name: spec.flag, file, trafficType, spec, environments };
+  return { flag, diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics };
+}
+
+/**
+ * The definition of a flag in each environment that its files name. Each field is taken from the
+ * environment's own block, then from the block of all environments, then from the flag itself.
+ */
+function resolveEnvironments(
+  specs: FlagSurroundings,
+  { file, spec }: SpecOf<FlagSpec>,
+  overlays: readonly Overlay[],
+  diagnostics: Diagnostic[],
+): Map<string, ResolvedDefinition> {
+  const itself: BlockSource = { file, path: [], block: flagBlock(spec) };
+  const blocks = file.keys('environments').flatMap((environment) => {
+    const block = spec.environments?.[environment];
+    return block === undefined
+      ? []
+      : [{ environment, file, path: ['environments', environment], block }];
+  });
+  const shared = blocks.filter(({ environment }) => environment === EVERYWHERE);
+  const named: (BlockSource & { environment: string })[] = [
+    ...blocks.filter(({ environment }) => environment !== EVERYWHERE),
+    ...overlayBlocks(overlays),
+  ];
+  diagnostics.push(...[itself, ...shared, ...named].flatMap(treatmentDiagnostics));
+  const resolved = new Map<string, ResolvedDefinition>();
+  for (const each of named) {
+    const { environment } = each;
+    if (each.file === file) {
+      const place = { file, path: each.path, at: 'key' } as const;
+      diagnostics.push(...environmentDiagnostics(specs, place, environment));
+    }
+    const sources = [each, ...shared, itself];
+    if (sources.every(({ block }) => block.defaultRule === undefined)) {
+      const message = `environment "${environment}" has no defaultRule`;
+      const place = {
+        path: each.path.length === 0 ? ['environment'] : each.path,
+        at: 'key',
+      } as const;
+      diagnostics.push(each.file.diagnostic('missing-default-rule', place, message));
+    }
+    if (resolved.has(environment)) continue;
+    const location = each.file.location(each.path.length === 0 ? ['environment'] : each.path);
+    const definition = resolveDefinition(sources, location);
+    diagnostics.push(...definition.diagnostics);
+    resolved.set(environment, withShared(definition, resolved.values()));
+  }
+  if (named.length === 0 && shared.length > 0) {
+    // Nobody inherits it yet; a mistake in it would surface with the first environment only.
+    diagnostics.push(...resolveDefinition([...shared, itself], file.location([])).diagnostics);
+  }
+  if (named.length === 0 && shared.length === 0) {
+    diagnostics.push(...resolveDefinition([itself], file.location([])).diagnostics);
+  }
+  return resolved;
+}
+
+/**
+ * Shares equal parts between the environments of a flag: they mostly say the same, which is then
+ * held in memory once.
+ */
+function withShared(
+  resolved: ResolvedDefinition,
+  others: Iterable<ResolvedDefinition>,
+): ResolvedDefinition {
+  const { definition, rules, diagnostics } = resolved;
+  if (definition === undefined) return resolved;
+  for (const { definition: other, treatments: theirs } of others) {
+    if (!other || !sameJson(other.creation, definition.creation)) continue;
+    if (!sameJson(other.fields, definition.fields)) continue;
+    const { fields, creation } = other;
+    const ruleNames = sameList(other.ruleNames, definition.ruleNames);
+    const treatments = sameList(theirs, resolved.treatments);
+    const shared = { ...definition, fields, creation, ruleNames };
+    return { definition: shared, treatments, rules, diagnostics };
+  }
+  return resolved;
+}
+
+/** The first list if the second says the same. */
+function sameList<T>(first: readonly T[], second: readonly T[]): readonly T[] {
+  const isSame = first.length === second.length && first.every((each, i) => each === second[i]);
+  return isSame ? first : second;
+}
+
+/** Overlays as blocks of their environments. */
+function overlayBlocks(overlays: readonly Overlay[]): (BlockSource & { environment: string })[] {
+  return overlays.map(({ file, spec }) => {
+    return { environment: spec.environment, file, path: [], block: spec };
+  });
+}
+
+/** The members of a flag that every environment inherits. */
+function flagBlock(spec: FlagSpec): EnvironmentSpec {
+  const { treatments, defaultTreatment, baselineTreatment } = spec;
+  return {
+    treatments,
+    defaultTreatment,
+    ...(baselineTreatment !== undefined && { baselineTreatment }),
+  };
+}
+
+/** The form of the name, and that the file is named like the flag. */
+function nameDiagnostics({ file, spec: { flag } }: SpecOf<FlagSpec>): Diagnostic[] {
+  const place = { path: ['flag'] };
+  if (!FLAG_NAME.test(flag)) {
+    const message = `flag "${flag}": a name is a letter, then letters, digits, '-' and '_'`;
+    return [file.diagnostic('flag-name', place, message)];
+  }
+  if (RESERVED_FLAG_NAMES.has(flag)) {
+    return [file.diagnostic('flag-name', place, `flag "${flag}": the name is a reserved word`)];
+  }
+  if (fileNameOf(file.path) === flag) return [];
+  const message = `the file is named "${fileNameOf(file.path)}.yaml", the flag "${flag}"`;
+  return [file.diagnostic('file-name', place, message)];
+}
+
+/**
+ * An overlay has to be named after its flag and environment, its flag has to exist, and no other
+ * file may say what the flag is in that environment.
+ */
+function overlayDiagnostics(
+  specs: SpecSet,
+  { file, spec: { flag, environment } }: Overlay,
+): Diagnostic[] {
+  if (fileNameOf(file.path) !== `${flag}@${environment}`) {
+    const message = `the file is to be named "${flag}@${environment}.yaml"`;
+    return [file.diagnostic('file-name', { path: ['flag'] }, message)];
+  }
+  const own = specs.flags.get(flag);
+  if (own === undefined) {
+    if (specs.unjudged.flags.has(flag)) return [];
+    const hint = didYouMean(flag, specs.flags.keys());
+    const message = `no file declares flag "${flag}"${hint}`;
+    return [file.diagnostic('flag-missing', { path: ['flag'] }, message)];
+  }
+  const inFile = Object.hasOwn(own.spec.environments ?? {}, environment);
+  const twin = specs.overlays.find(
+    (each) => each.spec.flag === flag && each.spec.environment === environment,
+  );
+  if (inFile || twin?.file !== file) {
+    const other = inFile ? own.file.path : (twin?.file.path ?? '');
+    const message = `${other} has a block of "${environment}" already`;
+    return [file.diagnostic('environment-twice', { path: ['environment'] }, message)];
+  }
+  const place = { file, path: ['environment'], at: 'value' } as const;
+  return environmentDiagnostics(specs, place, environment);
+}
+
+/**
+ * A flag as it should be on the service.
+ *
+ * @param flag of which nothing is wrong.
+ */
+export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
+  const environments = [...flag.environments].flatMap(([name, { definition }]) =>
+    definition === undefined ? [] : [[name, definition] as const],
+  );
+  return {
+    name: flag.name,
+    location: flag.file.location(['flag']),
+    trafficType: flag.trafficType,
+    fields: flagFieldsFromSpec(flag.spec),
+    environments: sortedMap<DesiredDefinition>(environments),
+  };
+}

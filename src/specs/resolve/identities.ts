@@ -1,0 +1,111 @@
+import { MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
+import type { IdentitiesSpec } from '../../generated/identities.schema.d.js';
+import type { DesiredIdentities } from '../../model/desired.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import type { SpecFile } from '../parse/parse-file.js';
+import { sortedMap } from '../../model/collections.js';
+import {
+  environmentDiagnostics,
+  fileNameOf,
+  trafficTypeOf,
+  validOf,
+  type SpecSet,
+} from './spec-set.js';
+
+/** Attribute → value. */
+type Attributes = Readonly<Record<string, string>>;
+
+/**
+ * Identities of all files, one list for each traffic type and environment, sorted by both. Files
+ * for the same place are joined; a key in two of them is an error.
+ */
+export function resolveIdentities(specs: SpecSet): {
+  identities: DesiredIdentities[];
+  diagnostics: Diagnostic[];
+} {
+  const diagnostics: Diagnostic[] = [];
+  const together = new Map<string, { first: DesiredIdentities; keys: Map<string, Attributes> }>();
+  for (const each of [...yamlFiles(specs, diagnostics), ...csvFiles(specs, diagnostics)]) {
+    const { file, trafficType, environment, path } = each;
+    const id = `${trafficType} ${environment}`;
+    const location = file.location([]);
+    const first = { location, trafficType, environment, keys: new Map<string, Attributes>() };
+    const entry = together.get(id) ?? { first, keys: new Map<string, Attributes>() };
+    together.set(id, entry);
+    for (const [key, attributes] of Object.entries(each.keys)) {
+      if (entry.keys.has(key)) {
+        const message = `key "${key}" of ${trafficType} in ${environment} stands in ${entry.first.location.file} already`;
+        diagnostics.push(
+          file.diagnostic('duplicate-identity', { path: [...path, key], at: 'key' }, message),
+        );
+      }
+      entry.keys.set(key, attributes);
+    }
+  }
+  for (const { first, keys } of together.values()) diagnostics.push(...tooMany(first, keys.size));
+  const identities = [...sortedMap(together).values()].map(({ first, keys }) => ({
+    ...first,
+    keys: sortedMap(keys),
+  }));
+  return { identities, diagnostics };
+}
+
+/**
+ * The contract sets this limit for the keys of a segment. It is applied to identities as well, to
+ * bound what is remembered of them.
+ */
+function tooMany({ location, trafficType, environment }: Place, count: number): Diagnostic[] {
+  if (count <= MAX_KEYS_PER_SEGMENT) return [];
+  const message = `${count} identities of ${trafficType} in ${environment}; at most ${MAX_KEYS_PER_SEGMENT} are taken`;
+  return [{ severity: 'error', code: 'key-number', location, message }];
+}
+
+type Place = Pick<DesiredIdentities, 'location' | 'trafficType' | 'environment'>;
+
+/** One file with identities, whatever its format. */
+interface IdentitiesFile {
+  readonly file: SpecFile;
+  readonly trafficType: string;
+  readonly environment: string;
+  readonly keys: Readonly<Record<string, Attributes>>;
+  /** Path of the keys inside of the file. */
+  readonly path: readonly string[];
+}
+
+/** Files that say in their content which traffic type and environment they are for. */
+function yamlFiles(specs: SpecSet, diagnostics: Diagnostic[]): IdentitiesFile[] {
+  const files = validOf<IdentitiesSpec>(specs.loaded.files.get('identities') ?? []);
+  return files.map(({ file, spec: { identities } }) => {
+    const { trafficType, diagnostics: missing } = trafficTypeOf(specs, {
+      file,
+      written: identities.trafficType,
+      member: 'identities',
+    });
+    const { environment, keys } = identities;
+    const place = { file, path: ['identities', 'environment'], at: 'value' } as const;
+    diagnostics.push(...missing, ...environmentDiagnostics(specs, place, environment));
+    return { file, trafficType, environment, keys, path: ['identities', 'keys'] };
+  });
+}
+
+/**
+ * Files whose name says it: `TRAFFIC_TYPE.ENVIRONMENT.csv`. The name of an environment may hold a
+ * dot.
+ */
+function csvFiles(specs: SpecSet, diagnostics: Diagnostic[]): IdentitiesFile[] {
+  return validOf<IdentitiesFile['keys']>(specs.loaded.files.get('identities-csv') ?? []).flatMap(
+    ({ file, spec: keys }) => {
+      const name = fileNameOf(file.path).replace(/\.csv$/, '');
+      const dot = name.indexOf('.');
+      if (dot < 1 || dot === name.length - 1) {
+        const message = 'the file is to be named <traffic type>.<environment>.csv';
+        diagnostics.push(file.diagnostic('file-name', { path: [] }, message));
+        return [];
+      }
+      const environment = name.slice(dot + 1);
+      const place = { file, path: [], at: 'value' } as const;
+      diagnostics.push(...environmentDiagnostics(specs, place, environment));
+      return [{ file, trafficType: name.slice(0, dot), environment, keys, path: [] }];
+    },
+  );
+}

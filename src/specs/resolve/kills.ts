@@ -1,0 +1,85 @@
+import type { KillSpec } from '../../generated/kills.schema.d.js';
+import { FLAG_NAME } from '../../model/names.js';
+import type { DesiredKill } from '../../model/desired.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import type { LoadedFiles } from '../parse/load-files.js';
+import { fileNameOf, type SpecSet } from './spec-set.js';
+import { pointerOf } from '../parse/typed-value.js';
+import { didYouMean } from '../parse/suggest.js';
+
+/**
+ * The entries of the break-glass lists. An entry that is right counts, whatever else in its file or
+ * elsewhere is wrong.
+ *
+ * Without a config the environments are not known, and every list is taken as being for one.
+ */
+export function resolveKills({ config, loaded }: SpecSet): {
+  kills: DesiredKill[];
+  diagnostics: Diagnostic[];
+} {
+  const kills: DesiredKill[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const names = config?.environments.map(({ name }) => name);
+  for (const file of loaded.files.get('kills') ?? []) {
+    const environment = fileNameOf(file.path);
+    if (names !== undefined && !names.includes(environment)) {
+      const message = `flaghoist.yaml has no environment "${environment}"${didYouMean(environment, names)}`;
+      diagnostics.push(file.diagnostic('unknown-environment', { path: [] }, message));
+      continue;
+    }
+    const { kills: entries } = (file.parsed.value ?? {}) as { kills?: Record<string, KillSpec> };
+    for (const flag of file.keys('kills')) {
+      const path = ['kills', flag];
+      const entry = entries?.[flag];
+      const isWrong = file.parsed.problems.some(({ pointer }) =>
+        `${pointer ?? '-'}/`.startsWith(`${pointerOf(path)}/`),
+      );
+      if (entry === undefined || isWrong) continue;
+      if (FLAG_NAME.test(flag)) {
+        kills.push({ flag, environment, location: file.location(path), ...entry });
+      } else {
+        const message = `flag "${flag}": a name is a letter, then letters, digits, '-' and '_'`;
+        diagnostics.push(file.diagnostic('flag-name', { path, at: 'key' }, message));
+      }
+    }
+  }
+  return { kills, diagnostics };
+}
+
+/**
+ * `killed: true` of flags and overlays, read as leniently as possible, for killing although the
+ * specs are invalid.
+ *
+ * @param environments kills elsewhere are left out.
+ */
+export function orderedKills(loaded: LoadedFiles, environments: readonly string[]): DesiredKill[] {
+  const kills: DesiredKill[] = [];
+  for (const file of loaded.files.get('flag') ?? []) {
+    const { flag, environments: blocks } = recordOf(file.parsed.value);
+    const shared = recordOf(recordOf(blocks)['*'])['killed'];
+    for (const environment of file.keys('environments')) {
+      const own = recordOf(recordOf(blocks)[environment])['killed'];
+      if (!isFlagName(flag) || (own ?? shared) !== true) continue;
+      const path = ['environments', environment, ...(own === true ? ['killed'] : [])];
+      const reason = `killed: true in ${file.path}`;
+      kills.push({ flag, environment, location: file.location(path), reason });
+    }
+  }
+  for (const file of loaded.files.get('flag-overlay') ?? []) {
+    const { flag, environment, killed } = recordOf(file.parsed.value);
+    if (!isFlagName(flag) || typeof environment !== 'string' || killed !== true) continue;
+    const reason = `killed: true in ${file.path}`;
+    kills.push({ flag, environment, location: file.location(['killed']), reason });
+  }
+  return kills.filter(({ environment }) => environments.includes(environment));
+}
+
+/** Whether a value of any shape is the name of a flag. */
+function isFlagName(value: unknown): value is string {
+  return typeof value === 'string' && FLAG_NAME.test(value);
+}
+
+/** The members of a value of any shape; a value that has none counts as empty. */
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

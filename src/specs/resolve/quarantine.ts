@@ -1,0 +1,113 @@
+import { keyOf } from '../../model/ref.js';
+import type { DesiredSegment } from '../../model/desired.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import { isSpecFolder, topOf } from '../../model/spec-tree.js';
+import { CONFIG_PATH } from '../parse/load-files.js';
+import { namesUsedBy } from './references.js';
+import type { ResolvedFlag } from './resolved-flag.js';
+import { fileNameOf, type SpecSet } from './spec-set.js';
+
+/** The specs of one tree as far as they could be resolved. */
+interface Resolved {
+  readonly specs: SpecSet;
+  readonly flags: readonly ResolvedFlag[];
+  readonly segments: ReadonlyMap<string, DesiredSegment>;
+}
+
+/**
+ * `KIND/NAME` of all identities together: their files share lists, so that one bad line leaves all
+ * of them in doubt.
+ */
+export const ALL_IDENTITIES = keyOf('identities', '*');
+
+/**
+ * What must stay as it is on the service because its specs are wrong: `KIND/NAME` of each object
+ * that an error lies in, of each flag whose rules name such an object, and so on.
+ *
+ * An object that cannot be read was not removed: whoever goes on with the rest has to leave these
+ * objects alone.
+ *
+ * @param errors diagnostics with severity `error`.
+ * @returns null where an error cannot be pinned to objects, so that the rest cannot be told apart.
+ */
+export function quarantinedObjects(
+  errors: readonly Diagnostic[],
+  resolved: Resolved,
+): ReadonlySet<string> | null {
+  const { unjudged } = resolved.specs;
+  const held = new Set<string>([
+    ...[...unjudged.flags].map((name) => keyOf('flag', name)),
+    ...[...unjudged.segments].map((name) => keyOf('segment', name)),
+  ]);
+  const declared = declaredNames(resolved.specs);
+  for (const { location } of errors) {
+    const objects = objectsIn(location.file, resolved, declared);
+    if (objects === null) return null;
+    for (const each of objects) held.add(each);
+  }
+  for (;;) {
+    const users = resolved.flags
+      .map((flag) => ({ id: keyOf('flag', flag.name), uses: namesUsedBy(flag) }))
+      .filter(({ id, uses }) => !held.has(id) && uses.some((used) => held.has(used)));
+    if (users.length === 0) return held;
+    for (const { id } of users) held.add(id);
+  }
+}
+
+/** The objects that a file says something about; null where that cannot be known. */
+function objectsIn(
+  path: string,
+  { segments, specs }: Resolved,
+  declared: ReadonlyMap<string, string>,
+): readonly string[] | null {
+  if (path === CONFIG_PATH) return null;
+  const written = declared.get(path);
+  const hidesFiles = (specs.loaded.entries.get(path)?.type ?? 'file') !== 'file';
+  const names = [named(path), ...(written === undefined ? [] : [written])];
+  // Whatever its name ends in, a link or a submodule may stand for a folder, and hides the files below it.
+  const isSpec = /\.ya?ml$/i.test(path) && !hidesFiles;
+  switch (topOf(path)) {
+    case 'flags':
+      return isSpec ? names.map((name) => keyOf('flag', name)) : null;
+    case 'segments':
+      if (path.endsWith('.keys') && !hidesFiles) return usersOfKeyFile(path, segments);
+      return isSpec ? names.map((name) => keyOf('segment', name)) : null;
+    case 'identities':
+      return [ALL_IDENTITIES];
+    case 'kills':
+      // Without a list that is hidden, a flag that it names would look as if nobody wanted it killed.
+      return hidesFiles || isSpecFolder(path) ? null : [];
+    case 'tests':
+      return [];
+    default:
+      return null;
+  }
+}
+
+/** The name of the object that a file's name promises. An overlay speaks of its flag. */
+function named(path: string): string {
+  return fileNameOf(path.replace(/\.ya?ml$/i, '.yaml')).split('@')[0] ?? '';
+}
+
+/** The segments that name a key file. */
+function usersOfKeyFile(path: string, segments: ReadonlyMap<string, DesiredSegment>): string[] {
+  return [...segments.values()]
+    .filter(({ environments }) =>
+      [...environments.values()].some(({ keysFile }) => keysFile === path),
+    )
+    .map(({ name }) => keyOf('segment', name));
+}
+
+/** Path → the name that stands in the file, which may differ from the name of the file. */
+function declaredNames({ loaded }: SpecSet): ReadonlyMap<string, string> {
+  const members = { flag: 'flag', 'flag-overlay': 'flag', segment: 'segment' } as const;
+  return new Map(
+    Object.entries(members).flatMap(([kind, member]) =>
+      (loaded.files.get(kind as keyof typeof members) ?? []).flatMap((file) => {
+        const value = file.parsed.value as Readonly<Record<string, unknown>> | null | undefined;
+        const name = value?.[member];
+        return typeof name === 'string' ? [[file.path, name] as const] : [];
+      }),
+    ),
+  );
+}

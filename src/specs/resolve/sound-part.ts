@@ -1,0 +1,217 @@
+import type { FlagOverlaySpec } from '../../generated/flag-overlay.schema.d.js';
+import type { FlagSpec } from '../../generated/flag.schema.d.js';
+import type { SegmentSpec } from '../../generated/segment.schema.d.js';
+import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
+import type { DesiredSegment } from '../../model/desired.js';
+import type { Diagnostic, Location } from '../../model/diagnostic.js';
+import type { DiagnosticCode } from '../codes.js';
+import { SpecCache } from '../cache.js';
+import type { SpecFile } from '../parse/parse-file.js';
+import { schemaErrors } from '../parse/schema-problems.js';
+import type { SchemaName } from '../parse/schemas.js';
+import { resolvedFlag } from './flags.js';
+import { referenceDiagnostics } from './references.js';
+import type { ResolvedFlag } from './resolved-flag.js';
+import { resolveSegments } from './segments.js';
+import {
+  environmentDiagnostics,
+  fileNameOf,
+  specTestDiagnostics,
+  type SpecOf,
+  type SpecSet,
+} from './spec-set.js';
+
+/**
+ * The mistakes in files that depart from their schemas, beside these departures: one wrong field does not hide the
+ * others. Nothing is made of such files but diagnostics.
+ */
+export function departedDiagnostics(
+  specs: SpecSet,
+  flags: readonly ResolvedFlag[],
+  segments: ReadonlyMap<string, DesiredSegment>,
+): Diagnostic[] {
+  const parts = <T>(kind: SchemaName): SoundPart<T>[] =>
+    (specs.loaded.files.get(kind) ?? []).flatMap((file) => soundPart<T>(kind, file) ?? []);
+  const flagParts = parts<FlagSpec>('flag');
+  const overlayParts = parts<FlagOverlaySpec>('flag-overlay');
+  const segmentParts = parts<SegmentSpec>('segment');
+  const testParts = parts<SpecTestSpec>('spec-test');
+  if (flagParts.length + overlayParts.length + segmentParts.length + testParts.length === 0) {
+    return [];
+  }
+  // What these files say is remembered nowhere.
+  const apart: SpecSet = { ...specs, memory: new SpecCache() };
+  const overlays = [...specs.overlays, ...overlayParts];
+  const departed = flagsOf(specs, flagParts, overlayParts).map((each) =>
+    resolvedFlag(
+      apart,
+      each,
+      overlays.filter(({ spec }) => spec.flag === each.spec.flag),
+    ),
+  );
+  const known = departed.map(({ flag }) => flag);
+  const ownSegments = new Map(segmentParts.map((each) => [each.spec.segment, each]));
+  const found = [
+    ...departed.flatMap(({ diagnostics }) => diagnostics),
+    ...referenceDiagnostics(apart, [...known, ...flags], segments),
+    ...resolveSegments({ ...apart, segments: ownSegments }).diagnostics,
+    ...overlayParts.flatMap(({ file, spec }) =>
+      environmentDiagnostics(apart, { file, path: ['environment'], at: 'value' }, spec.environment),
+    ),
+    ...specTestDiagnostics(apart, testParts),
+  ];
+  return [...flagParts, ...overlayParts, ...segmentParts, ...testParts].flatMap((part) =>
+    found.filter((each) => each.location.file === part.file.path && !part.isEcho(each)),
+  );
+}
+
+/** Flags that depart themselves, and those of which an overlay does. */
+function flagsOf(
+  { flags }: SpecSet,
+  departed: readonly SoundPart<FlagSpec>[],
+  overlays: readonly SoundPart<FlagOverlaySpec>[],
+): SpecOf<FlagSpec>[] {
+  const names = new Set(overlays.map(({ spec }) => spec.flag));
+  return [...departed, ...[...names].flatMap((name) => flags.get(name) ?? [])];
+}
+
+/** What of a file can be judged although some of it departs from its schema. */
+interface SoundPart<T> extends SpecOf<T> {
+  /** Whether a mistake in the sound part only repeats what the file was told already. */
+  isEcho(diagnostic: Diagnostic): boolean;
+}
+
+type Path = readonly string[];
+
+/** Members and elements of a file, as far as they were parsed. */
+type Container = Record<string, unknown>;
+
+/** Mistakes of something that is not there: it may be there under a misspelt name. */
+const ABSENCES: ReadonlySet<string> = new Set<DiagnosticCode>([
+  'missing-default-rule',
+  'traffic-type-missing',
+]);
+
+/** Mistakes about the treatments of a flag, which nobody knows where one of them was left out. */
+const ABOUT_TREATMENTS: ReadonlySet<string> = new Set<DiagnosticCode>([
+  'treatment-count',
+  'unknown-treatment',
+]);
+
+/** Stands in for a condition that is wrong: it is well-formed and names nothing. */
+const CONDITION = { in: ['-'] };
+/** Stands in for a wrong case of a spec test. */
+const CASE = { name: '-', environment: '-', expect: '-' };
+
+/**
+ * The part of a file that is what its schema says, so that one wrong field does not hide the mistakes beside it. What is
+ * wrong is left out or, where something has to stand there, replaced; positions in lists stay as they are. It serves to
+ * judge the file and nothing else: it is not what the file says.
+ *
+ * @returns undefined where the file is right, is no YAML, or too much of it is missing.
+ */
+function soundPart<T>(kind: SchemaName, file: SpecFile): SoundPart<T> | undefined {
+  const { value, problems, valid } = file.parsed;
+  const departures = problems.filter(({ code }) => code !== 'api-key-in-file');
+  if (valid || departures.some(({ pointer }) => pointer === undefined)) return undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  const spec = copyOf(value) as Container;
+  const holes = departures.map(({ pointer = '' }) => {
+    const path = pointer.split('/').slice(1).map(unescaped);
+    const hole = holeAround(spec, path);
+    mend(spec, hole, file);
+    return hole;
+  });
+  if (schemaErrors(kind, spec).length > 0) return undefined;
+  // A rule that lacks something has no hole in it: the rest of the rule is judged.
+  const wrong = holes.filter((hole) => hole.length > 0 && hole.at(-2) !== 'rules');
+  const spans = wrong.map((hole) => spanOf(file, hole));
+  const outside = holes.some((hole) => !hole.includes('rules'));
+  const amongTreatments = holes.some((hole) => hole.slice(-2).includes('treatments'));
+  return {
+    file,
+    spec: spec as T,
+    isEcho: ({ code, location }) =>
+      location.file === file.path &&
+      ((outside && ABSENCES.has(code)) ||
+        (amongTreatments && ABOUT_TREATMENTS.has(code)) ||
+        spans.some(({ from, to }) => !isBefore(location, from) && isBefore(location, to))),
+  };
+}
+
+/** A copy whose mappings inherit nothing, as the parsed ones do. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, copyOf(member)] as const);
+  return Object.assign(Object.create(null) as object, Object.fromEntries(members));
+}
+
+function unescaped(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** A condition, buckets and a case of a test are wrong as a whole: half of one means something else. */
+function holeAround(spec: Container, path: Path): Path {
+  const rules = path.indexOf('rules');
+  if (rules !== -1 && path[rules + 2] === 'if') {
+    const conditions = path.slice(0, rules + 3);
+    return Array.isArray(memberAt(spec, conditions)) ? path.slice(0, rules + 4) : conditions;
+  }
+  if (rules !== -1 && path[rules + 2] === 'serve') return path.slice(0, rules + 3);
+  if (path[0] === 'cases') return path.slice(0, 2);
+  const buckets = path.indexOf('defaultRule');
+  const isOfBlock = buckets === 0 || (buckets === 2 && path[0] === 'environments');
+  return isOfBlock ? path.slice(0, buckets + 1) : path;
+}
+
+/** Leaves a value out, or puts one in its place that the schema takes. */
+function mend(spec: Container, hole: Path, file: SpecFile): void {
+  const name = hole.at(-1);
+  if (name === undefined) {
+    mendRoot(spec, file);
+    return;
+  }
+  const parent = memberAt(spec, hole.slice(0, -1));
+  if (typeof parent !== 'object' || parent === null) return;
+  const members = parent as Container;
+  if (hole.at(-2) === 'rules') {
+    const rule = members[name];
+    const serve = spec['defaultTreatment'] ?? '-';
+    members[name] = { if: CONDITION, serve, ...(typeof rule === 'object' && rule) };
+  } else if (name === 'if' || hole.at(-2) === 'if') members[name] = CONDITION;
+  else if (name === 'serve' || name === 'defaultRule') members[name] = '-';
+  else if (hole.length === 2 && hole[0] === 'cases') members[name] = CASE;
+  else if (Array.isArray(parent)) members[name] = `element ${name}`;
+  else Reflect.deleteProperty(members, name);
+}
+
+/** Fills in what a file as a whole lacks, as far as that can be told. */
+function mendRoot(spec: Container, file: SpecFile): void {
+  const folder = file.path.split('/', 1)[0];
+  if (folder === 'segments') spec['segment'] ??= fileNameOf(file.path);
+  if (folder !== 'flags') return;
+  spec['flag'] ??= fileNameOf(file.path);
+  const [first] = file.keys('treatments');
+  if (!fileNameOf(file.path).includes('@')) spec['defaultTreatment'] ??= first;
+}
+
+function memberAt(spec: Container, path: Path): unknown {
+  return path.reduce<unknown>(
+    (at, name) => (typeof at === 'object' && at !== null ? (at as Container)[name] : undefined),
+    spec,
+  );
+}
+
+/** From the key of a value to the end of the value. */
+function spanOf(file: SpecFile, hole: Path): { from: Location; to: Location } {
+  const { places, source } = file.parsed;
+  const place = places?.at(hole);
+  const from = place?.key?.from ?? place?.value.from ?? 0;
+  const to = Math.max(place?.value.to ?? 0, from + 1);
+  return { from: source.location(file.path, from), to: source.location(file.path, to) };
+}
+
+function isBefore(a: Location, b: Location): boolean {
+  return a.line < b.line || (a.line === b.line && a.column < b.column);
+}

@@ -1,0 +1,188 @@
+import type { FlagOverlaySpec } from '../../generated/flag-overlay.schema.d.js';
+import type { FlagSpec } from '../../generated/flag.schema.d.js';
+import type { SegmentSpec } from '../../generated/segment.schema.d.js';
+import type { Config } from '../../model/desired.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import type { DiagnosticCode } from '../codes.js';
+import type { LoadedFiles } from '../parse/load-files.js';
+import type { SpecFile } from '../parse/parse-file.js';
+import type { SpecCache } from '../cache.js';
+import { didYouMean } from '../parse/suggest.js';
+import type { SpecTestSpec } from '../../generated/spec-test.schema.d.js';
+
+/** A valid file with its content. */
+export interface SpecOf<T> {
+  readonly file: SpecFile;
+  readonly spec: T;
+}
+
+/** All specs of one tree, by name; a file that departs from its schema counts as a name and nothing else. */
+export interface SpecSet {
+  /** Undefined where flaghoist.yaml itself is wrong; what depends on it is then not judged. */
+  readonly config: Config | undefined;
+  readonly flags: ReadonlyMap<string, SpecOf<FlagSpec>>;
+  readonly overlays: readonly SpecOf<FlagOverlaySpec>[];
+  readonly segments: ReadonlyMap<string, SpecOf<SegmentSpec>>;
+  /**
+   * Names of objects whose files cannot be judged. What refers to them is taken as right, because a
+   * second error would only repeat the first.
+   */
+  readonly unjudged: {
+    readonly flags: ReadonlySet<string>;
+    readonly segments: ReadonlySet<string>;
+  };
+  /** The files that the set was made from. */
+  readonly loaded: LoadedFiles;
+  readonly memory: SpecCache;
+  /** All of the config that the meaning of a single file depends on, as text for comparison. */
+  readonly settings: string;
+}
+
+/**
+ * Sorts the files of a tree by the names of their objects.
+ *
+ * @returns diagnostics of names that are declared twice.
+ */
+export function specSet(
+  loaded: LoadedFiles,
+  config: Config | undefined,
+  memory: SpecCache,
+): { specs: SpecSet; diagnostics: Diagnostic[] } {
+  const flags = named<FlagSpec>(loaded.files.get('flag') ?? [], {
+    nameOf: ({ flag }) => flag,
+    code: 'duplicate-flag',
+    member: 'flag',
+  });
+  const segments = named<SegmentSpec>(loaded.files.get('segment') ?? [], {
+    nameOf: ({ segment }) => segment,
+    code: 'duplicate-segment',
+    member: 'segment',
+  });
+  const overlayFiles = loaded.files.get('flag-overlay') ?? [];
+  const specs: SpecSet = {
+    config,
+    flags: flags.specs,
+    overlays: validOf<FlagOverlaySpec>(overlayFiles),
+    segments: segments.specs,
+    unjudged: {
+      // Which environments a flag stands in is unknown once one of its overlays cannot be read.
+      flags: new Set([...flags.unjudged, ...brokenOverlays(overlayFiles)]),
+      segments: segments.unjudged,
+    },
+    loaded,
+    memory,
+    settings: settingsOf(config),
+  };
+  return { specs, diagnostics: [...flags.diagnostics, ...segments.diagnostics] };
+}
+
+/** See `SpecSet.settings`. */
+function settingsOf(config: Config | undefined): string {
+  const names = config?.environments.map(({ name }) => name);
+  return JSON.stringify([config === undefined, names, config?.defaultTrafficType]);
+}
+
+/** @param files of one kind, whose schema describes `T`. */
+export function validOf<T>(files: readonly SpecFile[]): SpecOf<T>[] {
+  return files.flatMap((file) => (file.valid ? [{ file, spec: file.parsed.value as T }] : []));
+}
+
+/**
+ * Names of flags with an overlay that cannot be read, from the names of the files:
+ * `FLAG@ENVIRONMENT.yaml`.
+ */
+function brokenOverlays(files: readonly SpecFile[]): string[] {
+  return files
+    .filter(({ valid }) => !valid)
+    .map(({ path }) => fileNameOf(path).split('@')[0] ?? '');
+}
+
+/**
+ * Valid files by the name of their object. Of two with one name the first in the order of paths
+ * stands, and the second has a diagnostic. Invalid files count under the name of the file and under
+ * the name that is written in them.
+ */
+function named<T>(
+  files: readonly SpecFile[],
+  { nameOf, code, member }: { nameOf: (spec: T) => string; code: DiagnosticCode; member: string },
+): { specs: Map<string, SpecOf<T>>; unjudged: Set<string>; diagnostics: Diagnostic[] } {
+  const specs = new Map<string, SpecOf<T>>();
+  const diagnostics: Diagnostic[] = [];
+  for (const each of validOf<T>(files)) {
+    const name = nameOf(each.spec);
+    const first = specs.get(name);
+    if (first === undefined) {
+      specs.set(name, each);
+    } else {
+      const message = `${member} "${name}" is declared in ${first.file.path} already`;
+      diagnostics.push(each.file.diagnostic(code, { path: [member] }, message));
+    }
+  }
+  const unjudged = new Set<string>();
+  for (const file of files.filter(({ valid }) => !valid)) {
+    unjudged.add(fileNameOf(file.path));
+    const written = (file.parsed.value as Record<string, unknown> | null | undefined)?.[member];
+    if (typeof written === 'string') unjudged.add(written);
+  }
+  return { specs, unjudged, diagnostics };
+}
+
+/** Name of the file without folder and `.yaml`. */
+export function fileNameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.yaml$/, '');
+}
+
+/**
+ * A diagnostic where flaghoist.yaml has no such environment; none where flaghoist.yaml itself
+ * cannot be read.
+ */
+export function environmentDiagnostics(
+  { config }: Pick<SpecSet, 'config'>,
+  place: { file: SpecFile; path: readonly (string | number)[]; at: 'key' | 'value' },
+  environment: string,
+): Diagnostic[] {
+  const names = config?.environments.map(({ name }) => name);
+  if (names === undefined || names.includes(environment)) return [];
+  const message = `flaghoist.yaml has no environment "${environment}"${didYouMean(environment, names)}`;
+  return [place.file.diagnostic('unknown-environment', place, message)];
+}
+
+/**
+ * The traffic type that a file names, or the default of flaghoist.yaml, with a diagnostic where
+ * there is neither.
+ *
+ * @param written what the file itself says.
+ * @param member the member at which the diagnostic is placed.
+ */
+export function trafficTypeOf(
+  { config }: Pick<SpecSet, 'config'>,
+  { file, written, member }: { file: SpecFile; written: string | undefined; member: string },
+): { trafficType: string; diagnostics: Diagnostic[] } {
+  const trafficType = written ?? config?.defaultTrafficType;
+  if (trafficType !== undefined || config === undefined) {
+    return { trafficType: trafficType ?? '', diagnostics: [] };
+  }
+  const message = 'no trafficType here, and no defaults.trafficType in flaghoist.yaml';
+  const place = { path: [member], at: 'key' } as const;
+  return {
+    trafficType: '',
+    diagnostics: [file.diagnostic('traffic-type-missing', place, message)],
+  };
+}
+
+/** Checks that the flag and the environments exist that spec tests name. */
+export function specTestDiagnostics(
+  specs: SpecSet,
+  tests: readonly SpecOf<SpecTestSpec>[],
+): Diagnostic[] {
+  return tests.flatMap(({ file, spec }) => {
+    const { tests: flag, cases } = spec;
+    const diagnostics = cases.flatMap(({ environment }, i) => {
+      const place = { file, path: ['cases', i, 'environment'], at: 'value' } as const;
+      return environmentDiagnostics(specs, place, environment);
+    });
+    if (specs.flags.has(flag) || specs.unjudged.flags.has(flag)) return diagnostics;
+    const message = `no flag "${flag}" is declared here${didYouMean(flag, specs.flags.keys())}`;
+    return [file.diagnostic('unknown-flag', { path: ['tests'] }, message), ...diagnostics];
+  });
+}

@@ -1,0 +1,272 @@
+import { FlaghoistError, messageOf } from '../errors.js';
+import { byCodeUnits, isDeeperThan } from '../model/json.js';
+import { FLAG_FIELD_ROWS, type FieldType } from '../model/flag/fields.js';
+import { FLAG_FIELDS } from '../model/flag/flag.js';
+import { KINDS, type Kind } from '../model/ref.js';
+import { EMPTY_STATE, type State, type StateEntry } from '../model/state.js';
+
+/** Version of the layout below; a newer one is refused, because it may mean something else. */
+const FORMAT_VERSION = 2;
+/** Version 1 had one commit for all fields of a base, which is a base of now without `fields`. */
+const READABLE_VERSIONS: readonly unknown[] = [1, FORMAT_VERSION];
+const MAX_DEPTH = 64;
+export const RUN_FILE = 'run.json';
+
+/** What `run.json` remembers of the run as a whole. */
+export interface RunRecord {
+  /** HEAD that was applied last. */
+  readonly head: string | null;
+  /** Id of the workspace. */
+  readonly workspace: string;
+  /**
+   * Origin of the service. States that were written by older versions lack it, and the two members
+   * below.
+   */
+  readonly origin?: string;
+  /** The config directory seen from the top of its repository; empty for the top. */
+  readonly directory?: string;
+  /** Environment id → name. */
+  readonly environments?: Readonly<Record<string, string>> | undefined;
+  /** `KIND/NAME`, sorted, of what runs saw to differ and did not make equal; absent: nobody wrote it down. */
+  readonly outOfSync?: readonly string[] | undefined;
+}
+
+/** What a file of the state's tree holds: an entry, or the run's record as text. */
+export type StateContent = StateEntry | string;
+
+/** All that stands in the tree of a state. */
+export interface StateTree {
+  readonly entries: State;
+  /** Path → text of every file that holds no entry: the run's record, and what is not ours. */
+  readonly others: ReadonlyMap<string, string>;
+}
+
+export const EMPTY_TREE: StateTree = { entries: EMPTY_STATE, others: new Map() };
+
+export function stateTree(state: State, run: RunRecord): StateTree {
+  const record = prettyJson({ formatVersion: FORMAT_VERSION, ...run });
+  return { entries: state, others: new Map([[RUN_FILE, record]]) };
+}
+
+/** Path of an entry's file in the tree of a state. */
+export function entryPath({ kind, name }: Pick<StateEntry, 'kind' | 'name'>): string {
+  return `objects/${kind}/${encodeName(name)}.json`;
+}
+
+export function entryText(entry: StateEntry): string {
+  return prettyJson({ formatVersion: FORMAT_VERSION, ...entry });
+}
+
+/** @throws FlaghoistError `STATE_UNREADABLE`: whoever pushed the ref may have written anything. */
+export function parseEntryFile(path: string, content: string): StateEntry {
+  const { kind, name, ...rest } = parseFile(path, content);
+  const entry = { kind, name, ...rest };
+  const says = { kind, name, path: `objects/${String(kind)}/${encodeName(String(name))}.json` };
+  if (!isEntryIdentity(entry) || says.path !== path) throw unreadable(path, 'is another object');
+  const { id, workspace, environments } = rest;
+  const { workspaceShape, environmentShape } = SHAPES[entry.kind];
+  if (id !== undefined && typeof id !== 'string') throw unreadable(path, '"id" is no text');
+  if (workspace !== undefined && !isBase(workspace, workspaceShape)) {
+    throw unreadable(path, '"workspace" is no base');
+  }
+  if (!isObject(environments)) throw unreadable(path, '"environments" is absent');
+  for (const [environment, base] of Object.entries(environments)) {
+    if (!isBase(base, environmentShape)) {
+      throw unreadable(path, `environment "${environment}" is no base`);
+    }
+  }
+  // Every member that the type names was looked at above.
+  return {
+    kind: entry.kind,
+    name: entry.name,
+    ...(id === undefined ? {} : { id }),
+    ...(workspace === undefined ? {} : { workspace }),
+    environments,
+  } as StateEntry;
+}
+
+/** @throws FlaghoistError `STATE_UNREADABLE` */
+export function parseRunFile(content: string): RunRecord {
+  const { head, workspace, origin, directory, environments, outOfSync } = parseFile(
+    RUN_FILE,
+    content,
+  );
+  const isCommit = typeof head === 'string' && /^[0-9a-f]{40,64}$/.test(head);
+  if ((head !== null && !isCommit) || typeof workspace !== 'string') {
+    throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
+  }
+  return {
+    head,
+    workspace,
+    ...(typeof origin === 'string' && { origin }),
+    ...(typeof directory === 'string' && { directory }),
+    ...(isTextMap(environments) && { environments }),
+    ...(isTexts(outOfSync) && { outOfSync }),
+  };
+}
+
+export function unreadable(path: string, why: string, cause?: unknown): FlaghoistError {
+  return new FlaghoistError(
+    'STATE_UNREADABLE',
+    `cannot read the state: "${path}" ${why} (flaghoist state rebuild)`,
+    { cause },
+  );
+}
+
+/**
+ * A name as one component of a path, which it can never leave: everything but letters, digits, `.`, `_`, `-` is
+ * percent-encoded, and so is a dot at the front.
+ */
+export function encodeName(name: string): string {
+  if (/^[\w-][\w.-]*$/.test(name)) return name;
+  return Array.from(Buffer.from(name), (byte, index) => {
+    const character = String.fromCharCode(byte);
+    const isPlain = index === 0 ? /[\w-]/.test(character) : /[\w.-]/.test(character);
+    return isPlain ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+  }).join('');
+}
+
+const SHAPES: Readonly<
+  Record<Kind, { readonly workspaceShape: Shape; readonly environmentShape: Shape }>
+> = {
+  flag: { workspaceShape: 'flag', environmentShape: 'definition' },
+  segment: { workspaceShape: 'segment', environmentShape: 'activation' },
+  identities: { workspaceShape: 'none', environmentShape: 'identities' },
+};
+
+function parseFile(path: string, content: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch (error) {
+    throw unreadable(path, `is no JSON: ${messageOf(error)}`, error);
+  }
+  if (!isObject(value)) throw unreadable(path, 'is no JSON object');
+  if (isDeeperThan(value, MAX_DEPTH)) throw unreadable(path, 'is nested too deeply');
+  const { formatVersion, ...rest } = value;
+  if (READABLE_VERSIONS.includes(formatVersion)) return rest;
+  throw unreadable(path, 'was written in another format, perhaps by a newer flaghoist');
+}
+
+/** Sorted members, two spaces, a line feed at the end: `git log -p` then shows what changed and nothing else. */
+function prettyJson(value: unknown): string {
+  return `${JSON.stringify(sorted(value), null, 2)}\n`;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).sort(([a], [b]) => byCodeUnits(a, b));
+  return Object.fromEntries(members.map(([key, each]) => [key, sorted(each)]));
+}
+
+/** Shapes of what a state file may hold. Members that are not named here are somebody else's and are left out of it. */
+type Shape = 'flag' | 'segment' | 'definition' | 'activation' | 'identities' | 'none';
+
+type Check = (value: unknown) => boolean;
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isEntryIdentity(
+  value: Record<string, unknown>,
+): value is Record<string, unknown> & { kind: StateEntry['kind']; name: string } {
+  const { kind, name } = value;
+  return isKind(kind) && typeof name === 'string' && name !== '';
+}
+
+/** Whether this is a `Base` whose spec has the given shape. */
+function isBase(value: unknown, shape: Shape): boolean {
+  return record({
+    spec: optional(SPECS[shape]),
+    commit: isCommitOrNull,
+    fields: optional(isFieldCommits),
+    pending: optional(oneOf('create', 'delete')),
+    killListed: optional(isFlagOfTruth),
+    liveKillSeenAt: optional(isCommit),
+    liveKillSeen: optional(isMoment),
+    corrections: optional(isCorrections),
+  })(value);
+}
+
+function record(members: Readonly<Record<string, Check>>): Check {
+  return (value) =>
+    isObject(value) && Object.entries(members).every(([name, check]) => check(value[name]));
+}
+
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+
+const oneOf =
+  (...words: readonly unknown[]): Check =>
+  (value) =>
+    words.includes(value);
+
+const isText: Check = (value) => typeof value === 'string';
+const isTextMap = (value: unknown): value is Readonly<Record<string, string>> =>
+  isObject(value) && Object.values(value).every(isText);
+const isTexts = (value: unknown): value is readonly string[] => listOf(isText)(value);
+const isFlagOfTruth: Check = (value) => typeof value === 'boolean';
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isCommit: Check = (value) => typeof value === 'string' && /^[0-9a-f]{40,64}$/.test(value);
+const isCommitOrNull: Check = (value) => value === null || isCommit(value);
+const isFieldCommits: Check = (value) =>
+  isObject(value) &&
+  Object.entries(value).every(([path, commit]) => path.startsWith('/') && isCommitOrNull(commit));
+
+const isMoment: Check = (value) =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(value);
+
+const isCorrections: Check = (value) =>
+  isObject(value) &&
+  Object.entries(value).every(
+    ([path, moments]) => /^(\/|$)/.test(path) && listOf(isMoment)(moments),
+  );
+
+const isKind = oneOf(...KINDS);
+const isBuckets = listOf(record({ treatment: isText, size: isCount }));
+const isTargets: Check = (value) => isObject(value) && Object.values(value).every(listOf(isText));
+
+const FIELD_CHECKS: Readonly<Record<FieldType, Check>> = {
+  prose: isText,
+  name: isText,
+  names: listOf(isText),
+};
+
+const SPECS: Readonly<Record<Shape, Check>> = {
+  flag: record({
+    trafficType: isText,
+    fields: record(
+      Object.fromEntries(
+        FLAG_FIELDS.map((field) => [field, optional(FIELD_CHECKS[FLAG_FIELD_ROWS[field].type])]),
+      ),
+    ),
+  }),
+  segment: record({ trafficType: isText }),
+  definition: record({
+    treatments: optional(listOf(record({ name: isText, description: optional(isText) }))),
+    targets: optional(isTargets),
+    defaultTreatment: optional(isText),
+    baselineTreatment: optional(isText),
+    trafficAllocation: optional(isCount),
+    rules: optional(
+      listOf(record({ matchers: listOf(record({ type: isText })), buckets: isBuckets })),
+    ),
+    defaultRule: optional(isBuckets),
+    killed: optional(isFlagOfTruth),
+  }),
+  identities: record({
+    groups: listOf(record({ attributes: listOf(isText), keys: isTextMap })),
+  }),
+  // A base at a place where this kind has none.
+  none: () => false,
+  activation: record({ keys: optional(record({ count: isCount, sha256: isText })) }),
+};

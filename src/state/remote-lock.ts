@@ -1,0 +1,226 @@
+import { hostname } from 'node:os';
+import { FlaghoistError } from '../errors.js';
+import { pauseForLock } from '../platform/clock.js';
+import { runGit } from '../git/git.js';
+import { writeCommit } from '../git/write-commit.js';
+import type { Release } from './file-lock.js';
+import type { RefMove, StateOrigin } from './remote.js';
+import { cleanLine } from '../model/audit-note.js';
+
+/** A lock whose holder is gone is free after so long; a holder that lives renews it three times in it. */
+const EXPIRES_MS = 5 * 60_000;
+/** Clocks of two machines may be so far apart. */
+const CLOCK_SKEW_MS = 60_000;
+const POLL_MS = 2_000;
+
+/**
+ * The lease under which a replica of a daemon writes. Of two terms of one lease the greater is the
+ * later one.
+ */
+export interface LockLease {
+  readonly lease: string;
+  readonly term: number;
+}
+
+/** Who holds the lock of a shared state, as the holder says. */
+export interface LockHolder {
+  readonly commit: string;
+  readonly who: string;
+  /** Milliseconds since the epoch, by the holder's clock; 0 where it says nothing that can be read. */
+  readonly untilMs: number;
+  readonly lease?: LockLease | undefined;
+}
+
+export function lockRefName(stateRef: string): string {
+  return stateRef.replace(/^refs\/flaghoist\//, 'refs/flaghoist-lock/');
+}
+
+/** The lock of a shared state, as its holder has it. */
+export interface OriginLock {
+  /** Whether origin had the very state that was known here when the lock was taken. */
+  readonly isKnownState: boolean;
+  /**
+   * Gives the lock back along with another move, in one go.
+   *
+   * @returns false: origin was not seen to do both, and the lock is kept.
+   */
+  freeWith(move: RefMove): Promise<boolean>;
+  readonly release: Release;
+}
+
+export interface OriginLockOptions {
+  /** 0: one try. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** A lock of an earlier term of the same lease is nobody's any more. */
+  readonly lease?: LockLease | undefined;
+  /** What origin's state is, as far as is known here; null: nothing is. */
+  readonly known: string | null;
+}
+
+/**
+ * Takes the lock of a shared state: a ref on origin, with an expiry, that only one run can create.
+ *
+ * Nobody is asked first who holds it: that origin refuses says so. The same push finds out whether the state is still
+ * what is known here.
+ *
+ * @throws FlaghoistError `IN_USE` another run holds it; `GIT`
+ */
+export async function lockOnOrigin(
+  origin: StateOrigin,
+  stateRef: string,
+  options: OriginLockOptions,
+): Promise<OriginLock> {
+  const { lease, known } = options;
+  const ref = lockRefName(stateRef);
+  const deadline = performance.now() + options.timeoutMs;
+  // Moves nothing: it is refused where origin has another one.
+  const asKnown = known === null ? [] : [{ ref: stateRef, commit: known, expected: known }];
+  let expected: string | null = null;
+  for (let refusals = 0; ;) {
+    const commit = await lockCommit(origin, lease);
+    const { done, error } = await origin.push([{ ref, commit, expected }, ...asKnown], {
+      atomic: false,
+    });
+    const locked = { ref, first: commit, lease, isKnownState: done.has(stateRef) };
+    if (done.has(ref)) return keepLocked(origin, locked);
+    const holder = await lockHolder(origin, stateRef);
+    if (holder?.commit === commit) return keepLocked(origin, locked);
+    // Nobody stands in the way, or not any more: a second time it is origin that refuses.
+    if ((holder?.commit ?? null) === expected && error !== null && (refusals += 1) > 1) throw error;
+    expected = await freeHolder(origin, stateRef, holder, { ...options, deadline });
+  }
+}
+
+/** Waits until the lock is anybody's. @returns the commit that its last holder left; null: none. */
+async function freeHolder(
+  origin: StateOrigin,
+  stateRef: string,
+  first: LockHolder | null,
+  { deadline, signal, lease }: OriginLockOptions & { readonly deadline: number },
+): Promise<string | null> {
+  let holder = first;
+  while (!isFree(holder, lease)) {
+    if (performance.now() >= deadline) throw inUse(holder);
+    await pauseForLock(POLL_MS, signal);
+    holder = await lockHolder(origin, stateRef);
+  }
+  return holder?.commit ?? null;
+}
+
+/**
+ * Who holds the lock; null where nobody does.
+ *
+ * @throws FlaghoistError `GIT` origin cannot be reached.
+ */
+export async function lockHolder(
+  origin: StateOrigin,
+  stateRef: string,
+): Promise<LockHolder | null> {
+  const ref = lockRefName(stateRef);
+  const into = ref.replace('flaghoist-lock', 'flaghoist-origin-lock');
+  await origin.fetch([{ ref, into }]);
+  const answer = await runGit(origin.git, {
+    args: ['for-each-ref', '--format=%(objectname)%0a%(contents)', into],
+    purpose: `read ${ref}`,
+  });
+  const [commit = '', who = '', until = '', under = ''] = answer.split('\n');
+  if (commit === '') return null;
+  const untilMs = Date.parse(until.replace(/^until /, ''));
+  return {
+    commit,
+    who: cleanLine(who).slice(0, 200),
+    untilMs: Number.isNaN(untilMs) ? 0 : untilMs,
+    lease: leaseIn(under),
+  };
+}
+
+function isFree(holder: LockHolder | null, lease: LockLease | undefined): boolean {
+  if (holder === null || holder.untilMs + CLOCK_SKEW_MS < Date.now()) return true;
+  const theirs = holder.lease;
+  return theirs !== undefined && theirs.lease === lease?.lease && theirs.term < lease.term;
+}
+
+function leaseIn(line: string): LockLease | undefined {
+  const [, term, lease] = /^term (\d{1,15}) of (.+)$/.exec(line) ?? [];
+  return lease === undefined ? undefined : { lease, term: Number(term) };
+}
+
+/** Frees the lock, whoever holds it. @returns false: the holder changed meanwhile, and it stays. */
+export async function breakLock(
+  origin: StateOrigin,
+  stateRef: string,
+  holder: LockHolder,
+): Promise<boolean> {
+  return origin.move({ ref: lockRefName(stateRef), commit: null, expected: holder.commit });
+}
+
+function keepLocked(
+  origin: StateOrigin,
+  {
+    ref,
+    first,
+    lease,
+    isKnownState,
+  }: { ref: string; first: string; lease: LockLease | undefined; isKnownState: boolean },
+): OriginLock {
+  let held: string | null = first;
+  let moving: Promise<unknown> = Promise.resolve();
+  /** One move of the lock after the other: each has to know what the one before has left. */
+  const inTurn = async <T>(move: () => Promise<T>): Promise<T> => {
+    const moved = moving.then(move);
+    moving = moved.catch(() => undefined);
+    return moved;
+  };
+  const renew = async (): Promise<void> => {
+    if (held === null) return;
+    const commit = await lockCommit(origin, lease);
+    held = (await origin.move({ ref, commit, expected: held })) ? commit : null;
+  };
+  const timer = setInterval(() => {
+    // The next try may reach origin. Should the lock expire, the state itself is still moved by comparison only.
+    inTurn(renew).catch(() => undefined);
+  }, EXPIRES_MS / 3);
+  timer.unref();
+  return {
+    isKnownState,
+    freeWith: async (move) =>
+      inTurn(async () => {
+        if (held === null) return false;
+        const moves = [move, { ref, commit: null, expected: held }];
+        const { done } = await origin.push(moves, { atomic: true });
+        if (!moves.every((each) => done.has(each.ref))) return false;
+        held = null;
+        clearInterval(timer);
+        return true;
+      }),
+    release: async () => {
+      clearInterval(timer);
+      await inTurn(async () => {
+        const last = held;
+        held = null;
+        if (last !== null) await origin.move({ ref, commit: null, expected: last });
+      });
+    },
+  };
+}
+
+async function lockCommit({ git }: StateOrigin, lease: LockLease | undefined): Promise<string> {
+  const until = new Date(Date.now() + EXPIRES_MS).toISOString();
+  const who = `${hostname()} process ${process.pid} since ${new Date().toISOString()}`;
+  const under = lease === undefined ? '' : `\nterm ${lease.term} of ${lease.lease}`;
+  const message = `${who}\nuntil ${until}${under}`;
+  return writeCommit(git, { message, from: null, lines: [] }, 'write a lock');
+}
+
+function inUse(holder: LockHolder | null): FlaghoistError {
+  const who = holder === null ? 'another run' : `${holder.who}, until ${isoOf(holder.untilMs)}`;
+  return new FlaghoistError(
+    'IN_USE',
+    `cannot lock the shared state: held by ${who} (wait with --lock-timeout, or free it with flaghoist state unlock)`,
+  );
+}
+
+function isoOf(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}

@@ -1,0 +1,211 @@
+import { stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { SCP_LIKE } from '../git/remote-access.js';
+import { FlaghoistError } from '../errors.js';
+import type { Repository } from '../git/checkout.js';
+import type { NetworkAccess } from '../git/environment.js';
+import { exitCodeOf, type Git, outputOf, runGit } from '../git/git.js';
+import { ORIGIN_REFS, STATE_REFS } from './ref-store.js';
+
+/** A ref of origin, and where it stands here. */
+export interface FetchedRef {
+  readonly ref: string;
+  readonly into: string;
+}
+
+/** A ref of origin that is to be moved. */
+export interface RefMove {
+  readonly ref: string;
+  /** Where the ref is to lead; null removes it. */
+  readonly commit: string | null;
+  /** Where the ref has to lead before the move; null where there must be no such ref. */
+  readonly expected: string | null;
+}
+
+export interface Pushed {
+  readonly done: ReadonlySet<string>;
+  readonly error: FlaghoistError | null;
+}
+
+/**
+ * `origin` of the checkout, for the refs that runs on other machines share.
+ *
+ * Only its URL is taken from the repository's config: what that may say of programs to be run at either end, or of
+ * other places, counts for nothing.
+ */
+export class StateOrigin {
+  /** The repository that refs are fetched into and pushed from. */
+  readonly git: Git;
+  readonly #url: string;
+  readonly #reach: NetworkAccess;
+
+  constructor(git: Git, url: string, reach: NetworkAccess) {
+    this.git = git;
+    this.#url = url;
+    this.#reach = reach;
+  }
+
+  /**
+   * Fetches refs of origin to where they stand here; what origin does not have is not here either, then.
+   *
+   * @throws FlaghoistError `GIT` origin cannot be reached.
+   */
+  async fetch(refs: readonly FetchedRef[]): Promise<void> {
+    // Patterns, because git takes it for an error when a single ref is missing on origin, and a
+    // pattern may match nothing.
+    const patterns = refs.map(({ ref, into }) => `+${ref}*:${into}*`);
+    await this.#fetch(
+      ['--prune'],
+      patterns,
+      `fetch ${refs.map(({ ref }) => ref).join(', ')} from origin`,
+    );
+  }
+
+  /**
+   * Fetches every state of origin to where they stand here.
+   *
+   * @throws FlaghoistError `GIT` origin cannot be reached.
+   */
+  async fetchAll(): Promise<void> {
+    await this.#fetch([], [`+${STATE_REFS}*:${ORIGIN_REFS}*`], 'fetch the states from origin');
+  }
+
+  async #fetch(
+    options: readonly string[],
+    refspecs: readonly string[],
+    purpose: string,
+  ): Promise<void> {
+    const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'];
+    await this.#run(['fetch', ...quiet, ...options, this.#url, ...refspecs], purpose);
+  }
+
+  /**
+   * Moves refs of origin, each if it still holds what is expected, in one go.
+   *
+   * @param atomic all of them or none, where the server can do that; where it cannot, none.
+   * @returns those that hold now what they should, by name; and why others do not, if any.
+   * @throws FlaghoistError `GIT` git could not be run.
+   */
+  async push(moves: readonly RefMove[], { atomic }: { readonly atomic: boolean }): Promise<Pushed> {
+    const refspecs = moves.map(({ ref, commit }) => `${commit ?? ''}:${ref}`);
+    const args = [
+      ...['push', '--porcelain', '--no-verify', '--no-recurse-submodules'],
+      ...(atomic ? ['--atomic'] : []),
+      ...moves.map(({ ref, expected }) => `--force-with-lease=${ref}:${expected ?? ''}`),
+      ...[this.#url, ...refspecs],
+    ];
+    const purpose = `push ${moves.map(({ ref }) => ref).join(', ')} to origin`;
+    try {
+      return { done: doneIn(await this.#run(args, purpose)), error: null };
+    } catch (error) {
+      if (!(error instanceof FlaghoistError) || exitCodeOf(error) === null) throw error;
+      return { done: doneIn(outputOf(error)), error };
+    }
+  }
+
+  /**
+   * Moves a ref of origin, if it still holds what is expected.
+   *
+   * @returns false: somebody else moved it.
+   * @throws FlaghoistError `GIT` origin cannot be reached, or refuses.
+   */
+  async move({ ref, commit, expected }: RefMove): Promise<boolean> {
+    const { done, error } = await this.push([{ ref, commit, expected }], { atomic: false });
+    if (error === null || done.has(ref)) return true;
+    // The answer may have been lost; and only origin knows whether it refused, or somebody else was faster.
+    const listed = await this.#run(
+      ['ls-remote', '--refs', this.#url, ref],
+      `ask origin for ${ref}`,
+    );
+    const found = listed.split('\t')[0]?.trim();
+    const now = found === undefined || found === '' ? null : found;
+    if (now === commit) return true;
+    if (now !== expected) return false;
+    throw error;
+  }
+
+  async #run(args: readonly string[], purpose: string): Promise<string> {
+    return runGit(this.git, { args, purpose, network: this.#reach });
+  }
+}
+
+/**
+ * @param git the repository that holds the state; `origin` is always that of the checkout.
+ * @throws FlaghoistError `GIT` there is no origin, or it is no place that is pushed to.
+ */
+export async function openStateOrigin(
+  repository: Repository | null,
+  git: Git,
+): Promise<StateOrigin> {
+  if (repository?.remote) return new StateOrigin(git, repository.remote.url, repository.remote);
+  const url = repository && (await originUrl(repository));
+  if (!repository || url === null || url === '') {
+    throw new FlaghoistError(
+      'GIT',
+      'cannot share the state: this checkout has no remote "origin" (set `state: { push: false }`, or add one)',
+    );
+  }
+  return new StateOrigin(git, allowedUrl(url, repository.root), 'origin');
+}
+
+/** Whether the checkout has an origin at all, whatever that is. */
+export async function hasOrigin(repository: Repository | null): Promise<boolean> {
+  if (repository?.remote) return true;
+  const url = repository && (await originUrl(repository));
+  return url !== null && url !== '';
+}
+
+/**
+ * Names of the refs that a push left as they should be, in the form that git has for programs: a sign, `from:to` and a
+ * text for people, with tabs between them.
+ */
+function doneIn(output: string): ReadonlySet<string> {
+  const lines = output.split('\n').map((line) => /^([ +\-*=!])\t[^:\t]*:([^\t]+)\t/.exec(line));
+  return new Set(
+    lines.flatMap((line) => (line?.[2] === undefined || line[1] === '!' ? [] : line[2])),
+  );
+}
+
+/** Git is asked once for each state of the repository's config file. */
+async function originUrl({ git, gitDir, memory }: Repository): Promise<string | null> {
+  const stamp = await configStamp(gitDir);
+  const known = memory.origins.get(gitDir);
+  if (known?.stamp === stamp) return known.url;
+  const url = await askedOriginUrl(git);
+  if (stamp !== null) memory.origins.set(gitDir, { stamp, url });
+  return url;
+}
+
+/** Another one whenever the file was written or replaced; null: there is no such file. */
+async function configStamp(gitDir: string): Promise<string | null> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(join(gitDir, 'config'), { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch {
+    return null;
+  }
+}
+
+async function askedOriginUrl(git: Git): Promise<string | null> {
+  try {
+    const answer = await runGit(git, {
+      args: ['config', '--get', 'remote.origin.url'],
+      purpose: 'find origin',
+    });
+    return answer.trim();
+  } catch (error) {
+    if (exitCodeOf(error) === null) throw error;
+    return null;
+  }
+}
+
+function allowedUrl(url: string, root: string): string {
+  if (/^(https|ssh|file):\/\//.test(url)) return url;
+  if (/^[\w+.-]+:(:|\/\/)/.test(url) || url.startsWith('-')) {
+    throw new FlaghoistError(
+      'GIT',
+      'cannot share the state: the URL of origin is neither https, ssh nor a path',
+    );
+  }
+  return SCP_LIKE.test(url) ? url : resolve(root, url);
+}

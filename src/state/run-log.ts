@@ -1,0 +1,220 @@
+import { cleanLine, cleanText } from '../model/audit-note.js';
+import { isDeeperThan } from '../model/json.js';
+import type { Change } from '../model/plan.js';
+import { type Git, runGit } from '../git/git.js';
+
+/** One commit of a state ref, as `history` tells it. */
+export interface LoggedApply {
+  /** Commit of the state ref. */
+  readonly commit: string;
+  /** Milliseconds since the epoch, by the clock of the machine that wrote it. */
+  readonly timeMs: number;
+  /** HEAD that was applied; null where the commit does not say. */
+  readonly head: string | null;
+  readonly subject: string;
+  readonly changes: readonly LoggedChange[];
+  /** Changes beyond those that the commit lists. */
+  readonly more: number;
+}
+
+/** One change of an apply, or one write outside a run, as the commit of the state lists it. */
+export interface LoggedChange {
+  /**
+   * How the change ended: `applied`, `failed` or `skipped`. Before the first request it is
+   * `planned`.
+   */
+  readonly outcome: string;
+  /** That of the change; `kill` and `restore` outside a plan. */
+  readonly action: string;
+  readonly id: string;
+  readonly title: string;
+  /**
+   * What reached the service, or may have. Absent: nothing did, or the commit was written by a version that did not tell
+   * it.
+   */
+  readonly written?: LoggedWrite;
+}
+
+export interface LoggedWrite {
+  /** The comment that the writes carried; their title stands beside it. */
+  readonly comment: string;
+  readonly fields: readonly LoggedField[];
+  /** Numbers of keys that were added and removed, and of identities that changed. */
+  readonly keys?: LoggedKeys;
+}
+
+export interface LoggedField {
+  /** JSON Pointer into the canonical form. */
+  readonly path: string;
+  /** Absent member: there was no such value, or it is too long to be told. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+  /** Of individual targets, in place of the values. */
+  readonly keys?: LoggedKeys;
+}
+
+export interface LoggedKeys {
+  readonly added: number;
+  readonly removed: number;
+  readonly changed?: number;
+}
+
+/** More changes than these are counted only: the plan of ten times the largest workspace fits. */
+const MAX_LISTED = 100_000;
+/** Commits that one look goes back. */
+const MAX_COMMITS = 1_000;
+/** Longer values are not told, in characters of JSON. */
+const MAX_VALUE = 10_000;
+const MAX_DEPTH = 64;
+const HEAD_LINE = /^HEAD ([0-9a-f]{40,64})$/;
+const MORE_LINE = /^and (\d{1,9}) more$/;
+
+/** Message of a commit of the state ref: a subject, the HEAD that was applied, and a line for each change. */
+export function applyMessage(
+  subject: string,
+  head: string | null,
+  changes: readonly LoggedChange[],
+): string {
+  const lines = changes.slice(0, MAX_LISTED).map(({ outcome, action, id, title, written }) => {
+    const words = [outcome, action, id, title].map((each) => cleanLine(each));
+    // JSON has neither tabs nor line feeds in it.
+    return [...words, ...(written ? [JSON.stringify(written)] : [])].join('\t');
+  });
+  const more = changes.length - lines.length;
+  return [
+    subject,
+    '',
+    ...(head === null ? [] : [`HEAD ${head}`]),
+    ...lines,
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ]
+    .join('\n')
+    .trimEnd();
+}
+
+/** What is told of the writes that a change stands for. */
+export function loggedWrite(
+  { fields, keys }: Pick<Change, 'fields' | 'keys'>,
+  comment: string,
+): LoggedWrite {
+  const told = fields.map(({ path, before, after, keys: targets }): LoggedField => {
+    return {
+      path,
+      ...(isShort(before) && { before }),
+      ...(isShort(after) && { after }),
+      ...(targets && { keys: keyNumbers(targets) }),
+    };
+  });
+  return { comment, fields: told, ...(keys && { keys: keyNumbers(keys) }) };
+}
+
+function isShort(value: unknown): boolean {
+  return value !== undefined && JSON.stringify(value).length <= MAX_VALUE;
+}
+
+function keyNumbers({ added, removed, changed }: Change['keys'] & object): LoggedKeys {
+  return {
+    added: added.length,
+    removed: removed.length,
+    ...(changed && { changed: changed.length }),
+  };
+}
+
+/**
+ * What was written to a state ref, newest first.
+ *
+ * @param object only the commits that name it; which of them wrote it their changes say.
+ * @throws FlaghoistError `GIT` there is no such ref.
+ */
+export async function readApplies(
+  git: Git,
+  ref: string,
+  object: { readonly kind: string; readonly name: string } | null,
+): Promise<LoggedApply[]> {
+  const named = object && cleanLine(`${object.kind}/${object.name}`);
+  const output = await runGit(git, {
+    args: [
+      'log',
+      '-z',
+      '--format=tformat:%H%n%ct%n%B',
+      '--no-color',
+      '--no-show-signature',
+      `--max-count=${MAX_COMMITS}`,
+      ...(named === null ? [] : ['--fixed-strings', `--grep=${named}`]),
+      '--end-of-options',
+      ref,
+      '--',
+    ],
+    purpose: `read the history of ${ref}`,
+  });
+  return output
+    .split('\0')
+    .filter((each) => each !== '')
+    .map(parseApply);
+}
+
+function parseApply(text: string): LoggedApply {
+  const [commit = '', time = '', subject = '', ...lines] = text.split('\n');
+  const found = (pattern: RegExp): string | undefined =>
+    lines.map((line) => pattern.exec(line)?.[1]).find((each) => each !== undefined);
+  return {
+    commit,
+    timeMs: Number(time) * 1_000,
+    head: found(HEAD_LINE) ?? null,
+    subject,
+    changes: parseChanges(lines),
+    more: Number(found(MORE_LINE) ?? 0),
+  };
+}
+
+/** The changes that the lines of a message list; other lines are passed over. */
+export function parseChanges(lines: readonly string[]): LoggedChange[] {
+  return lines.flatMap((line): LoggedChange[] => {
+    const [outcome = '', action, id, title, json] = line.split('\t');
+    if (action === undefined || id === undefined || title === undefined) return [];
+    const written = json === undefined ? undefined : parseWrite(json);
+    return [{ outcome, action, id, title, ...(written && { written }) }];
+  });
+}
+
+/** Undefined: whoever pushed the ref wrote something else there. */
+function parseWrite(json: string): LoggedWrite | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+  if (!isRecord(value) || isDeeperThan(value, MAX_DEPTH)) return undefined;
+  const { comment, fields, keys } = value;
+  if (typeof comment !== 'string' || !Array.isArray(fields)) return undefined;
+  const counted = parseKeys(keys);
+  return {
+    comment: cleanText(comment),
+    fields: fields.flatMap((field: unknown): LoggedField[] => {
+      if (!isRecord(field) || typeof field['path'] !== 'string') return [];
+      const { path, before, after } = field;
+      const targets = parseKeys(field['keys']);
+      return [
+        {
+          path,
+          ...(before !== undefined && { before }),
+          ...(after !== undefined && { after }),
+          ...(targets && { keys: targets }),
+        },
+      ];
+    }),
+    ...(counted && { keys: counted }),
+  };
+}
+
+function parseKeys(value: unknown): LoggedKeys | undefined {
+  if (!isRecord(value)) return undefined;
+  const { added, removed, changed } = value;
+  if (typeof added !== 'number' || typeof removed !== 'number') return undefined;
+  return { added, removed, ...(typeof changed === 'number' && { changed }) };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,366 @@
+import { FlaghoistError } from '../errors.js';
+import { EMPTY_STATE, type State, entryId, type Base, type StateEntry } from '../model/state.js';
+import { isOlder, mergeBase, type Checkout } from '../git/checkout.js';
+import type { NotShared, StateHome, StateHomeOptions } from './store.js';
+import { readApplies } from './run-log.js';
+import {
+  breakLock,
+  lockHolder,
+  lockOnOrigin,
+  type LockHolder,
+  type LockLease,
+  type OriginLock,
+} from './remote-lock.js';
+import { openStateOrigin, type StateOrigin } from './remote.js';
+import { stateRepository } from './repository.js';
+import {
+  ORIGIN_REFS,
+  STATE_REFS,
+  StateRef,
+  type StateMeta,
+  type StateKey,
+  type StateReading,
+} from './ref-store.js';
+import { sameJson, sortedSet } from '../model/json.js';
+
+/** Races that one write may lose before it gives up. */
+const MAX_TRIES = 5;
+const NOTHING: StateReading = { state: EMPTY_STATE, head: null, commit: null, outOfSync: null };
+
+/**
+ * A state that runs on other machines write too, through `origin`.
+ *
+ * What is read is what origin has: taking the lock says whether that is what is known here, otherwise it is fetched.
+ * Every write is pushed, only over what was read. A write that comes too late is merged object by object with what the
+ * other run wrote, and tried again.
+ */
+export class SharedStateHome implements StateHome {
+  readonly ref: string;
+  readonly gitDir: string;
+  readonly #home: StateHome;
+  readonly #checkout: Checkout;
+  readonly #origin: StateOrigin;
+  readonly #local: StateRef;
+  readonly #fetched: StateRef;
+  readonly #isOlder: IsOlder;
+  /** What cannot be shared is an error, and not only told. */
+  readonly #isRequired: boolean;
+  #notShared: NotShared | null = null;
+  #lock: OriginLock | null = null;
+  /** What origin was seen to have when the lock was taken, until it is read; undefined: nothing was seen. */
+  #lockedAt: string | undefined;
+  #remote: StateReading = NOTHING;
+  /** The one of both whose reading origin has: what is written next follows it. */
+  #onto: StateRef;
+  /** What the caller takes for the state. */
+  #seen: State = EMPTY_STATE;
+  /** What the state is, with what other runs wrote since. */
+  #current: Omit<StateReading, 'commit'> = NOTHING;
+  /** What other runs saw to differ while this one was under way. */
+  #seenByOthers: StateReading['outOfSync'] = new Set();
+
+  constructor(
+    home: StateHome,
+    origin: StateOrigin,
+    { checkout, cache }: Pick<StateHomeOptions, 'checkout' | 'cache'>,
+    place: StateKey,
+    { isRequired = true }: { readonly isRequired?: boolean } = {},
+  ) {
+    this.#isRequired = isRequired;
+    this.ref = home.ref;
+    this.gitDir = home.gitDir;
+    this.#home = home;
+    this.#origin = origin;
+    this.#checkout = checkout;
+    this.#local = new StateRef(origin.git, home.ref, place, cache);
+    this.#fetched = new StateRef(origin.git, fetchedName(home.ref), null, cache);
+    this.#onto = this.#local;
+    this.#isOlder = async (a, b) => isOlder(checkout, a, b);
+  }
+
+  async lock(
+    timeoutMs: number,
+    signal?: AbortSignal,
+    lease?: LockLease,
+  ): Promise<() => Promise<void>> {
+    const release = await this.#home.lock(timeoutMs, signal);
+    try {
+      const known = await this.#local.commit();
+      const lock = await lockOnOrigin(this.#origin, this.ref, { timeoutMs, signal, lease, known });
+      this.#lock = lock;
+      this.#lockedAt = (lock.isKnownState ? known : null) ?? undefined;
+      return async () => {
+        this.#lock = null;
+        try {
+          await lock.release();
+        } finally {
+          await release();
+        }
+      };
+    } catch (error) {
+      if (this.#isBorne(error)) {
+        this.#notShared = { isRead: true, why: error.message };
+        return async () => {
+          await release();
+        };
+      }
+      await release();
+      throw error;
+    }
+  }
+
+  notShared(): NotShared | null {
+    return this.#notShared;
+  }
+
+  async read(): Promise<StateReading> {
+    const at = this.#lockedAt;
+    this.#lockedAt = undefined;
+    const local = await this.#local.read(at);
+    if (at === undefined) await this.#fetch();
+    else this.#stands(local, this.#local);
+    this.#current = await this.#joined(local);
+    this.#seen = this.#current.state;
+    return { ...this.#current, commit: this.#remote.commit ?? local.commit };
+  }
+
+  async write(next: State, meta: StateMeta): Promise<void> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const state = await mergeStates(this.#seen, next, this.#current.state, this.#isOlder);
+      const head = await this.#newerHead(meta.head, this.#current.head);
+      const own = meta.outOfSync === undefined ? this.#current.outOfSync : meta.outOfSync;
+      const outOfSync = union(own, this.#seenByOthers);
+      const commit = await this.#local.write(state, { ...meta, head, outOfSync }, this.#onto);
+      if (await this.#pushed(commit, meta.last === true)) {
+        this.#stands({ state, head, commit, outOfSync }, this.#local);
+        this.#current = { state, head, outOfSync };
+        this.#seen = next;
+        return;
+      }
+      await this.#takeOver();
+    }
+    throw new FlaghoistError(
+      'IN_USE',
+      `cannot push the state: other runs moved ${this.ref} of origin ${MAX_TRIES} times meanwhile (run again)`,
+    );
+  }
+
+  async history(...of: Parameters<StateHome['history']>): ReturnType<StateHome['history']> {
+    const { commit } = await this.read();
+    return commit === null ? [] : readApplies(this.#origin.git, commit, ...of);
+  }
+
+  /** Who holds the lock on origin; null: nobody. */
+  async lockHolder(): Promise<LockHolder | null> {
+    return lockHolder(this.#origin, this.ref);
+  }
+
+  /** Frees the lock on origin. @returns false: its holder changed meanwhile, and it stays. */
+  async breakLock(holder: LockHolder): Promise<boolean> {
+    return breakLock(this.#origin, this.ref, holder);
+  }
+
+  /**
+   * @returns false: origin has another state than the one that this was written on. What may stay here, and was seen to be
+   * kept from origin, counts as pushed.
+   */
+  async #pushed(commit: string | null, isLast: boolean): Promise<boolean> {
+    const { commit: expected } = this.#remote;
+    if (commit === null || commit === expected || this.#notShared !== null) return true;
+    const move = { ref: this.ref, commit, expected };
+    try {
+      return (
+        (isLast && (await this.#lock?.freeWith(move)) === true) || (await this.#origin.move(move))
+      );
+    } catch (error) {
+      if (!this.#isBorne(error)) throw error;
+      this.#notShared = { isRead: true, why: error.message };
+      return true;
+    }
+  }
+
+  /** Whether a run goes on all the same: origin could not be reached, or refused. */
+  #isBorne(error: unknown): error is FlaghoistError {
+    return !this.#isRequired && error instanceof FlaghoistError && error.code === 'GIT';
+  }
+
+  /** Another run was faster: what it changed becomes a part of what we write on. */
+  async #takeOver(): Promise<void> {
+    const before = this.#remote;
+    await this.#fetch();
+    const state = await mergeStates(
+      before.state,
+      this.#current.state,
+      this.#remote.state,
+      this.#isOlder,
+    );
+    const head = await this.#newerHead(this.#current.head, this.#remote.head);
+    this.#seenByOthers = union(this.#seenByOthers, this.#remote.outOfSync);
+    this.#current = { state, head, outOfSync: this.#current.outOfSync };
+  }
+
+  async #fetch(): Promise<void> {
+    try {
+      await this.#origin.fetch([{ ref: this.ref, into: this.#fetched.name }]);
+    } catch (error) {
+      if (!this.#isBorne(error)) throw error;
+      // What was fetched last is what is known of origin.
+      this.#notShared = { isRead: false, why: error.message };
+    }
+    const remote = await this.#fetched.read();
+    this.#stands(remote, remote.commit === null ? this.#local : this.#fetched);
+  }
+
+  #stands(remote: StateReading, onto: StateRef): void {
+    this.#remote = remote;
+    this.#onto = onto;
+  }
+
+  /** What is here and what origin has; a write that was made and not pushed is only here. */
+  async #joined(local: StateReading): Promise<StateReading> {
+    if (local.commit === null || local.commit === this.#remote.commit) return this.#remote;
+    if (this.#remote.commit === null) return local;
+    const parted = await this.#commonReading(local.commit, this.#remote.commit);
+    const state = await mergeStates(parted.state, local.state, this.#remote.state, this.#isOlder);
+    const head = await this.#newerHead(local.head, this.#remote.head);
+    const outOfSync = union(local.outOfSync, this.#remote.outOfSync);
+    return { state, head, commit: this.#remote.commit, outOfSync };
+  }
+
+  async #commonReading(a: string, b: string): Promise<StateReading> {
+    const common = await mergeBase(this.#origin.git, a, b);
+    return common === null ? NOTHING : new StateRef(this.#origin.git, common).read();
+  }
+
+  async #newerHead(a: string | null, b: string | null): Promise<string | null> {
+    if (a === null || b === null) return a ?? b;
+    return (await isOlder(this.#checkout, a, b)) ? b : a;
+  }
+}
+
+/** Null: of one of both it is not known. */
+function union(
+  some: StateReading['outOfSync'],
+  others: StateReading['outOfSync'],
+): StateReading['outOfSync'] {
+  return some === null || others === null ? null : new Set([...some, ...others]);
+}
+
+function fetchedName(ref: string): string {
+  return ref.replace(STATE_REFS, ORIGIN_REFS);
+}
+
+export type SharedPlace = Omit<StateHomeOptions, 'environments'> & Pick<StateKey, 'environments'>;
+
+/**
+ * The state of a home as runs on other machines share it.
+ *
+ * @param options `isRequired`, the default: what cannot be shared is an error.
+ * @throws FlaghoistError `GIT` there is no origin to share it by.
+ */
+export async function shareState(
+  home: StateHome,
+  place: SharedPlace,
+  options: { readonly isRequired?: boolean } = {},
+): Promise<SharedStateHome> {
+  const { checkout, stateDir, workspaceId, origin: service, directory, environments } = place;
+  const repository = await stateRepository(checkout, stateDir);
+  if (!repository) throw new Error('bug: a state without a home is shared');
+  const origin = await openStateOrigin(checkout.repository, await repository.open());
+  const key = { workspaceId, origin: service, directory, environments };
+  return new SharedStateHome(home, origin, place, key, options);
+}
+
+/** Whether commit `a` is older than commit `b`, as far as history tells. */
+type IsOlder = (a: string, b: string) => Promise<boolean>;
+
+/**
+ * Two states that went apart, as one: object by object, and within an object place by place.
+ *
+ * What only one side changed is taken from there. What both changed has the base of the newer commit; where history
+ * does not tell, ours, which was verified last.
+ *
+ * @param before what both sides started from.
+ */
+async function mergeStates(
+  before: State,
+  ours: State,
+  theirs: State,
+  isOlder: IsOlder,
+): Promise<State> {
+  const merged: [string, StateEntry][] = [];
+  for (const key of sortedSet([...before.keys(), ...ours.keys(), ...theirs.keys()])) {
+    const [was, our, their] = [before.get(key), ours.get(key), theirs.get(key)];
+    const entry = sameJson(our, was)
+      ? their
+      : sameJson(their, was)
+        ? our
+        : await mergeEntries(was, our, their, isOlder);
+    if (entry) merged.push([key, entry]);
+  }
+  return new Map(merged);
+}
+
+type Places = ReadonlyMap<string, Base<unknown>>;
+
+const WORKSPACE = '';
+
+async function mergeEntries(
+  before: StateEntry | undefined,
+  ours: StateEntry | undefined,
+  theirs: StateEntry | undefined,
+  isOlder: IsOlder,
+): Promise<StateEntry | undefined> {
+  const [was, our, their] = [placesOf(before), placesOf(ours), placesOf(theirs)];
+  const places = new Map<string, Base<unknown>>();
+  for (const place of sortedSet([...was.keys(), ...our.keys(), ...their.keys()])) {
+    const [a, b, c] = [was.get(place), our.get(place), their.get(place)];
+    const base = sameJson(b, a) ? c : sameJson(c, a) ? b : await newer(b, c, isOlder);
+    if (base) places.set(place, base);
+  }
+  const whole = ours ?? theirs;
+  if (!whole || places.size === 0) return undefined;
+  const workspace = places.get(WORKSPACE);
+  const environments = [...places].filter(([place]) => place !== WORKSPACE);
+  const id = entryId(ours) ?? entryId(theirs);
+  // The places are those of entries of this very kind.
+  return {
+    kind: whole.kind,
+    name: whole.name,
+    ...(id !== undefined && { id }),
+    ...(workspace && { workspace }),
+    environments: Object.fromEntries(environments),
+  } as StateEntry;
+}
+
+/** What one side forgot and the other wrote anew is kept: the inventory loses nothing that somebody still counts on. */
+async function newer(
+  ours: Base<unknown> | undefined,
+  theirs: Base<unknown> | undefined,
+  isOlder: IsOlder,
+): Promise<Base<unknown> | undefined> {
+  if (!ours || !theirs) return ours ?? theirs;
+  if (ours.spec === undefined && theirs.spec !== undefined) return theirs;
+  const [our, their] = [await newestCommit(ours, isOlder), await newestCommit(theirs, isOlder)];
+  if (our === null || their === null) return ours;
+  return (await isOlder(our, their)) ? theirs : ours;
+}
+
+/** The newest commit that anything in a base came from; null: it came from none. */
+async function newestCommit(
+  { commit, fields }: Base<unknown>,
+  isOlder: IsOlder,
+): Promise<string | null> {
+  let newest = commit;
+  for (const each of new Set(Object.values(fields ?? {}))) {
+    if (each === null) continue;
+    if (newest === null || (await isOlder(newest, each))) newest = each;
+  }
+  return newest;
+}
+
+function placesOf(entry: StateEntry | undefined): Places {
+  if (!entry) return new Map();
+  const places = Object.entries<Base<unknown>>(entry.environments);
+  return new Map(entry.workspace ? [[WORKSPACE, entry.workspace], ...places] : places);
+}

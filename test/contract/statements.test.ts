@@ -1,0 +1,331 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type {
+  WireDefinition,
+  WireFlag,
+  WirePage,
+  WireSegment,
+  WireSegmentKeys,
+  WireWorkspace,
+} from '../../src/admin-api/wire.js';
+import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** What a service could get wrong while its answers keep their shape. Uses nothing but what the contract shows. */
+let service: TestService;
+let client: ServiceCalls;
+
+const environments = [{ name: 'staging' }, { name: 'production' }];
+const OTHERS = Array.from({ length: 10 }, (_, index) => ({
+  name: `Other ${index}`,
+  environments: [],
+  trafficTypes: [],
+}));
+
+beforeAll(async () => {
+  service = await startTestService({
+    seed: {
+      workspaces: [
+        { name: 'Default', environments, trafficTypes: ['user'] },
+        {
+          name: 'Worded',
+          requiresTitleAndComments: true,
+          environments: [{ name: 'live' }],
+          trafficTypes: ['user'],
+        },
+        ...OTHERS,
+      ],
+    },
+  });
+  client = callsOf(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+async function createFlag(name: string, workspace = 'Default'): Promise<WireFlag> {
+  return client.ok('POST', `/splits/ws/${workspace}/trafficTypes/user`, { name });
+}
+
+async function createSegment(name: string, places = ['staging']): Promise<void> {
+  await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name });
+  for (const place of places) await client.ok('POST', `/segments/${place}/${name}`);
+}
+
+const at = (flag: string, environment = 'staging', workspace = 'Default'): string =>
+  `/splits/ws/${workspace}/${flag}/environments/${environment}`;
+
+describe('a list with more than fits on a page', () => {
+  it('shows ten workspaces, or as many as the limit says', async () => {
+    const size = async (query: string): Promise<number> =>
+      (await client.ok<WirePage<WireWorkspace>>('GET', `/workspaces${query}`)).objects.length;
+
+    const sizes = [await size(''), await size('?limit=3'), await size('?limit=200')];
+
+    expect(sizes).toEqual([10, 3, 12]);
+    expect(await size('?offset=10')).toBe(2);
+  });
+
+  it('shows twenty segments, or as many as the limit says', async () => {
+    for (let index = 0; index < 21; index += 1) {
+      await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: `s${index}` });
+    }
+    const page = async (query: string): Promise<WirePage<WireSegment>> =>
+      client.ok('GET', `/segments/ws/Worded${query}`);
+
+    const first = await page('');
+    const few = await page('?limit=3');
+    const last = await page('?offset=20');
+
+    expect([first, few, last].map(({ objects }) => objects.length)).toEqual([20, 3, 1]);
+    expect(few).toMatchObject({ offset: 0, limit: 3, totalCount: 21 });
+    const seen = new Set([...first.objects, ...last.objects].map(({ name }) => name));
+    expect(seen.size).toBe(21);
+  });
+
+  it('shows a hundred keys, or as many as the limit says', async () => {
+    await createSegment('paged');
+    const keys = Array.from({ length: 101 }, (_, index) => `k${index}`);
+    await client.ok('PUT', '/segments/staging/paged/upload', keys);
+    const page = async (query: string): Promise<WireSegmentKeys> =>
+      client.ok('GET', `/segments/staging/paged/keys${query}`);
+
+    const first = await page('');
+    const few = await page('?limit=3');
+    const last = await page('?offset=100');
+
+    expect([first, few, last].map((each) => each.keys.length)).toEqual([100, 3, 1]);
+    expect(few).toMatchObject({ offset: 0, limit: 3, count: 101 });
+    const seen = [...first.keys, ...last.keys].map(({ key }) => key);
+    expect(seen.sort()).toEqual(keys.sort());
+  });
+});
+
+describe('a change where title and comment are required', () => {
+  it('needs both', async () => {
+    await createFlag('both', 'Worded');
+    await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: 'both' });
+    const path = at('both', 'live', 'Worded');
+    const kill = [{ op: 'replace', path: '/killed', value: true }];
+    const writes: [string, string, unknown?][] = [
+      ['POST', path, aDefinition()],
+      ['PATCH', path, kill],
+      ['POST', '/segments/live/both'],
+      ['PUT', '/segments/live/both/upload', ['a']],
+      ['DELETE', path],
+      ['DELETE', '/segments/ws/Worded/both'],
+      ['DELETE', '/splits/ws/Worded/both'],
+    ];
+
+    for (const [method, place, body] of writes) {
+      const statuses = [];
+      for (const query of [
+        '',
+        '?title=t',
+        '?comment=c',
+        '?title=&comment=c',
+        '?title=t&comment=c',
+      ]) {
+        statuses.push((await client.call(method, `${place}${query}`, body)).status);
+      }
+      expect([method, place, ...statuses]).toEqual([method, place, 400, 400, 400, 400, 200]);
+    }
+  });
+
+  it('needs neither in a workspace that does not require them', async () => {
+    await createFlag('wordless');
+
+    await client.ok('POST', at('wordless'), aDefinition());
+    await client.ok('PATCH', at('wordless'), [{ op: 'replace', path: '/killed', value: true }]);
+  });
+});
+
+describe('a definition', () => {
+  const half = [{ treatment: 'on', size: 50 }];
+  const foreign = [{ treatment: 'none', size: 100 }];
+  const rule = (buckets: object[]): object => ({ ...ruleOn({ type: 'ALL_KEYS' }), buckets });
+
+  it.each([
+    ['sizes of the default rule that sum to 50', '/defaultRule', half],
+    [
+      'sizes of the default rule that sum to 150',
+      '/defaultRule',
+      [...half, { treatment: 'off', size: 100 }],
+    ],
+    ['sizes of a rule that sum to 50', '/rules', [rule(half)]],
+    [
+      'a size that is no whole number',
+      '/defaultRule',
+      [
+        { treatment: 'on', size: 99.5 },
+        { treatment: 'off', size: 0.5 },
+      ],
+    ],
+    [
+      'a size below 0',
+      '/defaultRule',
+      [
+        { treatment: 'on', size: -1 },
+        { treatment: 'off', size: 101 },
+      ],
+    ],
+    ['an allocation above 100', '/trafficAllocation', 101],
+    ['an allocation below 0', '/trafficAllocation', -1],
+    ['an allocation that is no whole number', '/trafficAllocation', 50.5],
+    ['an allocation that is text', '/trafficAllocation', '50'],
+    ['a default treatment that is none of its treatments', '/defaultTreatment', 'none'],
+    ['a baseline that is none of its treatments', '/baselineTreatment', 'none'],
+    ['a treatment in its default rule that is none of its own', '/defaultRule', foreign],
+    ['a treatment in a rule that is none of its own', '/rules', [rule(foreign)]],
+    ['killed that is no truth value', '/killed', 'yes'],
+    ['rules that are no list', '/rules', {}],
+    ['treatments that are no list', '/treatments', {}],
+  ])('is refused with %s, by POST and PATCH', async (what, path, value) => {
+    const name = `f-${what.replaceAll(/\W/g, '-')}`;
+    await createFlag(name);
+
+    const posted = await client.call('POST', at(name), aDefinition({ [path.slice(1)]: value }));
+    const before = await client.ok('POST', at(name), aDefinition());
+    const patched = await client.call('PATCH', at(name), [{ op: 'replace', path, value }]);
+
+    expect([posted.status, patched.status]).toEqual([400, 400]);
+    expect(await client.ok('GET', at(name))).toEqual(before);
+  });
+
+  it.each([0, 37, 100])('keeps an allocation of %i', async (trafficAllocation) => {
+    await createFlag(`allocated-${trafficAllocation}`);
+    const path = at(`allocated-${trafficAllocation}`);
+
+    await client.ok('POST', path, aDefinition({ trafficAllocation }));
+
+    expect(await client.ok('GET', path)).toMatchObject({ trafficAllocation });
+  });
+
+  it('is echoed with its matcher IN_SEGMENT', async () => {
+    await createFlag('in-segment');
+    await createSegment('members');
+    const rules = [ruleOn({ type: 'IN_SEGMENT', string: 'members' })];
+
+    const answer = await client.ok<WireDefinition>(
+      'POST',
+      at('in-segment'),
+      aDefinition({ rules }),
+    );
+
+    expect(answer.rules).toEqual(rules);
+    expect(await client.ok('GET', at('in-segment'))).toEqual(answer);
+  });
+
+  it('belongs to one environment alone', async () => {
+    await createFlag('apart');
+    await client.ok('POST', at('apart'), aDefinition());
+    const absent = await client.call('GET', at('apart', 'production'));
+    const other = await client.ok('POST', at('apart', 'production'), aDefinition());
+
+    await client.ok('PATCH', at('apart'), [{ op: 'replace', path: '/killed', value: true }]);
+    const untouched = await client.ok('GET', at('apart', 'production'));
+    await client.ok('DELETE', at('apart'));
+
+    expect(absent.status).toBe(404);
+    expect(untouched).toEqual(other);
+    expect(await client.ok('GET', at('apart', 'production'))).toEqual(other);
+  });
+});
+
+describe('a flag', () => {
+  it('takes no rollout status but those that are listed', async () => {
+    const { rolloutStatus } = await createFlag('status');
+    const path = '/splits/ws/Default/status';
+
+    for (const value of ['none', '', 7, null]) {
+      const operations = [{ op: 'replace', path: '/rolloutStatus/id', value }];
+      expect((await client.call('PATCH', path, operations)).status).toBe(400);
+    }
+
+    const operations = [{ op: 'replace', path: '/description', value: 'd' }];
+    expect(await client.ok('PATCH', path, operations)).toMatchObject({ rolloutStatus });
+  });
+});
+
+describe('the keys of a segment', () => {
+  it('are no longer listed once they were removed', async () => {
+    await createSegment('thinned');
+    await client.ok('PUT', '/segments/staging/thinned/upload', ['a', 'b', 'c']);
+
+    const body = { keys: ['a', 'c'], comment: 'c' };
+    await client.ok('PUT', '/segments/staging/thinned/removeKeys', body);
+    const again = await client.ok('PUT', '/segments/staging/thinned/removeKeys', body);
+
+    expect(again).toMatchObject({ code: 200, message: 'Deleted 0 keys' });
+    expect(await client.ok('GET', '/segments/staging/thinned/keys')).toMatchObject({
+      keys: [{ key: 'b' }],
+      count: 1,
+    });
+  });
+
+  it('belong to one environment alone', async () => {
+    await createSegment('apart', ['staging', 'production']);
+
+    await client.ok('PUT', '/segments/staging/apart/upload', ['a']);
+
+    expect(await client.ok('GET', '/segments/staging/apart/keys')).toMatchObject({ count: 1 });
+    expect(await client.ok('GET', '/segments/production/apart/keys')).toMatchObject({ count: 0 });
+  });
+
+  it('go with the segment', async () => {
+    await createSegment('gone');
+    await client.ok('PUT', '/segments/staging/gone/upload', ['a']);
+
+    await client.ok('DELETE', '/segments/ws/Default/gone');
+
+    expect((await client.call('GET', '/segments/staging/gone/keys')).status).toBe(404);
+    await createSegment('gone');
+    expect(await client.ok('GET', '/segments/staging/gone/keys')).toMatchObject({ keys: [] });
+  });
+});
+
+describe('what is not there', () => {
+  const words = { keys: ['a'], comment: 'c' };
+  it.each<[string, string, unknown?]>([
+    ['GET', '/environments/ws/none'],
+    ['GET', '/rolloutStatuses?wsId=none'],
+    ['POST', '/splits/ws/none/trafficTypes/user', { name: 'f' }],
+    ['POST', '/splits/ws/Default/trafficTypes/none', { name: 'f' }],
+    ['GET', at('none')],
+    ['POST', at('none'), aDefinition()],
+    ['PATCH', at('none'), [{ op: 'replace', path: '/killed', value: true }]],
+    ['PATCH', '/splits/ws/Default/none', [{ op: 'replace', path: '/description', value: 'd' }]],
+    ['DELETE', at('none')],
+    ['DELETE', '/splits/ws/Default/none'],
+    ['POST', '/segments/ws/Default/trafficTypes/none', { name: 's' }],
+    ['GET', '/segments/ws/none'],
+    ['POST', '/trafficTypes/none/environments/staging/identities', []],
+    ['POST', '/trafficTypes/user/environments/none/identities', []],
+    ['POST', '/segments/staging/none'],
+    ['PUT', '/segments/staging/none/upload', ['a']],
+    ['GET', '/segments/staging/none/keys'],
+    ['PUT', '/segments/staging/none/removeKeys', words],
+    ['DELETE', '/segments/ws/Default/none'],
+  ])('is 404: %s %s', async (method, path, body) => {
+    const answer = await client.call(method, path, body);
+
+    expect(answer.status).toBe(404);
+    expect(answer.body).toMatchObject({ code: 404, details: '' });
+  });
+});
+
+describe('a creation', () => {
+  it('is refused with 409 where there is one already', async () => {
+    await createFlag('twice');
+    await client.ok('POST', at('twice'), aDefinition());
+    await createSegment('twice');
+
+    const second = [
+      await client.call('POST', '/splits/ws/Default/trafficTypes/user', { name: 'twice' }),
+      await client.call('POST', at('twice'), aDefinition()),
+      await client.call('POST', '/segments/ws/Default/trafficTypes/user', { name: 'twice' }),
+    ];
+
+    expect(second.map(({ status }) => status)).toEqual([409, 409, 409]);
+  });
+});

@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { flaghoist, type CliResult } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { liveWorkspace } from '../support/live-workspace.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { flagText } from '../support/spec-texts.js';
+
+const CONFIG = 'workspace: Default\nenvironments:\n  production: { protected: true }\n';
+const flag = (name: string, percent: number): string => flagText(name, percent, { production: '' });
+
+/** What one job of CI printed. */
+interface Job extends CliResult {
+  readonly changes: readonly string[];
+  readonly withheld: readonly string[];
+  readonly unknowns: readonly string[];
+}
+
+interface Printed {
+  readonly changes: readonly { id: string; reason: string; outcome: string; title: string }[];
+  readonly withheld: readonly { id: string; why: string }[];
+  readonly unknowns?: readonly { code: string }[];
+}
+
+/** A repository on a git server, and CI that clones it anew for each push. */
+describe('fresh clones, one after the other', { timeout: 300_000 }, () => {
+  let author: ConfigRepository;
+  let service: TestService;
+  let elsewhere: string;
+  let origin: string;
+
+  beforeEach(async () => {
+    service = await startTestService();
+    author = new ConfigRepository();
+    elsewhere = mkdtempSync(join(tmpdir(), 'flaghoist-e2e-'));
+    origin = join(elsewhere, 'origin.git');
+    execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', origin]);
+    author.git('remote', 'add', 'origin', origin);
+  });
+
+  afterEach(async () => {
+    await service.stop();
+    author[Symbol.dispose]();
+    rmSync(elsewhere, { recursive: true, force: true });
+  });
+
+  /** Commits, pushes, and runs CI as it would for that push. */
+  async function push(message: string, files: Readonly<Record<string, string>>): Promise<Job> {
+    author.write(files);
+    author.commit(message);
+    author.git('push', '--quiet', 'origin', 'main');
+    const clone = mkdtempSync(join(elsewhere, 'clone-'));
+    execFileSync('git', ['clone', '--quiet', origin, clone]);
+    const args = ['reconcile', '--format', 'json', '--url', service.origin, clone];
+    const result = await flaghoist(args, { env: { FLAGHOIST_API_KEY: service.key } });
+    expect(result.code, result.stderr).toBe(0);
+    const { changes, withheld, unknowns = [] } = JSON.parse(result.stdout) as Printed;
+    return {
+      ...result,
+      changes: changes
+        .filter(({ id }) => id.includes('@'))
+        .map(({ id, reason, outcome, title }) => `${id} ${reason} ${outcome}: ${title}`),
+      withheld: withheld.map(({ id, why }) => `${id} ${why}`),
+      unknowns: unknowns.map(({ code }) => code),
+    };
+  }
+
+  /** The whole story; what differs from one to the other is returned. */
+  async function story(): Promise<readonly Job[]> {
+    const jobs = [
+      await push('Add alpha and beta', {
+        'flaghoist.yaml': CONFIG,
+        'flags/alpha.yaml': flag('alpha', 10),
+        'flags/beta.yaml': flag('beta', 10),
+      }),
+      await push('Ramp alpha to 20 %', { 'flags/alpha.yaml': flag('alpha', 20) }),
+      await push('Ramp beta to 30 %', { 'flags/beta.yaml': flag('beta', 30) }),
+    ];
+    const live = await liveWorkspace(service);
+    const path = `/splits/ws/${live.id}/beta/environments/${live.production}`;
+    await live.ok('PATCH', path, [{ op: 'replace', path: '/trafficAllocation', value: 50 }]);
+    jobs.push(await push('Ramp alpha to 40 %', { 'flags/alpha.yaml': flag('alpha', 40) }));
+    jobs.push(await push('Ramp alpha to 50 %', { 'flags/alpha.yaml': flag('alpha', 50) }));
+    expect(await live.ok('GET', path)).toMatchObject({ trafficAllocation: 50 });
+    return jobs;
+  }
+
+  const APPLIED = [
+    [
+      'flag/alpha@production commit applied: Add alpha and beta',
+      'flag/beta@production commit applied: Add alpha and beta',
+    ],
+    ['flag/alpha@production commit applied: Ramp alpha to 20 %'],
+    ['flag/beta@production commit applied: Ramp beta to 30 %'],
+    ['flag/alpha@production commit applied: Ramp alpha to 40 %'],
+    ['flag/alpha@production commit applied: Ramp alpha to 50 %'],
+  ];
+
+  it('share what they remember where they may push: each applies its commit, a hand edit is drift', async () => {
+    const jobs = await story();
+
+    expect(jobs.map(({ changes }) => changes)).toEqual(APPLIED);
+    const drift = ['flag/beta@production drift-reported'];
+    expect(jobs.map(({ withheld }) => withheld)).toEqual([[], [], [], drift, drift]);
+    expect(jobs.flatMap(({ unknowns }) => unknowns)).toEqual([]);
+    const env = { FLAGHOIST_API_KEY: service.key };
+    const clone = join(elsewhere, 'looked-at');
+    execFileSync('git', ['clone', '--quiet', origin, clone]);
+    const history = await flaghoist(['history', 'flag/alpha', clone], { env });
+    expect(history.stdout, history.stderr).toContain('Ramp alpha to 50 %');
+  });
+
+  it('go by history where they may not push: each applies its commit and says what it cannot share, a hand edit is held', async () => {
+    const hook = join(origin, 'hooks', 'update');
+    writeFileSync(hook, '#!/bin/sh\ncase "$1" in refs/flaghoist*) exit 1;; esac\n');
+    chmodSync(hook, 0o755);
+
+    const jobs = await story();
+
+    expect(jobs.map(({ changes }) => changes)).toEqual(APPLIED);
+    const held = ['flag/beta@production adopt-needed'];
+    expect(jobs.map(({ withheld }) => withheld)).toEqual([[], [], [], held, held]);
+    const alone = ['state-not-shared'];
+    const lost = ['nothing-remembered', 'state-not-shared'];
+    expect(jobs.map(({ unknowns }) => unknowns)).toEqual([alone, alone, alone, lost, lost]);
+    expect(jobs[0]?.stderr).toContain('a fresh clone will apply what its own push changed');
+    expect(execFileSync('git', ['for-each-ref', 'refs/flaghoist*'], { cwd: origin }).length).toBe(
+      0,
+    );
+  });
+});

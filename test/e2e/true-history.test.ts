@@ -1,0 +1,177 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText, PROTECTED_CONFIG } from '../support/spec-texts.js';
+
+interface Words {
+  readonly title: string;
+  readonly comment: string;
+}
+
+interface Run {
+  readonly head: string | null;
+  readonly changes: readonly {
+    readonly id: string;
+    readonly outcome: string;
+    readonly action: string;
+    readonly title: string;
+    readonly comment?: string;
+    readonly fields?: readonly object[];
+  }[];
+}
+
+describe('what was written is told with the words that it carried', () => {
+  const scenario = useScenario();
+  const { reconcile } = scenario;
+  let live: LiveWorkspace;
+
+  beforeEach(async () => {
+    scenario.commit(
+      { 'flaghoist.yaml': PROTECTED_CONFIG, 'flags/pay.yaml': pay(10) },
+      'Add pay for a tenth',
+    );
+    expect(await reconcile()).toMatchObject({ code: 0 });
+    live = await liveWorkspace(scenario.service);
+  });
+
+  function pay(on: number, allocation = 100): string {
+    const members = `trafficAllocation: ${String(allocation)}, `;
+    return flagText('pay', on, { staging: members, production: members });
+  }
+
+  async function changeByHand(path: string, value: unknown): Promise<void> {
+    const place = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+    const operation = { op: 'replace', path, value };
+    await live.ok('PATCH', `${place}?title=By%20hand&comment=By%20hand`, [operation]);
+  }
+
+  /** What the service took with a title, in the order in which it took it. */
+  function written(): Words[] {
+    return scenario.service.requests
+      .filter(({ method, status }) => method !== 'GET' && status === 200)
+      .map(({ query: { title = '', comment = '' } }) => ({ title, comment }))
+      .filter(({ title }) => title !== '' && title !== 'By hand');
+  }
+
+  async function history(...args: string[]): Promise<Run[]> {
+    const { stdout } = await scenario.run('history', '--format', 'json', ...args);
+    return (JSON.parse(stdout) as { applies: Run[] }).applies;
+  }
+
+  /** The words of what was written in these runs. */
+  function told(runs: readonly (Run | undefined)[]): Words[] {
+    return runs
+      .flatMap((run) => run?.changes ?? [])
+      .filter(({ comment }) => comment !== undefined)
+      .map(({ title, comment = '' }) => ({ title, comment }));
+  }
+
+  /** Titles of what reached production, but for those of people. */
+  function titles(): (string | undefined)[] {
+    return scenario.service.requests
+      .filter(({ method, path }) => method !== 'GET' && path.endsWith(live.production))
+      .map(({ query }) => query['title'])
+      .filter((title) => title !== 'By hand');
+  }
+
+  it('a commit that was written beside a withheld drift went out as a drift correction', async () => {
+    await changeByHand('/trafficAllocation', 40);
+    scenario.commit({ 'flags/pay.yaml': pay(50) }, 'Ramp pay to 50 %');
+
+    scenario.service.requests.length = 0;
+    const run = await reconcile('--format', 'json');
+
+    const { changes, withheld } = JSON.parse(run.stdout) as Record<
+      'changes' | 'withheld',
+      { id: string; title: string }[]
+    >;
+    expect(run.code).toBe(0);
+    expect(titles()).toEqual(['Ramp pay to 50 %']);
+    expect(changes.map(({ title }) => title)).toEqual(['Ramp pay to 50 %', 'Ramp pay to 50 %']);
+    expect(withheld).toMatchObject([
+      {
+        id: 'flag/pay@production',
+        title: expect.stringMatching(
+          /^Correct drift of flag\/pay@production, as of [0-9a-f]{8}$/,
+        ) as string,
+      },
+    ]);
+  });
+
+  it('a drift correction, a kill and its restore were missing in history', async () => {
+    const place = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
+    await live.ok('PATCH', `${place}?title=By%20hand&comment=By%20hand`, [
+      { op: 'replace', path: '/trafficAllocation', value: 40 },
+    ]);
+    expect(await reconcile()).toMatchObject({ code: 0 });
+    const inProduction = ['pay', '--environment', 'production'];
+    expect(await scenario.run('kill', ...inProduction, '--reason', 'INC-1')).toMatchObject({
+      code: 0,
+    });
+    expect(await scenario.run('restore', ...inProduction)).toMatchObject({ code: 0 });
+    // It is seen and remembered, and nothing is written.
+    await changeByHand('/killed', true);
+    expect(await reconcile()).toMatchObject({ code: 0 });
+
+    const [restored, killed, corrected, added, ...more] = await history('flag/pay');
+
+    expect(more).toEqual([]);
+    expect(added?.changes.map(({ outcome, action }) => `${outcome} ${action}`)).toEqual(
+      Array.from({ length: 3 }, () => 'applied create'),
+    );
+    expect(corrected?.changes).toMatchObject([
+      {
+        id: 'flag/pay@staging',
+        title: expect.stringMatching(/^Correct drift of flag\/pay@staging, as of /) as string,
+        comment: expect.stringMatching(/^Drift correction: /) as string,
+        fields: [{ path: '/trafficAllocation', before: 40, after: 100 }],
+      },
+    ]);
+    expect(killed?.changes).toMatchObject([
+      {
+        outcome: 'applied',
+        action: 'kill',
+        id: 'flag/pay@production',
+        title: 'Kill pay in production',
+        comment: 'INC-1',
+        fields: [{ path: '/killed', before: false, after: true }],
+      },
+    ]);
+    expect(restored?.changes).toMatchObject([{ action: 'restore', id: 'flag/pay@production' }]);
+    expect(new Set(told([restored, killed, corrected, added]))).toEqual(new Set(written()));
+    const inText = await scenario.run('history', 'flag/pay', '-n', '3', '--since', '24h');
+    expect(inText.stdout).toContain('/trafficAllocation: 40 → 100');
+    expect(inText.stdout).toContain('INC-1');
+    expect(inText.stdout).not.toContain('applied create');
+  });
+
+  it('kills that were sent although the plan was refused were missing in history', async () => {
+    const kills = (reason: string): string => `kills:\n  pay: { reason: ${reason} }\n`;
+    scenario.commit(
+      { 'kills/staging.yaml': kills('INC-7'), 'flags/cart.yaml': flagText('cart', 0) },
+      'Kill in staging',
+    );
+    expect(await reconcile('--plan-hash', `sha256:${'0'.repeat(64)}`)).toMatchObject({ code: 7 });
+    const seven = await history();
+    scenario.commit(
+      { 'kills/production.yaml': kills('INC-3'), 'flags/cart.yaml': 'flag: [' },
+      'Kill in production',
+    );
+    expect(await reconcile()).toMatchObject({ code: 3 });
+    const three = await history();
+
+    expect(seven[0]?.changes).toMatchObject([
+      { outcome: 'applied', action: 'kill', id: 'flag/pay@staging', title: 'Kill in staging' },
+    ]);
+    expect(three[0]?.changes).toMatchObject([
+      {
+        outcome: 'applied',
+        action: 'kill',
+        id: 'flag/pay@production',
+        title: 'Kill in production',
+      },
+    ]);
+    expect(three).toHaveLength(seven.length + 1);
+    expect(new Set(told(three))).toEqual(new Set(written()));
+  });
+});

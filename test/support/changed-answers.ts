@@ -1,0 +1,28 @@
+import type { ServerResponse } from 'node:http';
+
+/** Holds an answer until it is whole, and sends what `change` makes of its text. */
+export function changeAnswer(response: ServerResponse, change: (text: string) => string): void {
+  const chunks: Buffer[] = [];
+  const writeHead = response.writeHead.bind(response);
+  const end = response.end.bind(response);
+  let head: (() => void) | undefined;
+  const heldHead = (status: number, ...rest: unknown[]): ServerResponse => {
+    const headers = rest.find((each) => typeof each === 'object' && each !== null);
+    head = () => {
+      for (const [name, value] of Object.entries((headers ?? {}) as Record<string, string>)) {
+        response.setHeader(name, value);
+      }
+      response.removeHeader('content-length');
+      writeHead(status);
+    };
+    return response;
+  };
+  const heldEnd = (chunk?: unknown): ServerResponse => {
+    if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) chunks.push(Buffer.from(chunk));
+    const text = Buffer.concat(chunks).toString();
+    head?.();
+    if (head === undefined) response.removeHeader('content-length');
+    return end(change(text));
+  };
+  Object.assign(response, { writeHead: heldHead, end: heldEnd });
+}

@@ -1,0 +1,118 @@
+import { onTestFinished } from 'vitest';
+import { openRun, type Run, type RunFlags } from '../../src/compose/run.js';
+import { operatorSettings } from '../../src/compose/settings.js';
+import type { Applied, Planned } from '../../src/reconcile/context.js';
+import type { ApplyOptions } from '../../src/reconcile/apply.js';
+import { plan, reconcile } from '../../src/reconcile/reconcile.js';
+import { RunCache } from '../../src/reconcile/cache.js';
+import type { ServiceOptions } from '../../src/service/service.js';
+import { makeRepository, type TestRepository } from './git.js';
+import { liveWorkspace, type LiveWorkspace } from './live-workspace.js';
+import { startTestService, type RecordedRequest, type TestService } from './service.js';
+import { SimulatedTime } from './simulated-time.js';
+
+/** Flags of a run, and what runs before it left behind. */
+export type RunSettings = Partial<RunFlags> & { readonly memory?: RunCache };
+
+/** A git repository of specs and a real service, and runs of the pipeline between them in this process. */
+export interface PipelineWorld {
+  readonly repository: TestRepository;
+  readonly service: TestService;
+  readonly live: LiveWorkspace;
+  /** A dry run. */
+  planned(settings?: RunSettings): Promise<Planned>;
+  /** A run that may write; by a clock that does not wait. */
+  reconciled(settings?: RunSettings, options?: Partial<ApplyOptions>): Promise<Planned | Applied>;
+  /** The same, where no guard stands against it. */
+  applied(settings?: RunSettings, options?: Partial<ApplyOptions>): Promise<Applied>;
+  /** What a run works with; it is closed after the test. */
+  opened(settings?: RunSettings): Promise<Run>;
+  /** Requests that write, as `METHOD last/parts`, in the order in which they ended; of all since the last call. */
+  writes(): readonly RecordedRequest[];
+}
+
+/**
+ * Everything is taken down after the test.
+ *
+ * @param other a world whose service this one has too; its repository is another.
+ * @param options of a service of its own.
+ */
+export async function pipelineWorld(
+  other?: PipelineWorld,
+  options: Partial<ServiceOptions> = {},
+): Promise<PipelineWorld> {
+  const repository = makeRepository();
+  const service = other?.service ?? (await startTestService(options));
+  if (!other) {
+    onTestFinished(async () => {
+      service.release();
+      await service.stop();
+    });
+  }
+  const open = async ({ memory = new RunCache(), ...flags }: RunSettings): Promise<Run> =>
+    openRun(
+      repository.directory,
+      { environment: [], only: [], lockTimeout: 0, url: service.origin, ...flags },
+      {
+        settings: operatorSettings({ FLAGHOIST_API_KEY: service.key }),
+        signal: new AbortController().signal,
+        note: () => undefined,
+        memory,
+      },
+    );
+  const reconciled: PipelineWorld['reconciled'] = async (settings = {}, options = {}) => {
+    await using run = await open(settings);
+    const time = new SimulatedTime();
+    const work = reconcile(run.context, {
+      openWriter: run.openWriter,
+      now: () => time.now(),
+      signal: new AbortController().signal,
+      time,
+      progress: {},
+      note: {},
+      onKill: () => undefined,
+      ...options,
+    });
+    return await time.runUntil(work, () => service.requests.length);
+  };
+  return {
+    repository,
+    service,
+    live: await liveWorkspace(service),
+    reconciled,
+    planned: async (settings = {}) => {
+      await using run = await open({ dryRun: true, ...settings });
+      return await plan(run.context);
+    },
+    applied: async (settings, options) => {
+      const result = await reconciled(settings, options);
+      if ('outcomes' in result) return result;
+      throw new Error(`a guard stood against it: ${JSON.stringify(result.guardFindings)}`);
+    },
+    opened: async (settings = {}) => {
+      const run = await open(settings);
+      onTestFinished(async () => run[Symbol.asyncDispose]());
+      return run;
+    },
+    writes: () => service.requests.splice(0).filter(({ method }) => method !== 'GET'),
+  };
+}
+
+export const PIPELINE_CONFIG = `workspace: Default
+environments:
+  staging: {}
+  production: {}
+defaults: { trafficType: user }
+`;
+
+/** A flag that both environments have, with a share of `on`; lines of its definitions may be added. */
+export function flagSpec(name: string, { on = 10, staging = '', production = '' } = {}): string {
+  const rule = `defaultRule: { "on": ${on}, "off": rest }`;
+  return `flag: ${name}
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { ${[rule, staging].filter(Boolean).join(', ')} }
+  production: { ${[rule, production].filter(Boolean).join(', ')} }
+`;
+}

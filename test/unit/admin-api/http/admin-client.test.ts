@@ -1,0 +1,489 @@
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  AdminClient,
+  type AdminClientOptions,
+  type GetOnly,
+  type WriteRequest,
+} from '../../../../src/admin-api/http/admin-client.js';
+import { encodePath } from '../../../../src/admin-api/http/transport.js';
+import { FlaghoistError, RejectedError } from '../../../../src/errors.js';
+import {
+  errorReply,
+  inOrder,
+  startScripted,
+  type Reply,
+  type Script,
+} from '../../../support/http.js';
+import { JumpingTime } from '../../../support/http-time.js';
+
+const KEY = 'fha_canary-5d1f0c';
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function fixture(script: Script, options: Partial<AdminClientOptions> = {}) {
+  const server = await startScripted(script);
+  const time = new JumpingTime();
+  const client = new AdminClient({
+    url: server.url,
+    key: () => KEY,
+    version: '1.2.3',
+    time,
+    ...options,
+  });
+  closers.push(async () => client.close(), server.close);
+  return { server, time, client };
+}
+
+const READ = { path: ['workspaces'], what: 'read workspaces' };
+const PATCH: WriteRequest = {
+  kind: 'patch',
+  method: 'PATCH',
+  path: ['splits', 'ws', 'w', 'f'],
+  body: [],
+  what: 'patch flag "f"',
+};
+const CREATE: WriteRequest = { ...PATCH, kind: 'create', method: 'POST', what: 'create flag "f"' };
+const DELETE: WriteRequest = {
+  kind: 'delete',
+  method: 'DELETE',
+  path: ['splits', 'ws', 'w', 'f'],
+  what: 'delete flag "f"',
+};
+const OK: Reply = { status: 200, body: { fine: true } };
+
+async function errorOf(act: Promise<unknown>): Promise<FlaghoistError> {
+  try {
+    await act;
+  } catch (error) {
+    if (error instanceof FlaghoistError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+it('waits for its turn with many requests at once, and Node.js warns of no leak', async () => {
+  const warnings: string[] = [];
+  const listen = ({ name }: Error): void => {
+    warnings.push(name);
+  };
+  process.on('warning', listen);
+  const { client } = await fixture(() => ({ status: 200, body: [] }), {
+    signal: new AbortController().signal,
+  });
+
+  const read = async (): Promise<unknown> => client.get({ path: ['workspaces'], what: 'read' });
+  await Promise.all(Array.from({ length: 30 }, read));
+  // Warnings are told in a turn of their own.
+  await new Promise((resolve) => setImmediate(resolve));
+
+  process.off('warning', listen);
+  expect(warnings).toEqual([]);
+});
+
+describe('a request', () => {
+  it('carries the key, the version, and JSON only where it has a body', async () => {
+    const { client, server } = await fixture(() => OK);
+
+    await client.get({ ...READ, query: { wsId: 'a b&c' } });
+    await client.write({ ...PATCH, body: [{ op: 'remove', path: '/x' }] });
+
+    const [read, patch] = server.seen;
+    expect(read?.url).toBe('/internal/api/v2/workspaces?wsId=a%20b%26c');
+    expect(read?.headers).toMatchObject({
+      authorization: `Bearer ${KEY}`,
+      'user-agent': 'flaghoist/1.2.3',
+    });
+    expect(read?.headers).not.toHaveProperty('content-type');
+    expect(patch?.headers['content-type']).toBe('application/json');
+    expect(patch?.body).toBe('[{"op":"remove","path":"/x"}]');
+    expect(client.counts()).toEqual({ GET: 1, POST: 0, PUT: 0, PATCH: 1, DELETE: 0 });
+  });
+
+  it('asks for the key each time, so that a rotated one is picked up', async () => {
+    const keys = ['old', 'new'];
+    const { client, server } = await fixture(() => OK, { key: () => keys.shift() ?? 'newer' });
+
+    await client.get(READ);
+    await client.get(READ);
+
+    const sent = server.seen.map(({ headers }) => headers.authorization);
+    expect(sent[0]).not.toBe(sent[1]);
+  });
+
+  it('goes below the path of the URL', async () => {
+    const { server } = await fixture(() => OK);
+    const client = new AdminClient({ url: `${server.url}/team/a`, key: () => KEY, version: '1' });
+    closers.push(async () => client.close());
+
+    await client.get(READ);
+
+    expect(server.seen[0]?.url).toBe('/team/a/internal/api/v2/workspaces');
+    expect(client.origin).toBe(server.url);
+  });
+
+  it('keeps names from becoming paths', () => {
+    expect(encodePath(['a/b', 'ü?#', '%2e'])).toBe('/a%2Fb/%C3%BC%3F%23/%252e');
+    for (const bad of ['', '.', '..', '\ud800']) expect(() => encodePath([bad])).toThrow('cannot');
+  });
+
+  it('replaces half a character in a comment instead of failing on it', async () => {
+    const { client, server } = await fixture(() => OK);
+
+    await client.write({ ...PATCH, query: { comment: 'cut \ud83d' } });
+
+    expect(server.seen[0]?.url).toContain('comment=cut%20%EF%BF%BD');
+  });
+});
+
+describe('a read', () => {
+  it.each<[string, Reply]>([
+    ['a broken connection', 'reset'],
+    ['half an answer', 'truncate'],
+    ['429', errorReply(429, 'slow down', { 'retry-after': '3' })],
+    ['503 with a page', { status: 503, body: '<html>busy</html>' }],
+    ['a challenge', { status: 202, body: '', headers: { 'x-amzn-waf-action': 'challenge' } }],
+    ['500', errorReply(500)],
+    ['502 with a page', { status: 502, body: '<html>bad gateway</html>' }],
+    ['a page that says 200', { status: 200, body: '<html>hello</html>' }],
+    ['an empty body', { status: 200, body: '' }],
+    ['half a text', { status: 200, body: '{"objects": [' }],
+  ])('comes through %s', async (_, fault) => {
+    const { client, server } = await fixture(inOrder(fault, OK));
+
+    expect(await client.get(READ)).toEqual({ status: 200, json: { fine: true } });
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('is neither repeated nor told of once the client is closed', async () => {
+    const waits: string[] = [];
+    const { client, server } = await fixture(() => 'hang', {
+      onWait: ({ why }) => waits.push(why),
+    });
+    const read = errorOf(client.get(READ));
+    while (server.seen.length === 0) await new Promise(setImmediate);
+
+    await client.close();
+
+    expect((await read).message).toContain('cannot read workspaces');
+    expect(server.seen).toHaveLength(1);
+    expect(waits).toEqual([]);
+  });
+
+  it('comes through a server that hangs or drips', async () => {
+    const { client, server } = await fixture(inOrder('hang', 'drip', OK), {
+      headersTimeoutMs: 100,
+      totalTimeoutMs: 250,
+    });
+
+    expect((await client.get(READ)).status).toBe(200);
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    const { client, time } = await fixture(
+      inOrder(errorReply(429, 'slow down', { 'retry-after': '40' }), OK),
+    );
+
+    await client.get(READ);
+
+    expect(time.sleeps[0]).toBeGreaterThanOrEqual(40_000);
+  });
+
+  it('says that it waits when the service has no requests left to grant', async () => {
+    const headers = { 'x-ratelimit-remaining-org': '0', 'x-ratelimit-reset-seconds-org': '8' };
+    const waits: string[] = [];
+    const { client, time } = await fixture(() => ({ status: 200, body: {}, headers }), {
+      onWait: ({ waitMs, why, what }) => waits.push(`${waitMs} ms to ${what}: ${why}`),
+    });
+
+    await client.get(READ);
+    await client.get(READ);
+
+    expect(time.sleeps).toEqual([8_000]);
+    expect(waits).toEqual([
+      '8000 ms to send what is waiting (1): the service limits the number of requests',
+    ]);
+  });
+
+  it('gives a dead network up after 30 s, and says how often it tried', async () => {
+    const { client, server } = await fixture(() => OK);
+    await server.close();
+
+    const error = await errorOf(client.get(READ));
+
+    expect(error.code).toBe('UNREACHABLE');
+    expect(error.message).toMatch(
+      new RegExp(
+        `^cannot read workspaces from ${server.url}: no answer within 30 s, \\d+ tries \\(no connection \\(ECONNREFUSED\\)\\)$`,
+      ),
+    );
+  });
+
+  it('gives it up at once when an earlier request has found it dead', async () => {
+    const { client, server } = await fixture(() => OK);
+    await server.close();
+    await errorOf(client.get(READ));
+    const before = client.counts().GET;
+
+    await errorOf(client.get(READ));
+
+    expect(client.counts().GET - before).toBe(1);
+  });
+
+  it.each<[string, Reply, string, string]>([
+    ['a page, again and again', { status: 200, body: ' <!doctype html>' }, 'UNREADABLE', 'a page'],
+    ['nothing, again and again', { status: 200 }, 'UNREADABLE', 'nothing'],
+    ['500 again and again', errorReply(500), 'UNREACHABLE', '500 "no", 4 tries'],
+    ['401', errorReply(401), 'UNAUTHORISED', 'FLAGHOIST_API_KEY_FILE'],
+    ['403', errorReply(403), 'UNAUTHORISED', 'role of the key'],
+    ['404', errorReply(404), 'UNREADABLE', '404'],
+    ['a page for 404', { status: 404, body: '<html>' }, 'UNREADABLE', '404'],
+    ['brackets without end', { status: 200, body: '['.repeat(100_000) }, 'UNREADABLE', 'too deep'],
+  ])('fails typed for %s', async (_, reply, code, text) => {
+    const { client } = await fixture(() => reply);
+
+    const error = await errorOf(client.get(READ));
+
+    expect(error.code).toBe(code);
+    expect(error.exitCode).toBe(6);
+    expect(error.message).toContain(text);
+  });
+
+  it.each([301, 302, 307, 308])(
+    'does not follow a %i, and says where it would have led',
+    async (status) => {
+      const other = await startScripted(() => OK);
+      closers.push(other.close);
+      const { client, server } = await fixture(() => ({
+        status,
+        headers: { location: `${other.url}/?key=x` },
+      }));
+
+      const error = await errorOf(client.get(READ));
+
+      expect(error.code).toBe('UNREADABLE');
+      expect(error.message).toContain(`a redirect to ${other.url}, and none is followed`);
+      expect([server.seen.length, other.seen.length]).toEqual([1, 0]);
+    },
+  );
+
+  it('gives a giant answer up at its bound, once', async () => {
+    const { client, server } = await fixture(
+      () => ({ status: 200, body: JSON.stringify('x'.repeat(2_000_000)) }),
+      { maxAnswerBytes: 1_000_000 },
+    );
+
+    const error = await errorOf(client.get(READ));
+
+    expect([error.code, server.seen.length]).toEqual(['UNREADABLE', 1]);
+    expect(error.message).toContain('too large');
+  });
+
+  it('takes no absence from a page, only from the service itself', async () => {
+    const accepts = (status: number, isOwn: boolean) => status === 404 && isOwn;
+    const page = await fixture(() => ({ status: 404, body: 'Not Found' }));
+    const own = await fixture(() => errorReply(404, 'could not be found'));
+
+    expect((await errorOf(page.client.get({ ...READ, accepts }))).code).toBe('UNREADABLE');
+    expect((await own.client.get({ ...READ, accepts })).status).toBe(404);
+  });
+
+  it('ends with the signal, waiting or under way', async () => {
+    const control = new AbortController();
+    const { client } = await fixture(() => 'hang', { signal: control.signal });
+    setTimeout(() => {
+      control.abort();
+    }, 50);
+
+    expect((await errorOf(client.get(READ))).code).toBe('INTERRUPTED');
+    expect((await errorOf(client.get(READ))).code).toBe('INTERRUPTED');
+  });
+});
+
+describe('a write', () => {
+  it.each<[string, Reply]>([
+    ['a broken connection', 'reset'],
+    ['500', errorReply(500)],
+    ['a page', { status: 200, body: '<html>' }],
+    ['a challenge', { status: 202 }],
+  ])('that patches is not repeated after %s, and its fate is called unknown', async (_, fault) => {
+    const { client, server } = await fixture(inOrder(fault, OK));
+
+    const error = await errorOf(client.write(PATCH));
+
+    expect(server.seen).toHaveLength(1);
+    expect(error.message).toContain('it is unknown whether it was done');
+  });
+
+  it.each([429, 503])('that patches is repeated after %i', async (status) => {
+    const { client, server } = await fixture(inOrder(errorReply(status), OK));
+
+    await client.write(PATCH);
+
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('that creates is looked up after a broken connection instead of being sent again', async () => {
+    const { client, server } = await fixture(inOrder('reset', OK));
+
+    const answer = await client.write({
+      ...CREATE,
+      confirm: async () => Promise.resolve({ id: 'f' }),
+    });
+
+    expect(answer.json).toEqual({ id: 'f' });
+    expect(server.lines()).toEqual(['POST /splits/ws/w/f']);
+  });
+
+  it('that creates says that its fate is unknown when looking fails too', async () => {
+    const { client } = await fixture(() => 'reset');
+
+    const error = await errorOf(
+      client.write({ ...CREATE, confirm: async () => Promise.reject(new Error('dead')) }),
+    );
+
+    expect(error.code).toBe('UNREACHABLE');
+    expect(error.message).toContain('unknown whether it was done, and looking failed: dead');
+  });
+
+  it('that deletes takes 404 for done only after a try of unknown fate', async () => {
+    const lost = await fixture(inOrder('reset', errorReply(404)));
+    const first = await fixture(() => errorReply(404));
+
+    expect((await lost.client.write(DELETE)).status).toBe(404);
+    expect(await errorOf(first.client.write(DELETE))).toMatchObject({
+      code: 'REJECTED',
+      status: 404,
+      transactionId: 'tx-1',
+    });
+  });
+
+  it('that is refused keeps the status and words of the service, and is not unauthorised by 403', async () => {
+    const { client } = await fixture(() => errorReply(403, 'Approvals are required.\u001b[31m\n'));
+
+    const error = await errorOf(client.write(PATCH));
+
+    expect(error).toBeInstanceOf(RejectedError);
+    expect(error).toMatchObject({
+      code: 'REJECTED',
+      status: 403,
+      serviceMessage: 'Approvals are required. [31m ',
+    });
+  });
+
+  it('with an empty 400 is refused', async () => {
+    const { client } = await fixture(() => ({ status: 400 }));
+
+    expect(await errorOf(client.write(PATCH))).toMatchObject({ code: 'REJECTED', status: 400 });
+  });
+
+  it('under way is finished when the run is interrupted', async () => {
+    const control = new AbortController();
+    const { client } = await fixture(
+      () => {
+        control.abort();
+        return OK;
+      },
+      { signal: control.signal },
+    );
+
+    expect((await client.write(PATCH)).status).toBe(200);
+  });
+});
+
+describe('the key', () => {
+  it('stands in no error, however the service throws it back', async () => {
+    const echo: Reply = {
+      status: 400,
+      body: { code: 400, message: `bad ${KEY}`, details: KEY, transactionId: KEY },
+    };
+    const replies: Reply[] = [
+      echo,
+      { ...echo, status: 401, body: { code: 401, message: `no ${KEY}` } },
+      { status: 302, headers: { location: `https://${KEY}.example.com/` } },
+      { status: 200, body: `<html>${KEY}` },
+      'reset',
+    ];
+    for (const reply of replies) {
+      const { client } = await fixture(() => reply);
+      for (const act of [async () => client.get(READ), async () => client.write(PATCH)]) {
+        const error = await errorOf(act());
+        const shown = inspect(error, { depth: 20, showHidden: true }) + (error.stack ?? '');
+        expect(shown.toLowerCase()).not.toContain(KEY);
+      }
+    }
+  });
+
+  it('is refused by name when no header can carry it', async () => {
+    const { client, server } = await fixture(() => OK, { key: () => 'secret\nx' });
+
+    const error = await errorOf(client.get(READ));
+
+    expect(error.code).toBe('NO_KEY');
+    expect(inspect(error, { depth: 20 })).not.toContain('secret');
+    expect(server.seen).toHaveLength(0);
+  });
+});
+
+describe('the half that reads', () => {
+  it('has one verb, and no way from it to the others', async () => {
+    const { client, server } = await fixture(() => OK);
+    const reads: GetOnly = client.reads();
+
+    expect(Reflect.ownKeys(reads)).toEqual(['origin', 'get']);
+    expect(Object.getPrototypeOf(reads)).toBe(Object.prototype);
+    expect(Object.isFrozen(reads)).toBe(true);
+
+    const sly = { ...READ, method: 'DELETE', kind: 'delete', body: ['x'] };
+    await reads.get(sly);
+    expect(server.seen.map(({ method, body }) => [method, body])).toEqual([['GET', '']]);
+  });
+});
+
+describe('a client that has to ask before it writes', () => {
+  it('asks before each try of a write, and never before a read', async () => {
+    const asked: number[] = [];
+    const { client, server } = await fixture(inOrder(OK, errorReply(503), OK), {
+      beforeWrite: async () => {
+        asked.push(server.seen.length);
+        return Promise.resolve();
+      },
+    });
+
+    await client.get(READ);
+    await client.write(DELETE);
+
+    expect(asked).toEqual([1, 2]);
+  });
+
+  it('says which write is a kill', async () => {
+    const asked: boolean[] = [];
+    const { client } = await fixture(inOrder(OK, OK), {
+      beforeWrite: async ({ isKill }) => {
+        asked.push(isKill);
+        return Promise.resolve();
+      },
+    });
+
+    await client.write({ ...DELETE, lane: 'kill' });
+    await client.write(DELETE);
+
+    expect(asked).toEqual([true, false]);
+  });
+
+  it('sends nothing, and tries no more, once it may not', async () => {
+    const { client, server } = await fixture(inOrder(errorReply(503), OK), {
+      beforeWrite: async () => {
+        if (server.seen.length === 0) return Promise.resolve();
+        throw new FlaghoistError('INTERRUPTED', 'cannot write: taken over');
+      },
+    });
+
+    await expect(client.write(DELETE)).rejects.toMatchObject({ code: 'INTERRUPTED' });
+    expect(server.seen).toHaveLength(1);
+  });
+});

@@ -1,0 +1,89 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { AdminClient } from '../../../../src/admin-api/http/admin-client.js';
+import { errorReply, startScripted, type Reply } from '../../../support/http.js';
+import { SimulatedTime } from '../../../support/simulated-time.js';
+
+const ADMITTED = 20;
+const WINDOW_MS = 10_000;
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** How a service may tell of its window; what it admits is the same each time. */
+type Telling = (window: {
+  readonly left: number;
+  readonly waitMs: number;
+  readonly now: number;
+}) => Readonly<Record<string, string>>;
+
+const seconds = (ms: number): string => String(Math.ceil(ms / 1_000));
+
+const TELLINGS: readonly (readonly [string, Telling])[] = [
+  ['says nothing', () => ({})],
+  ['says so in seconds', ({ waitMs }) => ({ 'retry-after': seconds(waitMs) })],
+  [
+    'says so as a date',
+    ({ waitMs, now }) => ({
+      date: new Date(now).toUTCString(),
+      'retry-after': new Date(Math.ceil((now + waitMs) / 1_000) * 1_000).toUTCString(),
+    }),
+  ],
+  [
+    'says with each answer how many are left',
+    ({ left, waitMs }) => ({
+      'x-ratelimit-remaining-org': String(left),
+      'x-ratelimit-reset-seconds-org': seconds(waitMs),
+    }),
+  ],
+];
+
+/** A service that admits 20 requests in any 10 s, on the clock given. */
+async function sparingService(time: SimulatedTime, telling: Telling) {
+  const admitted: number[] = [];
+  const server = await startScripted((): Reply => {
+    const now = time.now();
+    const recent = admitted.filter((at) => at > now - WINDOW_MS);
+    const isAdmitted = recent.length < ADMITTED;
+    if (isAdmitted) admitted.push(now);
+    const left = Math.max(0, ADMITTED - recent.length - 1);
+    const headers = telling({ left, waitMs: (recent[0] ?? now) + WINDOW_MS - now, now });
+    return isAdmitted ? { status: 200, body: {}, headers } : errorReply(429, 'later', headers);
+  });
+  closers.push(server.close);
+  return { url: server.url, asked: () => server.seen.length };
+}
+
+/** @returns how long a client with so many reads took, in milliseconds. */
+async function timeOf(requests: number, telling: Telling): Promise<number> {
+  const time = new SimulatedTime();
+  const service = await sparingService(time, telling);
+  const client = new AdminClient({ url: service.url, key: () => 'k', version: '1', time });
+  closers.push(async () => client.close());
+  const startedAt = time.now();
+  const reads = Array.from({ length: requests }, async (_, i) =>
+    client.get({ path: ['workspaces'], what: `read ${String(i)}` }),
+  );
+  const activity = (): number => client.counts().GET + service.asked();
+  await time.runUntil(Promise.all(reads), activity);
+  return time.now() - startedAt;
+}
+
+/** 20 at once, and 20 more after each window: what no client can do better. */
+function floorMs(requests: number): number {
+  return (Math.ceil(requests / ADMITTED) - 1) * WINDOW_MS;
+}
+
+describe('a service that admits 20 requests in 10 s', { timeout: 60_000 }, () => {
+  it.each(TELLINGS)(
+    'answers 300 without an error in a tenth more than it must, when it %s',
+    async (_, telling) => {
+      expect(await timeOf(300, telling)).toBeLessThanOrEqual(floorMs(300) * 1.1);
+    },
+  );
+
+  it('answers also those that were turned away early in a run that lasts longer than one is tried for', async () => {
+    expect(await timeOf(1_000, () => ({}))).toBeLessThanOrEqual(floorMs(1_000) * 1.1);
+  });
+});

@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import {
+  remainingRequests,
+  RequestLimiter,
+  type Lane,
+} from '../../../../src/admin-api/http/rate-limiter.js';
+import type { Time } from '../../../../src/platform/clock.js';
+
+/** A clock that stands still until it is moved. */
+class HandTime implements Time {
+  #now = 0;
+  #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  random(): number {
+    return 0;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#sleepers.push({ until: this.#now + ms, wake: resolve });
+      signal?.addEventListener('abort', () => {
+        reject(signal.reason as Error);
+      });
+    });
+  }
+
+  async pass(ms: number): Promise<void> {
+    this.#now += ms;
+    for (const { until, wake } of this.#sleepers) if (until <= this.#now) wake();
+    this.#sleepers = this.#sleepers.filter(({ until }) => until > this.#now);
+    await settle();
+  }
+}
+
+async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Tasks that run until they are told to end. */
+class Tasks {
+  readonly started: string[] = [];
+  readonly #ends = new Map<string, () => void>();
+  readonly #limiter: RequestLimiter;
+
+  constructor(limiter: RequestLimiter) {
+    this.#limiter = limiter;
+  }
+
+  async add(name: string, lane: Lane = 'normal', signal?: AbortSignal): Promise<void> {
+    await this.#limiter.run(
+      lane,
+      async () => {
+        this.started.push(name);
+        await new Promise<void>((resolve) => this.#ends.set(name, resolve));
+      },
+      { signal },
+    );
+  }
+
+  async end(name: string): Promise<void> {
+    this.#ends.get(name)?.();
+    await settle();
+  }
+}
+
+function fixture(maxConcurrent: number) {
+  const time = new HandTime();
+  const pauses: { waitMs: number; waiting: number }[] = [];
+  const limiter = new RequestLimiter({
+    time,
+    maxConcurrent,
+    onPause: (pause) => pauses.push(pause),
+  });
+  return { time, pauses, limiter, tasks: new Tasks(limiter) };
+}
+
+describe('RequestLimiter', () => {
+  it('runs so many at once and the rest in the order in which they came', async () => {
+    const { tasks } = fixture(2);
+    for (const name of ['a', 'b', 'c', 'd']) void tasks.add(name);
+    await settle();
+    expect(tasks.started).toEqual(['a', 'b']);
+
+    await tasks.end('b');
+    await tasks.end('a');
+
+    expect(tasks.started).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('lets a kill past a full house, a queue and a pause', async () => {
+    const { tasks, limiter } = fixture(1);
+    void tasks.add('a');
+    void tasks.add('b');
+    limiter.note({ throttled: true, askedWaitMs: 60_000 });
+
+    void tasks.add('kill', 'kill');
+    await settle();
+
+    expect(tasks.started).toEqual(['a', 'kill']);
+  });
+
+  it('holds everything back as long as the service asks, and says so once', async () => {
+    const { tasks, limiter, time, pauses } = fixture(4);
+    limiter.note({ throttled: true, askedWaitMs: 7_000 });
+    void tasks.add('a');
+    void tasks.add('b');
+    await time.pass(6_999);
+    expect(tasks.started).toEqual([]);
+
+    await time.pass(1);
+
+    expect(tasks.started).toEqual(['a', 'b']);
+    expect(pauses).toEqual([{ waitMs: 7_000, waiting: 1 }]);
+  });
+
+  it('pauses longer and longer when nothing says how long', async () => {
+    const { tasks, limiter, time, pauses } = fixture(1);
+    for (const name of ['a', 'b', 'c']) {
+      limiter.note({ throttled: true });
+      void tasks.add(name);
+      await time.pass(60_000);
+      await tasks.end(name);
+    }
+
+    expect(pauses.map(({ waitMs }) => waitMs)).toEqual([1_000, 2_000, 4_000]);
+  });
+
+  it('halves what runs at once with a throttle, and grows back with answers', async () => {
+    const { tasks, limiter, time } = fixture(4);
+    limiter.note({ throttled: true, askedWaitMs: 1 });
+    // Under way together with the first: the same throttle.
+    limiter.note({ throttled: true, askedWaitMs: 1 });
+    await time.pass(10);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) void tasks.add(name);
+    await settle();
+    expect(tasks.started).toEqual(['a', 'b']);
+
+    for (let answers = 0; answers < 8; answers += 1) limiter.note({ throttled: false });
+    await tasks.end('a');
+
+    expect(tasks.started).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('stops before the last request that the service grants, which is left to a kill', async () => {
+    const { tasks, limiter, time } = fixture(4);
+    limiter.note({ throttled: false, remaining: 1, askedWaitMs: 5_000 });
+    void tasks.add('a');
+    void tasks.add('kill', 'kill');
+    await settle();
+    expect(tasks.started).toEqual(['kill']);
+
+    await time.pass(5_000);
+
+    expect(tasks.started).toEqual(['kill', 'a']);
+  });
+
+  it('lets go of one that no longer wants its turn', async () => {
+    const { tasks } = fixture(1);
+    const control = new AbortController();
+    void tasks.add('a');
+    const b = tasks.add('b', 'normal', control.signal);
+    void tasks.add('c');
+
+    control.abort(new Error('enough'));
+
+    await expect(b).rejects.toThrow('enough');
+    await tasks.end('a');
+    expect(tasks.started).toEqual(['a', 'c']);
+  });
+
+  it('lets what was turned away go before what never went', async () => {
+    const { limiter, tasks } = fixture(1);
+    void tasks.add('first');
+    void tasks.add('waiting');
+    const again = limiter.run(
+      'normal',
+      async () => {
+        tasks.started.push('again');
+        return Promise.resolve();
+      },
+      { isAgain: true },
+    );
+    await settle();
+
+    await tasks.end('first');
+    await again;
+
+    expect(tasks.started.slice(0, 2)).toEqual(['first', 'again']);
+  });
+
+  it('frees the place of a task that failed', async () => {
+    const { limiter, tasks } = fixture(1);
+    await expect(
+      limiter.run('normal', async () => Promise.reject(new Error('no'))),
+    ).rejects.toThrow();
+
+    void tasks.add('a');
+    await settle();
+
+    expect(tasks.started).toEqual(['a']);
+  });
+});
+
+it('reads the smaller of the two counts of requests left', () => {
+  const headers = { 'x-ratelimit-remaining-org': '9', 'x-ratelimit-remaining-ip': '3' };
+
+  expect(remainingRequests(headers)).toBe(3);
+  expect(remainingRequests({})).toBeUndefined();
+});

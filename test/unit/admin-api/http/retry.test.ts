@@ -1,0 +1,279 @@
+import { describe, expect, it } from 'vitest';
+import {
+  askedWaitMs,
+  backoffMs,
+  RETRY_TABLE,
+  OutageClock,
+  withRetry,
+  type Failure,
+  type RequestKind,
+  type Try,
+} from '../../../../src/admin-api/http/retry.js';
+import { JumpingTime } from '../../../support/http-time.js';
+
+class GaveUp extends Error {}
+
+interface Run {
+  readonly result: string;
+  readonly tries: number;
+  readonly lookUps: number;
+  readonly sleeps: readonly number[];
+}
+
+function failure(
+  name: Failure,
+  extra: { askedWaitMs?: number; status?: number } = {},
+): Try<string> {
+  const isSilent = name === 'not-sent' || name === 'lost';
+  return { ok: false, failure: name, status: isSilent ? null : 500, why: name, ...extra };
+}
+
+async function run(
+  kind: RequestKind,
+  script: readonly Try<string>[],
+  found?: string,
+  canLookUp = true,
+): Promise<Run> {
+  const time = new JumpingTime();
+  let tries = 0;
+  let lookUps = 0;
+  const result = await withRetry<string>({
+    kind,
+    time,
+    silence: new OutageClock(30_000, time),
+    once: async () => {
+      tries += 1;
+      return Promise.resolve(script[tries - 1] ?? { ok: true, answer: 'answered' });
+    },
+    ...(canLookUp && {
+      confirm: async () => {
+        lookUps += 1;
+        return Promise.resolve(found);
+      },
+    }),
+    giveUp: ({ last, tries: count, uncertain }) =>
+      new GaveUp(`${last.failure} after ${count}${uncertain ? ', uncertain' : ''}`),
+  }).catch((error: unknown) => {
+    if (error instanceof GaveUp) return error.message;
+    throw error;
+  });
+  return { result, tries, lookUps, sleeps: time.sleeps };
+}
+
+const FAILURES = Object.keys(RETRY_TABLE.read) as Failure[];
+const REPEATED: readonly Failure[] = [
+  'not-sent',
+  'lost',
+  'throttled',
+  'unavailable',
+  'challenged',
+  'server-error',
+  'unreadable',
+];
+
+describe('withRetry', () => {
+  it.each(['read', 'write', 'delete'] as const)(
+    'repeats a %s after all that may pass',
+    async (kind) => {
+      for (const name of FAILURES) {
+        const { result, lookUps } = await run(kind, [failure(name)]);
+        const isRepeated = REPEATED.includes(name);
+        expect([name, result.startsWith('answered'), lookUps]).toEqual([name, isRepeated, 0]);
+      }
+    },
+  );
+
+  it('repeats a patch that nobody can look up only when it surely had no effect', async () => {
+    const repeated: string[] = [];
+    for (const name of FAILURES) {
+      const { tries } = await run('patch', [failure(name)], undefined, false);
+      if (tries > 1) repeated.push(name);
+    }
+
+    expect(repeated).toEqual(['not-sent', 'throttled', 'unavailable']);
+  });
+
+  it('looks before it repeats a patch whose fate is unknown', async () => {
+    for (const name of ['lost', 'challenged', 'server-error', 'unreadable'] as const) {
+      const made = await run('patch', [failure(name)], 'found');
+      expect([name, made.result, made.tries, made.lookUps]).toEqual([name, 'found', 1, 1]);
+
+      const unmade = await run('patch', [failure(name)]);
+      expect([name, unmade.result, unmade.tries]).toEqual([name, 'answered', 2]);
+    }
+  });
+
+  it('looks before it repeats a creation whose fate is unknown, and repeats only what is not there', async () => {
+    for (const name of [
+      'lost',
+      'unavailable',
+      'challenged',
+      'server-error',
+      'unreadable',
+    ] as const) {
+      expect(await run('create', [failure(name)], 'found')).toMatchObject({
+        result: 'found',
+        tries: 1,
+        lookUps: 1,
+      });
+      expect(await run('create', [failure(name)])).toMatchObject({
+        result: 'answered',
+        tries: 2,
+        lookUps: 1,
+      });
+    }
+  });
+
+  it('does not look for what was surely not created', async () => {
+    expect(await run('create', [failure('not-sent'), failure('throttled')], 'found')).toMatchObject(
+      {
+        result: 'answered',
+        tries: 3,
+        lookUps: 0,
+      },
+    );
+  });
+
+  it('still looks after a later try was turned away, when an earlier one may have been made', async () => {
+    let isThere = false;
+    const time = new JumpingTime();
+    const tries: Try<string>[] = [failure('lost'), failure('refused', { status: 409 })];
+    const result = await withRetry<string>({
+      kind: 'create',
+      time,
+      silence: new OutageClock(30_000, time),
+      once: async () => Promise.resolve(tries.shift() ?? { ok: true, answer: 'created twice' }),
+      // The first look comes before the service shows what it made.
+      confirm: async () => {
+        const found = isThere ? 'found' : undefined;
+        isThere = true;
+        return Promise.resolve(found);
+      },
+      giveUp: () => new GaveUp(),
+    });
+
+    expect(result).toBe('found');
+  });
+
+  it('reports a conflict of the first try without looking', async () => {
+    expect(await run('create', [failure('refused', { status: 409 })], 'found')).toMatchObject({
+      result: 'refused after 1',
+      lookUps: 0,
+    });
+  });
+
+  it('gives a dead network up at its deadline, with the last try on it', async () => {
+    const dead = Array.from({ length: 100 }, () => failure('not-sent'));
+
+    const { result, tries, sleeps } = await run('read', dead);
+
+    expect(sleeps.reduce((sum, ms) => sum + ms, 0)).toBe(30_000);
+    expect(result).toBe(`not-sent after ${tries}`);
+    expect(tries).toBeLessThan(20);
+  });
+
+  it('believes a server error after 4 tries and an unreadable answer after 3', async () => {
+    const errors = Array.from({ length: 9 }, () => failure('server-error'));
+    const pages = Array.from({ length: 9 }, () => failure('unreadable'));
+
+    expect((await run('read', errors)).result).toBe('server-error after 4, uncertain');
+    expect((await run('read', pages)).result).toBe('unreadable after 3, uncertain');
+  });
+
+  it('waits as long as the service asks, beyond the limit of a dead network', async () => {
+    const { result, sleeps } = await run('patch', [failure('throttled', { askedWaitMs: 90_000 })]);
+
+    expect(result).toBe('answered');
+    expect(sleeps[0]).toBeGreaterThanOrEqual(90_000);
+    expect(sleeps[0]).toBeLessThanOrEqual(90_250);
+  });
+
+  it('does not wait for an hour', async () => {
+    const asked = failure('throttled', { askedWaitMs: 3_600_000 });
+
+    expect(await run('read', [asked])).toMatchObject({ result: 'throttled after 1', sleeps: [] });
+  });
+
+  it('is not hurried by a service that asks for 0 seconds', async () => {
+    const { sleeps } = await run('read', [failure('throttled', { askedWaitMs: 0 })]);
+
+    expect(sleeps[0]).toBeGreaterThanOrEqual(500);
+  });
+});
+
+describe('Silence', () => {
+  it('counts over all requests, so that a dead network is waited for once', async () => {
+    const time = new JumpingTime();
+    const silence = new OutageClock(30_000, time);
+
+    silence.note(false, time.now());
+    await time.sleep(29_500);
+
+    expect(silence.elapsedMs()).toBe(29_500);
+    expect(silence.remainingMs()).toBe(1_000);
+  });
+
+  it('goes on while every try lasts as long as the time-out, and is given up', async () => {
+    const time = new JumpingTime();
+    let tries = 0;
+    const work = withRetry<string>({
+      kind: 'read',
+      time,
+      silence: new OutageClock(30_000, time),
+      once: async (_, limitMs) => {
+        tries += 1;
+        await time.sleep(limitMs);
+        return tries > 50 ? { ok: true, answer: 'far too late' } : failure('lost');
+      },
+      giveUp: ({ last }) => new GaveUp(last.failure),
+    });
+
+    await expect(work).rejects.toThrow(GaveUp);
+    expect(tries).toBe(2);
+  });
+
+  it('ends with any answer, and is forgotten when nothing was tried for long', async () => {
+    const time = new JumpingTime();
+    const silence = new OutageClock(30_000, time);
+    silence.note(false, time.now());
+    await time.sleep(10_000);
+
+    silence.note(true, time.now());
+    expect(silence.elapsedMs()).toBe(0);
+
+    silence.note(false, time.now());
+    await time.sleep(60_000);
+    silence.note(false, time.now());
+    expect(silence.elapsedMs()).toBe(0);
+  });
+});
+
+describe('askedWaitMs', () => {
+  const now = Date.UTC(2026, 9, 21, 7, 28, 0);
+  it.each<[string, Record<string, string>, number | undefined]>([
+    ['seconds', { 'retry-after': '7' }, 7_000],
+    ['an HTTP date', { 'retry-after': 'Wed, 21 Oct 2026 07:28:30 GMT' }, 30_000],
+    ['a date gone by', { 'retry-after': 'Wed, 21 Oct 2026 07:27:00 GMT' }, 0],
+    [
+      "a date by the service's own clock",
+      { 'retry-after': 'Wed, 21 Oct 2026 09:00:05 GMT', date: 'Wed, 21 Oct 2026 09:00:00 GMT' },
+      5_000,
+    ],
+    ['nonsense', { 'retry-after': 'soon' }, undefined],
+    ['a negative number as a date long gone', { 'retry-after': '-5' }, 0],
+    ['nothing', {}, undefined],
+    [
+      'the larger reset',
+      { 'x-ratelimit-reset-seconds-org': '3', 'x-ratelimit-reset-seconds-ip': '8' },
+      8_000,
+    ],
+    ['the longest of all', { 'retry-after': '9', 'x-ratelimit-reset-seconds-ip': '8' }, 9_000],
+  ])('reads %s', (_, headers, expected) => {
+    expect(askedWaitMs(headers, now)).toBe(expected);
+  });
+});
+
+it('keeps every delay between 0 and a ceiling that doubles up to 8 s', () => {
+  expect([1, 2, 3, 9].map((tries) => backoffMs(tries, 1))).toEqual([500, 1_000, 2_000, 8_000]);
+  expect(backoffMs(5, 0)).toBe(0);
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { decideOrigin, isLoopback, originOf, parseOrigins } from '../../../src/admin-api/origin.js';
+import { FlaghoistError } from '../../../src/errors.js';
+
+const proposal = {
+  allowedOrigins: [],
+  proposedUrl: 'https://admin.example.com/flags/',
+  proposedLocation: { file: 'flaghoist.yaml', line: 4, column: 8 },
+};
+
+function refusal(act: () => unknown): string {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof FlaghoistError) return `${error.code} ${error.exitCode}: ${error.message}`;
+  }
+  throw new Error('was not refused');
+}
+
+describe('decideOrigin', () => {
+  it('sends the key to no origin that only the repository names, and gives the line to set', () => {
+    expect(refusal(() => decideOrigin(proposal))).toBe(
+      'ORIGIN_NOT_ALLOWED 6: cannot send the key to https://admin.example.com: flaghoist.yaml:4:8 proposes it and ' +
+        'the operator did not allow it (set FLAGHOIST_ORIGINS=https://admin.example.com)',
+    );
+  });
+
+  it('keeps the origins that are allowed already in the line to set', () => {
+    const choice = { ...proposal, allowedOrigins: ['https://other.example.com'] };
+
+    expect(refusal(() => decideOrigin(choice))).toContain(
+      '(set FLAGHOIST_ORIGINS=https://other.example.com,https://admin.example.com)',
+    );
+  });
+
+  it('takes a proposal whose origin is listed, with its path', () => {
+    const choice = { ...proposal, allowedOrigins: parseOrigins('https://admin.example.com:443/x') };
+
+    expect(decideOrigin(choice)).toEqual({ url: 'https://admin.example.com/flags' });
+  });
+
+  it('tells ports and schemes apart', () => {
+    const choice = { ...proposal, allowedOrigins: ['https://admin.example.com:8443'] };
+
+    expect(refusal(() => decideOrigin(choice))).toContain('ORIGIN_NOT_ALLOWED');
+  });
+
+  it('takes a proposal on loopback without a list, over http too', () => {
+    const choice = { allowedOrigins: [], proposedUrl: 'http://localhost:8080' };
+
+    expect(decideOrigin(choice)).toEqual({ url: 'http://localhost:8080' });
+  });
+
+  it('lets the embedded service win, then --url, then FLAGHOIST_URL', () => {
+    const env = { ...proposal, envUrl: 'https://env.example.com' };
+    const cli = { ...env, cliUrl: 'https://cli.example.com' };
+    const embedded = { ...cli, embedded: 'http://127.0.0.1:1' };
+
+    expect([env, cli, embedded].map((choice) => decideOrigin(choice).url)).toEqual([
+      'https://env.example.com',
+      'https://cli.example.com',
+      'http://127.0.0.1:1',
+    ]);
+  });
+
+  it.each([
+    ['http://admin.example.com', 'https only'],
+    ['http://127.0.0.1.example.com', 'https only'],
+    ['https://user:hunter2@admin.example.com', 'credentials'],
+    ['https://admin.example.com/#x', 'fragment'],
+    ['https://admin.example.com/?a=b', 'query'],
+    ['ftp://admin.example.com', 'only https'],
+    ['admin.example.com', 'not a URL'],
+  ])('refuses %s whoever names it', (url, why) => {
+    for (const choice of [{ cliUrl: url }, { envUrl: url }, { proposedUrl: url }]) {
+      const text = refusal(() => decideOrigin({ allowedOrigins: [], ...choice }));
+      expect(text).toContain(why);
+      expect(text).not.toContain('hunter2');
+    }
+  });
+
+  it('says what to set when nobody named a URL', () => {
+    expect(refusal(() => decideOrigin({ allowedOrigins: [] }))).toContain('FLAGHOIST_URL');
+  });
+});
+
+it.each([
+  ['http://127.0.0.1:80', true],
+  ['http://127.1', true],
+  ['http://[::1]:3000/x', true],
+  ['http://localhost', true],
+  ['http://localhost.example.com', false],
+  ['http://10.0.0.1', false],
+  ['http://0.0.0.0', false],
+])('knows whether %s is loopback', (url, expected) => {
+  expect(isLoopback(url)).toBe(expected);
+});
+
+it('leaves path and default port out of an origin', () => {
+  expect(originOf('https://Admin.example.com:443/a/b')).toBe('https://admin.example.com');
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { closeAfterEach, httpFixture } from '../../support/http-fixture.js';
+import type { Reply, Script } from '../../support/http.js';
+
+closeAfterEach();
+
+/** What `count` could be, by the number of keys in the segment, in the page, and up to the end of the page. */
+const MEANINGS = {
+  'the segment': (all: number) => all,
+  'the page': (_: number, inPage: number) => inPage,
+  'all up to here': (_: number, inPage: number, offset: number) => offset + inPage,
+};
+type Meaning = keyof typeof MEANINGS;
+
+const GRID = (Object.keys(MEANINGS) as Meaning[]).flatMap((meaning) =>
+  [100, 13, 2, 1].flatMap((cutTo) =>
+    [0, 1, 2, 13, 99, 100, 101, 250].map((size) => ({ meaning, cutTo, size })),
+  ),
+);
+
+function keysTo(size: number): string[] {
+  return Array.from({ length: size }, (_, index) => `k-${size - index}`);
+}
+
+function pageOf(
+  keys: readonly string[],
+  url: string,
+  { meaning, cutTo = 100 }: { meaning: Meaning; cutTo?: number },
+): Reply {
+  const query = new URL(url, 'http://x').searchParams;
+  const offset = Number(query.get('offset'));
+  const limit = Math.min(cutTo, Number(query.get('limit')));
+  const page = keys.slice(offset, offset + limit).map((key) => ({ key }));
+  const count = MEANINGS[meaning](keys.length, page.length, offset);
+  return { status: 200, body: { keys: page, openChangeRequestId: null, count, offset, limit } };
+}
+
+const bySegment: (segments: Readonly<Record<string, number>>, meaning: Meaning) => Script =
+  (segments, meaning) =>
+  ({ url }) => {
+    const name = /segments\/e-1\/([^/]+)\/keys/.exec(url)?.[1] ?? '';
+    return pageOf(keysTo(segments[name] ?? 0), url, { meaning });
+  };
+
+describe('a list of keys', () => {
+  it.each(GRID)(
+    'is whole: $size keys in pages of $cutTo, where count is of $meaning',
+    async ({ size, ...habits }) => {
+      const { reader } = await httpFixture(({ url }) => pageOf(keysTo(size), url, habits));
+
+      expect((await reader.listKeys('e-1', 'beta'))?.keys).toEqual(keysTo(size));
+    },
+  );
+
+  it('costs one request for each page where count is above what was received', async () => {
+    const { reader, server } = await httpFixture(bySegment({ large: 250 }, 'the segment'));
+
+    await reader.listKeys('e-1', 'large');
+
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it('of one page costs one more request, once for all segments of a service', async () => {
+    const sizes = { a: 60, b: 100, c: 1, d: 0 };
+    const { reader, server } = await httpFixture(bySegment(sizes, 'the segment'));
+    const requests: number[] = [];
+    for (const name of Object.keys(sizes)) {
+      const before = server.seen.length;
+      await reader.listKeys('e-1', name);
+      requests.push(server.seen.length - before);
+    }
+
+    expect(requests).toEqual([2, 1, 1, 1]);
+  });
+
+  it('is read again where a key before its end went meanwhile, though no total moves', async () => {
+    const keys = keysTo(250);
+    const { reader } = await httpFixture(({ url }, nth) => {
+      if (nth === 2) keys.splice(7, 1);
+      return pageOf(keys, url, { meaning: 'the page' });
+    });
+
+    const listed = await reader.listKeys('e-1', 'beta');
+
+    expect(keys).toHaveLength(249);
+    expect(listed?.keys).toEqual(keys);
+  });
+
+  it.each([
+    ['starts every page at the first key', { keys: [{ key: 'a' }, { key: 'b' }], count: 2 }],
+    ['counts keys and shows none', { keys: [], count: 5 }],
+    ['counts fewer than it shows', { keys: [{ key: 'a' }, { key: 'b' }], count: 1 }],
+  ])('is not guessed from a service that %s', async (_, body) => {
+    const { reader } = await httpFixture(() => ({ status: 200, body }));
+
+    await expect(reader.listKeys('e-1', 'beta')).rejects.toMatchObject({ code: 'UNREADABLE' });
+    expect(await reader.countKeys('e-1', 'beta')).toBeNull();
+  });
+});
+
+describe('a count of keys', () => {
+  it.each(GRID)(
+    'is right or not given: $size keys in pages of $cutTo, where count is of $meaning',
+    async ({ size, ...habits }) => {
+      const { reader, server } = await httpFixture(({ url }) => pageOf(keysTo(size), url, habits));
+
+      const isProven = size === 0 || (size > 1 && habits.meaning === 'the segment');
+
+      expect(await reader.countKeys('e-1', 'beta')).toBe(isProven ? size : null);
+      expect(server.seen).toHaveLength(1);
+    },
+  );
+
+  it('of one key is believed where the service was seen to count the segment', async () => {
+    const { reader } = await httpFixture(bySegment({ one: 1, two: 2 }, 'the segment'));
+
+    expect(await reader.countKeys('e-1', 'one')).toBeNull();
+    expect(await reader.countKeys('e-1', 'two')).toBe(2);
+    expect(await reader.countKeys('e-1', 'one')).toBe(1);
+  });
+});

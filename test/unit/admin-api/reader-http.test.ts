@@ -1,0 +1,331 @@
+import { describe, expect, it } from 'vitest';
+import type { GetOnly } from '../../../src/admin-api/http/admin-client.js';
+import { HttpAdminReader } from '../../../src/admin-api/reader-http.js';
+import {
+  closeAfterEach,
+  ENVIRONMENTS,
+  httpFixture,
+  pageOf,
+  wireDefinition,
+  wireFlag,
+  wireSegment,
+} from '../../support/http-fixture.js';
+import { errorReply, lineOf, type Reply, type Script } from '../../support/http.js';
+
+closeAfterEach();
+
+const segments = (count: number) =>
+  Array.from({ length: count }, (_, index) => wireSegment(`s-${index}`));
+
+const unreadable = (text: string) => ({
+  code: 'UNREADABLE',
+  message: expect.stringContaining(text) as string,
+});
+
+function keysPage(keys: readonly string[], url: string): Reply {
+  const query = new URL(url, 'http://x').searchParams;
+  const offset = Number(query.get('offset'));
+  const limit = Number(query.get('limit'));
+  const page = keys.slice(offset, offset + limit).map((key) => ({ key }));
+  const body = { keys: page, openChangeRequestId: null, count: keys.length, offset, limit };
+  return { status: 200, body };
+}
+
+/** Answers environments, and everything else by the given replies. */
+function withEnvironments(script: Script): Script {
+  return (request, nth) =>
+    lineOf(request).startsWith('GET /environments/')
+      ? { status: 200, body: ENVIRONMENTS }
+      : script(request, nth);
+}
+
+describe('a list', () => {
+  it('is read to its end, in the order of the service', async () => {
+    const all = segments(120);
+    const { reader, server } = await httpFixture(({ url }) => pageOf(all, url));
+
+    const read = await reader.listSegments('w 1');
+
+    expect(read.map(({ name }) => name)).toEqual(all.map(({ name }) => name));
+    expect(server.seen.map(({ url }) => url.replace('/internal/api/v2', ''))).toEqual([
+      '/segments/ws/w%201?limit=50&offset=0',
+      '/segments/ws/w%201?limit=50&offset=50',
+      '/segments/ws/w%201?limit=50&offset=100',
+    ]);
+  });
+
+  it('is whole also where the service answers smaller pages than asked', async () => {
+    const all = segments(45);
+    const { reader, server } = await httpFixture(({ url }) => pageOf(all, url, 20));
+
+    expect(await reader.listSegments('w')).toHaveLength(45);
+    expect(server.seen.map(({ url }) => url.split('offset=')[1])).toEqual(['0', '20', '40']);
+  });
+
+  it('may be empty', async () => {
+    const { reader } = await httpFixture(({ url }) => pageOf([], url));
+
+    expect(await reader.listSegments('w')).toEqual([]);
+  });
+
+  it('is read again when its total moved, an object came twice, or a page was empty', async () => {
+    const all = segments(60);
+    const faults: Record<string, object> = {
+      total: { objects: all.slice(50), offset: 50, limit: 50, totalCount: 61 },
+      twice: { objects: all.slice(49, 59), offset: 50, limit: 50, totalCount: 60 },
+      empty: { objects: [], offset: 50, limit: 50, totalCount: 60 },
+      more: { objects: segments(71).slice(50), offset: 50, limit: 50, totalCount: 60 },
+    };
+    for (const [fault, body] of Object.entries(faults)) {
+      const { reader, server } = await httpFixture(({ url }, nth) =>
+        nth === 1 ? { status: 200, body } : pageOf(all, url),
+      );
+
+      expect([fault, (await reader.listSegments('w')).length]).toEqual([fault, 60]);
+      expect(server.seen).toHaveLength(4);
+    }
+  });
+
+  it('fails when it never holds together, and never answers a part', async () => {
+    const { reader, server } = await httpFixture(({ url }) =>
+      url.includes('offset=0')
+        ? pageOf(segments(60), url)
+        : { status: 200, body: { objects: [], offset: 50, limit: 50, totalCount: 60 } },
+    );
+
+    await expect(reader.listSegments('w')).rejects.toMatchObject(
+      unreadable('a page before its end was empty, in each of 4 readings'),
+    );
+    expect(server.seen).toHaveLength(8);
+  });
+
+  it('fails where the service does not heed the offset', async () => {
+    const { reader } = await httpFixture(() => pageOf(segments(60), '/?limit=50&offset=0'));
+
+    await expect(reader.listSegments('w')).rejects.toMatchObject(unreadable('offset'));
+  });
+
+  it.each<[string, unknown, string]>([
+    ['null', null, 'the answer: expected an object, got null'],
+    ['a bare list', [], 'the answer: expected an object, got a list'],
+    ['an object without a list', { totalCount: 0 }, 'objects: expected a list, got nothing'],
+    ['a list without a total', { objects: [] }, 'totalCount: expected a whole number, got nothing'],
+    [
+      'an object without a name',
+      { objects: [wireSegment('a'), wireSegment('')], totalCount: 2 },
+      'objects[1].name: expected a name, got empty text',
+    ],
+    [
+      'another kind of object',
+      { objects: [{ name: 'a' }], totalCount: 1 },
+      'objects[0].trafficType: expected an object, got nothing',
+    ],
+  ])('is not taken from %s', async (_, body, text) => {
+    const { reader, server } = await httpFixture(() => ({ status: 200, body }));
+
+    await expect(reader.listSegments('w')).rejects.toMatchObject(
+      unreadable(`cannot read segments from ${server.url}: ${text}`),
+    );
+  });
+
+  it('of workspaces is asked for in the largest pages, and lets nothing look like an empty one', async () => {
+    const { reader, server } = await httpFixture(() => errorReply(404));
+
+    await expect(reader.listWorkspaces()).rejects.toMatchObject({
+      code: 'UNREADABLE',
+      status: 404,
+    });
+    expect(server.seen[0]?.url).toContain('limit=200');
+  });
+
+  it('at the root is checked as well', async () => {
+    const { reader } = await httpFixture(() => ({ status: 200, body: { objects: [] } }));
+
+    await expect(reader.listEnvironments('w')).rejects.toMatchObject(unreadable('a list'));
+    await expect(reader.listRolloutStatuses('w')).rejects.toMatchObject(unreadable('a list'));
+  });
+
+  it('of rollout statuses names the workspace in the query', async () => {
+    const statuses = [{ id: 'r', name: 'Ramping', description: '' }];
+    const { reader, server } = await httpFixture(() => ({ status: 200, body: statuses }));
+
+    expect(await reader.listRolloutStatuses('w')).toEqual(statuses);
+    expect(server.seen[0]?.url).toBe('/internal/api/v2/rolloutStatuses?wsId=w');
+  });
+});
+
+describe('a list that the contract does not promise', () => {
+  it.each<[string, Reply]>([
+    ['404', errorReply(404)],
+    ['405', errorReply(405)],
+    ['a page for 404', { status: 404, body: '<html>Cannot GET</html>' }],
+  ])(
+    'is null where the service answers %s and knows the ids, and is asked for once',
+    async (_, reply) => {
+      const { reader, server } = await httpFixture(withEnvironments(() => reply));
+
+      const both = async () => [
+        await reader.listFlags('w'),
+        await reader.listTrafficTypes('w'),
+        await reader.listDefinitions('w', 'e-1'),
+        await reader.listActiveSegments('w', 'e-2'),
+      ];
+
+      expect(await both()).toEqual([null, null, null, null]);
+      const asked = server.seen.length;
+      expect(await both()).toEqual([null, null, null, null]);
+      expect(server.seen).toHaveLength(asked);
+    },
+  );
+
+  it('fails where the workspace or the environment is unknown too', async () => {
+    const nothing = await httpFixture(() => errorReply(404));
+    const some = await httpFixture(withEnvironments(() => errorReply(404)));
+
+    await expect(nothing.reader.listFlags('w')).rejects.toMatchObject({ code: 'UNREADABLE' });
+    await expect(some.reader.listDefinitions('w', 'e-9')).rejects.toMatchObject({
+      code: 'NOT_ON_SERVICE',
+    });
+  });
+
+  it('fails with 404 once it has been answered', async () => {
+    const script = withEnvironments(({ url }, nth) =>
+      nth === 0 ? pageOf([wireFlag('a')], url) : errorReply(404),
+    );
+    const { reader } = await httpFixture(script);
+
+    expect(await reader.listFlags('w')).toHaveLength(1);
+    await expect(reader.listFlags('w')).rejects.toMatchObject(unreadable('answered before'));
+  });
+
+  it('is read whole where the service has it', async () => {
+    const definitions = Array.from({ length: 51 }, (_, index) => wireDefinition(`f-${index}`));
+    const { reader } = await httpFixture(({ url }) => pageOf(definitions, url));
+
+    expect(await reader.listDefinitions('w', 'e-1')).toHaveLength(51);
+  });
+
+  it('is not believed about another environment than the one asked for', async () => {
+    const { reader } = await httpFixture(({ url }) => pageOf([wireDefinition('f')], url));
+
+    await expect(reader.listDefinitions('w', 'e-2')).rejects.toMatchObject(
+      unreadable('objects[0].environment.id: expected the "e-2" that was asked for'),
+    );
+  });
+});
+
+describe('a definition', () => {
+  it('is asked for by name, then by id; only both 404 are an absence', async () => {
+    const { reader, server } = await httpFixture(() => errorReply(404));
+
+    expect(await reader.getDefinition('w', 'e-1', { name: 'f', id: 'id-f' })).toBeUndefined();
+    expect(server.lines()).toEqual([
+      'GET /splits/ws/w/f/environments/e-1',
+      'GET /splits/ws/w/id-f/environments/e-1',
+    ]);
+  });
+
+  it('is found by id where the service knows no names', async () => {
+    const { reader } = await httpFixture((request) =>
+      request.url.includes('/id-f/') ? { status: 200, body: wireDefinition('f') } : errorReply(404),
+    );
+
+    expect(await reader.getDefinition('w', 'e-1', { name: 'f' })).toBeUndefined();
+    expect(await reader.getDefinition('w', 'e-1', { name: 'f', id: 'id-f' })).toMatchObject({
+      name: 'f',
+    });
+  });
+
+  it('keeps fields that nobody here knows, and empty lists stay absent', async () => {
+    const treatments = [{ name: 'on', keys: null, colour: 'red' }, { name: 'off' }];
+    const body = wireDefinition('f', { rules: null, flagSets: [{ id: 'x' }], treatments });
+    const { reader } = await httpFixture(() => ({ status: 200, body }));
+
+    expect(await reader.getDefinition('w', 'e-1', { name: 'f' })).toEqual({
+      ...body,
+      rules: [],
+      treatments: [{ name: 'on', colour: 'red' }, { name: 'off' }],
+    });
+  });
+
+  it.each<[string, Reply, string]>([
+    ['a page for 404', { status: 404, body: '<html>' }, '404'],
+    ['an error body of another status', { status: 404, body: { code: 500 } }, '404'],
+    ['an empty object', { status: 200, body: {} }, 'id: expected a name, got nothing'],
+    ['true', { status: 200, body: true }, 'expected an object'],
+    ['another flag', { status: 200, body: wireDefinition('g') }, 'it answered flag "g"'],
+    [
+      'a rule without matchers',
+      { status: 200, body: wireDefinition('f', { rules: [{ buckets: [], condition: {} }] }) },
+      'rules[0].condition.matchers: expected a list, got nothing',
+    ],
+    [
+      'a size that is no number',
+      {
+        status: 200,
+        body: wireDefinition('f', { defaultRule: [{ treatment: 'on', size: '100' }] }),
+      },
+      'defaultRule[0].size: expected a whole number, got text',
+    ],
+  ])('is neither absent nor present for %s', async (_, reply, text) => {
+    const { reader } = await httpFixture(() => reply);
+
+    await expect(reader.getDefinition('w', 'e-1', { name: 'f' })).rejects.toMatchObject(
+      unreadable(text),
+    );
+  });
+});
+
+describe('the keys of a segment', () => {
+  it('are paged by count, in the order of the service', async () => {
+    const keys = Array.from({ length: 250 }, (_, index) => `k-${250 - index}`);
+    const { reader, server } = await httpFixture(({ url }) => keysPage(keys, url));
+
+    expect(await reader.listKeys('e-1', 'beta')).toEqual({ keys, openChangeRequestId: null });
+    expect(server.seen).toHaveLength(3);
+  });
+
+  it('are absent where the segment is not active, and only there', async () => {
+    const inactive = await httpFixture(() => errorReply(404));
+    const wrong = await httpFixture(() => ({ status: 200, body: { keys: [] } }));
+
+    expect(await inactive.reader.listKeys('e-1', 'beta')).toBeUndefined();
+    expect(await inactive.reader.countKeys('e-1', 'beta')).toBeUndefined();
+    await expect(wrong.reader.listKeys('e-1', 'beta')).rejects.toMatchObject(unreadable('count'));
+    await expect(wrong.reader.countKeys('e-1', 'beta')).rejects.toMatchObject(unreadable('count'));
+  });
+
+  it('are counted with one request', async () => {
+    const keys = Array.from({ length: 250 }, (_, index) => `k-${index}`);
+    const { reader, server } = await httpFixture(({ url }) => keysPage(keys, url));
+
+    expect(await reader.countKeys('e-1', 'beta')).toBe(250);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  it('are not cut short when a segment vanishes between two pages', async () => {
+    const keys = Array.from({ length: 150 }, (_, index) => `k-${index}`);
+    const { reader } = await httpFixture(({ url }, nth) =>
+      nth === 0 ? keysPage(keys, url) : errorReply(404),
+    );
+
+    // Read again, and then it is not active: an answer, not a list of 100 keys.
+    expect(await reader.listKeys('e-1', 'beta')).toBeUndefined();
+  });
+});
+
+it('is made of a get and nothing else', async () => {
+  const asked: string[] = [];
+  const client: GetOnly = {
+    origin: 'http://x',
+    get: async ({ path }) => {
+      asked.push(path.join('/'));
+      return Promise.resolve({ status: 200, json: ENVIRONMENTS });
+    },
+  };
+
+  const reader = new HttpAdminReader(client);
+
+  expect(await reader.listEnvironments('w')).toEqual(ENVIRONMENTS);
+  expect(asked).toEqual(['environments/ws/w']);
+});

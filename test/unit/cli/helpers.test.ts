@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../../src/cli/program.js';
+import { SCHEMA_NAMES } from '../../../src/specs/parse/schemas.js';
+import { projectText } from '../docs/page.js';
+import { ConfigRepository } from '../../support/config-repository.js';
+import { STAGING_CONFIG, flagText } from '../../support/spec-texts.js';
+import { cliRun } from '../../support/terminal.js';
+
+const NAMES = COMMANDS.map(({ synopsis }) => synopsis.split(' ', 1)[0] ?? '');
+
+describe('schema', () => {
+  it.each(SCHEMA_NAMES)('prints that of a %s as it is shipped', async (name) => {
+    const run = await cliRun(['schema', name]);
+
+    expect(JSON.parse(run.stdout)).toEqual(JSON.parse(projectText(`schemas/${name}.schema.json`)));
+  });
+
+  it('lists the names, and refuses one that is none', async () => {
+    const list = await cliRun(['schema']);
+    const wrong = await cliRun(['schema', 'flags']);
+
+    expect(list.stdout.trim().split('\n')).toEqual([...SCHEMA_NAMES]);
+    expect(wrong.exitCode).toBe(64);
+  });
+});
+
+describe('completion', () => {
+  it.each(['bash', 'zsh', 'fish'])('offers every command in %s', async (shell) => {
+    const { stdout } = await cliRun(['completion', shell]);
+
+    const missing = NAMES.filter((name) => !new RegExp(`\\b${name}\\b`).test(stdout));
+    expect(missing).toEqual([]);
+  });
+
+  it('completes commands, and the options that the command itself tells, in a real bash', async () => {
+    const { stdout: script } = await cliRun(['completion', 'bash']);
+    const complete = (...words: readonly string[]): string =>
+      execFileSync(
+        'bash',
+        [
+          '-c',
+          `flaghoist() { echo "usage of $1: --from <name> --to <name>"; }
+${script}
+COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); _flaghoist; echo "\${COMPREPLY[*]}"`,
+          'bash',
+          ...words,
+        ],
+        { encoding: 'utf8' },
+      ).trim();
+
+    expect(complete('flaghoist', 'prom')).toBe('promote');
+    expect(complete('flaghoist', 're')).toBe('report reconcile review restore');
+    expect(complete('flaghoist', 'promote', '--')).toBe('--from --to');
+  });
+
+  it('refuses a shell that it does not know', async () => {
+    expect((await cliRun(['completion', 'cmd'])).exitCode).toBe(64);
+  });
+});
+
+describe('a verb of neighbours', () => {
+  it.each([
+    ['apply', 'reconcile'],
+    ['diff', 'plan'],
+    ['lint', 'validate'],
+    ['serve', 'service'],
+  ])('%s points to %s', async (verb, ours) => {
+    const run = await cliRun([verb, 'specs']);
+
+    expect(run).toEqual({
+      exitCode: 64,
+      stdout: '',
+      stderr: `error: there is no command '${verb}'; here it is flaghoist ${ours}\n`,
+    });
+    expect(NAMES).toContain(ours);
+  });
+});
+
+describe('plan', () => {
+  it('is a dry run: it plans, and leaves nothing on the service', async () => {
+    using repository = new ConfigRepository();
+    repository.write({
+      'flaghoist.yaml': STAGING_CONFIG,
+      'flags/pay.yaml': flagText('pay', 10, { staging: '' }),
+    });
+    repository.commit('Add pay');
+    const args = ['--embedded', '--format', 'json', '--detailed-exitcode', repository.directory];
+
+    const first = await cliRun(['plan', ...args]);
+    const second = await cliRun(['reconcile', '--dry-run', ...args]);
+
+    expect([first.exitCode, second.exitCode]).toEqual([2, 2]);
+    expect(JSON.parse(first.stdout)).toMatchObject({ summary: { create: 2 } });
+    expect(JSON.parse(second.stdout)).toEqual(JSON.parse(first.stdout));
+  });
+});

@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigRepository } from '../../support/config-repository.js';
+import { cliRun } from '../../support/terminal.js';
+
+const PAY = `flag: pay
+description: Pay with one click.
+owner: team-pay
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  production:
+    targets: { "on": [qa-bot] }
+    rules:
+      - name: people who work here
+        if: { segment: staff }
+        serve: "on"
+      - if: { attribute: country, in: [ES, FR] }
+        serve: { "on": 50, "off": rest }
+    defaultRule: { "on": 10, "off": rest }
+`;
+
+/** A repository with one flag, and the cases of its spec test. */
+function world(...cases: readonly string[]): ConfigRepository {
+  const repository = new ConfigRepository();
+  repository.write({
+    'flaghoist.yaml':
+      'workspace: Default\nenvironments: { staging: {}, production: {} }\ndefaults: { trafficType: user }\n',
+    'flags/pay.yaml': PAY,
+    'segments/staff.yaml': 'segment: staff\nenvironments: { production: { keys: [ana] } }\n',
+  });
+  if (cases.length > 0) {
+    const lines = cases.map((each) => `  - { ${each} }\n`).join('');
+    repository.write({ 'tests/pay.test.yaml': `tests: pay\ncases:\n${lines}` });
+  }
+  repository.commit('Add one-click payment');
+  return repository;
+}
+
+const EVERYBODY_ELSE = 'segments: [], attributes: {}';
+
+describe('test', () => {
+  it('passes where the specs serve what is expected', async () => {
+    using repository = world(
+      'name: a target, environment: production, key: qa-bot, expect: "on"',
+      'name: staff, environment: production, segments: [staff], expect: "on"',
+      `name: everybody else, environment: production, ${EVERYBODY_ELSE}, expect: { "on": 10, "off": 90 }`,
+      `name: the tenth, environment: production, at: 10, ${EVERYBODY_ELSE}, expect: "on"`,
+      'name: whoever, environment: production, expect: ["on", "off"]',
+      'name: killed, environment: production, key: qa-bot, killed: true, expect: "off"',
+    );
+
+    const run = await cliRun(['test', '--quiet', repository.directory]);
+
+    expect(run).toEqual({ exitCode: 0, stdout: '6 passed, 0 failed\n', stderr: '' });
+  });
+
+  it('shows each case that fails, what is served, and what the case does not tell', async () => {
+    using repository = world(
+      'name: staff, environment: production, segments: [staff], expect: "off"',
+      'name: strangers, environment: production, segments: [], expect: { "on": 10, "off": 90 }',
+      'name: in staging, environment: staging, expect: "off"',
+      'name: misspelt, environment: production, segments: [stuff], expect: "on"',
+    );
+
+    const run = await cliRun(['test', '--quiet', repository.directory]);
+
+    expect(run.exitCode).toBe(1);
+    expect(run.stdout)
+      .toBe(`tests/pay.test.yaml:3:72: error[spec-test-failed] staff: expected "off", got "on" 100 %
+  3 | … staff, environment: production, segments: [staff], expect: "off" }
+    |                                                              ^^^^^
+
+tests/pay.test.yaml:4:71: error[spec-test-failed] strangers: expected "on" 10 %, "off" 90 %, got "off" 50 to 90 %, "on" 10 to 50 %; the case does not tell attribute "country"
+  4 | …: strangers, environment: production, segments: [], expect: { "on": 10, "off": 90 } }
+    |                                                              ^^^^^^^^^^^^^^^^^^^^^^^
+
+tests/pay.test.yaml:5:38: error[spec-test-failed] in staging: flag "pay" is not declared for environment "staging"
+  5 |   - { name: in staging, environment: staging, expect: "off" }
+    |                                      ^^^^^^^
+
+tests/pay.test.yaml:6:58: error[spec-test-failed] misspelt: no segment "stuff" is declared here or in references
+  6 |   - { name: misspelt, environment: production, segments: [stuff], expect: "on" }
+    |                                                          ^^^^^^^
+
+4 errors in 1 file
+0 passed, 4 failed
+`);
+  });
+
+  it('prints every case as JUnit and as JSON', async () => {
+    using repository = world(
+      'name: staff, environment: production, segments: [staff], expect: "on"',
+      'name: others, environment: production, segments: [staff], expect: "off"',
+    );
+
+    const junit = await cliRun(['test', '--format', 'junit', repository.directory]);
+    const json = await cliRun(['test', '--format', 'json', repository.directory]);
+
+    expect(junit.stdout).toContain('<testsuites tests="2" failures="1">');
+    expect(junit.stdout).toContain('name="pay in production: staff"');
+    expect(JSON.parse(json.stdout)).toEqual({
+      formatVersion: 1,
+      cases: [
+        {
+          file: 'tests/pay.test.yaml',
+          flag: 'pay',
+          environment: 'production',
+          name: 'staff',
+          passed: true,
+        },
+        {
+          file: 'tests/pay.test.yaml',
+          flag: 'pay',
+          environment: 'production',
+          name: 'others',
+          passed: false,
+          message: 'others: expected "off", got "on" 100 %',
+          line: 4,
+        },
+      ],
+    });
+  });
+
+  it('runs nothing where the specs are invalid', async () => {
+    using repository = world('name: a, environment: production, expect: "on"');
+    repository.write({ 'flags/pay.yaml': PAY.replace('{ segment: staff }', '{ segment: stuff }') });
+
+    const run = await cliRun(['test', repository.directory]);
+
+    expect(run.exitCode).toBe(3);
+    expect(run.stdout).toBe('');
+    expect(run.stderr).toContain('unknown-segment');
+  });
+
+  it('passes on the example', async () => {
+    const run = await cliRun(['test', '--quiet', 'specs-example']);
+
+    expect(run).toEqual({ exitCode: 0, stdout: '3 passed, 0 failed\n', stderr: '' });
+  });
+});
+
+describe('explain', () => {
+  it('says in words who gets what, by which rule, and where that stands', async () => {
+    using repository = world();
+    const head = repository.git('rev-parse', 'HEAD').slice(0, 8);
+
+    const run = await cliRun(['explain', 'flag/pay', repository.directory]);
+
+    expect(run.stdout).toBe(`flag/pay [flags/pay.yaml:1]
+  Pay with one click.
+  owner: team-pay
+
+production [flags/pay.yaml:7]
+  targets: 1 key → on
+  rule 1 (people who work here): in segment staff → on 100 % [line 10]
+  rule 2: country in [ES, FR] → on 50 %, off 50 % [line 13]
+  everybody else → on 10 %, off 90 %
+
+last commits
+  ${head} Add one-click payment
+`);
+  });
+
+  it.each<[string[], string]>([
+    [['--key', 'qa-bot'], '⇒ on 100 % (by target)'],
+    [['--segment', 'staff'], '⇒ on 100 % (by rule 1)'],
+    [['--attribute', 'country=ES'], '⇒ on 50 %, off 50 % (by rule 2)'],
+    [['--attribute', 'country=ES', '--at', '50'], '⇒ on 100 % (by rule 2)'],
+    [['--attribute', 'country=DE'], '⇒ off 90 %, on 10 % (by default rule)'],
+    [
+      ['--key', 'kim'],
+      '⇒ off 50 to 90 %, on 10 to 50 % (by rule 2 or default rule; not told: attribute "country")',
+    ],
+  ])('answers for %j', async (asked, expected) => {
+    using repository = world();
+
+    const run = await cliRun(['explain', 'flag/pay', repository.directory, ...asked]);
+
+    expect(run.stdout.replaceAll(/\n\s+/g, ' ')).toContain(expected);
+  });
+
+  it('knows the break-glass list', async () => {
+    using repository = world();
+    repository.write({ 'kills/production.yaml': 'kills: { pay: { reason: INC-1 } }\n' });
+
+    const run = await cliRun(['explain', 'flag/pay', repository.directory, '--key', 'qa-bot']);
+
+    expect(run.stdout).toContain('killed: everybody gets off');
+    expect(run.stdout).toContain('⇒ off 100 % (by killed)');
+  });
+
+  it('names the flag that was meant', async () => {
+    using repository = world();
+
+    const flag = await cliRun(['explain', 'flag/payy', repository.directory]);
+    const place = await cliRun([
+      'explain',
+      'flag/pay',
+      repository.directory,
+      '--environment',
+      'prod',
+    ]);
+    const kind = await cliRun(['explain', 'segment/staff', repository.directory]);
+
+    expect([flag, place, kind].map(({ exitCode }) => exitCode)).toEqual([64, 64, 64]);
+    expect(flag.stderr).toContain('did you mean "pay"?');
+    expect(place.stderr).toContain('did you mean "production"?');
+    expect(kind.stderr).toContain('only flags are explained');
+  });
+});

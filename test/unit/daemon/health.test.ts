@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import { healthOf, verdictOver } from '../../../src/daemon/health.js';
+import type { RunResult, SourceView } from '../../../src/daemon/view.js';
+import { aRun, aSource, appliedReport, minutesAgo } from '../../support/daemon-view.js';
+import { aChange, aLiveKill, aReport, aWithheld, COMMIT } from '../../support/plan-builder.js';
+
+const RAMP = aChange('flag/checkout@production', 'update');
+const HELD = aWithheld('flag/legacy@production', 'update', 'drift-reported', { reason: 'drift' });
+const FIXED = aWithheld('flag/old', 'update', 'immutable');
+
+function headline(members: Partial<SourceView>): string {
+  const { verdict } = healthOf(aSource(members));
+  return `${verdict.level}: ${verdict.headline}`;
+}
+
+describe('the verdict over a source', () => {
+  it.each<[string, Partial<SourceView>, string]>([
+    ['in sync', {}, 'fine: In line with git'],
+    ['before its first run', { runs: [] }, 'busy: The first look is under way'],
+    [
+      'with a newer commit under way',
+      {
+        seen: { commit: 'ab12cd34'.repeat(5), subject: '', committedAt: minutesAgo(0) },
+        phase: 'running',
+      },
+      'busy: ab12cd3 is being applied',
+    ],
+    [
+      'suspended by request',
+      { suspended: { reason: 'INC-1', until: minutesAgo(-5) } },
+      'attention: Suspended: nothing but kills is written',
+    ],
+    [
+      'pinned',
+      { pinned: { commit: COMMIT, reason: 'INC-1', until: null } },
+      'attention: Pinned to 3f9c2ab',
+    ],
+    [
+      'with a flag that is killed on the service and not by git',
+      { runs: [aRun(aReport({ liveKills: [aLiveKill('flag/pay@production')] }))] },
+      'attention: In line with git, but for 1 live kill',
+    ],
+    [
+      'with something withheld',
+      { runs: [aRun(aReport({ withheld: [HELD] }))] },
+      'attention: In line with git, but for 1 withheld change',
+    ],
+    [
+      'with only what can never be written withheld',
+      { runs: [aRun(aReport({ withheld: [FIXED] }))] },
+      'fine: In line with git',
+    ],
+    [
+      'that another replica keeps',
+      { leader: false, runs: [] },
+      'fine: Another replica keeps this in line',
+    ],
+    [
+      'whose service is down, suspended or not',
+      {
+        suspended: { reason: 'INC-1', until: minutesAgo(-5) },
+        troubles: [{ what: 'service', why: 'no answer', since: minutesAgo(4) }],
+      },
+      'trouble: The service cannot be reached',
+    ],
+  ])('%s', (_, members, expected) => {
+    expect(headline(members)).toBe(expected);
+  });
+
+  it.each<[RunResult, string]>([
+    ['applied', 'fine'],
+    ['suspended', 'attention'],
+    ['degraded', 'attention'],
+    ['interrupted', 'attention'],
+    ['refused', 'trouble'],
+    ['invalid', 'trouble'],
+    ['partial', 'trouble'],
+    ['failed', 'trouble'],
+  ])('whose last run ended as %s is %s', (result, level) => {
+    const source = aSource({ runs: [aRun(aReport(), { result })] });
+
+    expect(healthOf(source).verdict.level).toBe(level);
+  });
+
+  it('says why in the words of the run', () => {
+    const source = aSource({ runs: [aRun(null, { result: 'failed', summary: 'no key' })] });
+
+    expect(healthOf(source).verdict.detail).toBe('no key');
+  });
+});
+
+describe('the environments of a source', () => {
+  it('are those of its config in their order, also where nothing differs', () => {
+    const { environments } = healthOf(aSource());
+
+    expect(environments.map(({ name }) => name)).toEqual(['staging', 'production']);
+  });
+
+  it('count what differs by what becomes of it', () => {
+    const lost = aChange('flag/lost@staging', 'update', { reason: 'drift' });
+    const report = {
+      ...aReport({ changes: [RAMP, lost], withheld: [HELD, FIXED] }),
+      outcomes: new Map([
+        ['flag/checkout@production', { status: 'applied' as const }],
+        ['flag/lost@staging', { status: 'skipped' as const, why: 'its needs failed' }],
+      ]),
+    };
+
+    const { environments } = healthOf(aSource({ runs: [aRun(report, { result: 'partial' })] }));
+
+    const nothing = { failed: 0, waiting: 0, drift: 0, withheld: 0 };
+    expect(environments).toMatchObject([
+      { ...nothing, name: 'staging', failed: 1, drift: 1, lastChange: null },
+      { ...nothing, name: 'production', drift: 1, withheld: 1 },
+    ]);
+    expect(environments[1]?.lastChange?.result).toBe('partial');
+  });
+
+  it('count a plan that was not applied as waiting', () => {
+    const run = aRun(aReport({ changes: [RAMP] }), { result: 'suspended' });
+
+    const { environments } = healthOf(aSource({ runs: [run] }));
+
+    expect(environments.find(({ name }) => name === 'production')?.waiting).toBe(1);
+  });
+
+  it('remember the last run that wrote there, beyond the runs that had nothing to do', () => {
+    const wrote = aRun(appliedReport(aReport({ changes: [RAMP] })));
+
+    const { environments } = healthOf(aSource({ runs: [aRun(aReport()), aRun(null), wrote] }));
+
+    expect(environments.map(({ lastChange }) => lastChange?.id)).toEqual([undefined, wrote.id]);
+  });
+});
+
+describe('the verdict over all sources', () => {
+  const fine = { name: 'a', verdict: healthOf(aSource()).verdict };
+  const held = {
+    name: 'b',
+    verdict: healthOf(aSource({ pinned: { commit: COMMIT, reason: '', until: null } })).verdict,
+  };
+
+  it('is that of the only one', () => {
+    expect(verdictOver([fine]).headline).toBe('In line with git');
+  });
+
+  it('is fine where all are', () => {
+    expect(verdictOver([fine, fine])).toMatchObject({
+      level: 'fine',
+      headline: 'All 2 sources are in line',
+    });
+  });
+
+  it('names those that are worst', () => {
+    expect(verdictOver([fine, held, fine])).toEqual({
+      level: 'attention',
+      headline: '1 of 3 sources to look at',
+      detail: 'b: Pinned to 3f9c2ab',
+    });
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { Overrides } from '../../../../src/daemon/source/overrides.js';
+
+const NOON = Date.parse('2026-03-01T12:00:00Z');
+const at = (minutes: number): string => new Date(NOON + minutes * 60_000).toISOString();
+
+function holdsAt(start = NOON): { holds: Overrides; clock: { now: number } } {
+  const clock = { now: start };
+  return { holds: new Overrides(() => clock.now), clock };
+}
+
+describe('a hold by request', () => {
+  it('holds until its time, and not a moment longer', () => {
+    const { holds, clock } = holdsAt();
+    holds.suspend({ reason: 'INC-1', until: at(10) });
+    expect(holds.suspended).toEqual({ reason: 'INC-1', until: at(10) });
+    expect(holds.endsInMs).toBe(600_000);
+
+    clock.now = NOON + 600_000;
+
+    expect(holds.suspended).toBeNull();
+    expect(holds.expire()).toBe(true);
+    expect(holds.expire()).toBe(false);
+    expect(holds.endsInMs).toBeNull();
+  });
+
+  it('is over when the clock jumped past its end, and stands again when it jumps back before', () => {
+    const { holds, clock } = holdsAt();
+    holds.pin({ reason: 'release', until: at(10), commit: 'a'.repeat(40) });
+    clock.now = NOON + 86_400_000;
+    expect(holds.pinned).toBeNull();
+    clock.now = NOON;
+    expect(holds.pinned).toMatchObject({ commit: 'a'.repeat(40) });
+  });
+
+  it('ends before its time when it is taken back, and the other stays', () => {
+    const { holds } = holdsAt();
+    holds.suspend({ reason: 'INC-1', until: at(10) });
+    holds.pin({ reason: 'release', until: at(20), commit: 'a'.repeat(40) });
+    holds.resume();
+    expect([holds.suspended, holds.pinned?.reason]).toEqual([null, 'release']);
+    holds.unpin();
+    expect(holds.pinned).toBeNull();
+  });
+
+  it('that was over when it came never holds', () => {
+    const { holds } = holdsAt();
+    holds.suspend({ reason: 'late', until: at(-1) });
+    expect(holds.suspended).toBeNull();
+  });
+});

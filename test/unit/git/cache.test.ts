@@ -1,0 +1,125 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openCheckout, type Checkout } from '../../../src/git/checkout.js';
+import { commitTree } from '../../../src/git/commit-tree.js';
+import { directoryTree } from '../../../src/git/directory-tree.js';
+import { GitCache } from '../../../src/git/cache.js';
+import { localChanges } from '../../../src/git/local-changes.js';
+import type { TreeEntry } from '../../../src/model/spec-tree.js';
+import { makeRepository, type TestRepository } from '../../support/git.js';
+
+async function opened({ directory }: TestRepository, memory: GitCache): Promise<Checkout> {
+  const checkout = await openCheckout(directory, memory);
+  onTestFinished(async () => checkout.close());
+  return checkout;
+}
+
+/** What an earlier run found: every file is as HEAD has it. */
+async function rememberClean(repository: TestRepository, memory: GitCache): Promise<void> {
+  const checkout = await opened(repository, memory);
+  const tree = await commitTree(checkout, checkout.head ?? '');
+  const disk = await directoryTree(repository.directory);
+  for (const { path, stamp = '' } of disk.list()) {
+    const blobId = tree.list().find((each) => each.path === path)?.blobId ?? '';
+    memory.disk.set(path, { stamp, blobId });
+  }
+}
+
+describe('the memory of git', () => {
+  it('sees a file that was edited since, though it has the same size', async () => {
+    const repository = makeRepository();
+    repository.commit('one', { 'flags/a.yaml': 'a: 1\n', 'flags/b.yaml': 'b: 1\n' });
+    const memory = new GitCache();
+    await rememberClean(repository, memory);
+    expect(await localChanges(await opened(repository, memory))).toEqual([]);
+
+    repository.write({ 'flags/a.yaml': 'a: 2\n' });
+
+    expect(await localChanges(await opened(repository, memory))).toEqual(['flags/a.yaml']);
+  });
+
+  it('sees a commit that moved on under a file which stayed as it was', async () => {
+    const repository = makeRepository();
+    const first = repository.commit('one', { 'flags/a.yaml': 'a: 1\n' });
+    repository.commit('two', { 'flags/a.yaml': 'a: 2\n' });
+    const memory = new GitCache();
+    await rememberClean(repository, memory);
+
+    repository.git('update-ref', 'HEAD', first);
+
+    expect(await localChanges(await opened(repository, memory))).toEqual(['flags/a.yaml']);
+  });
+
+  it('lists a commit by what it has otherwise as it is listed whole', async () => {
+    const repository = makeRepository();
+    const memory = new GitCache();
+    const commits = [
+      { 'sub/flags/a.yaml': 'a\n', 'sub/flags/b.yaml': 'b\n', 'sub/kills/x.yaml': 'x\n' },
+      { 'sub/flags/a.yaml': 'another\n', 'flags/outside.yaml': 'out\n' },
+      { 'sub/flags/0.yaml': 'first\n', 'sub/flags/z.yaml': 'last\n', 'sub/flags/b.yaml': null },
+      { 'sub/flags/ä ö.yaml': 'quoted\n', 'sub/README.md': 'not read\n' },
+      { 'sub/flags/a.yaml': null, 'sub/flags/a/deeper.yaml': 'in the place of a file\n' },
+      { 'sub/flaghoist.yaml': '' },
+    ].map((files, index) => repository.commit(`commit ${index}`, files));
+    symlinkSync('z.yaml', join(repository.directory, 'sub/flags/link.yaml'));
+    commits.push(repository.commit('a link'));
+    repository.git('mv', 'sub/flags', 'sub/real');
+    symlinkSync('real', join(repository.directory, 'sub/flags'));
+    commits.push(repository.commit('a link in the place of a folder'));
+    repository.git('mv', 'sub', 'real');
+    symlinkSync('real', join(repository.directory, 'sub'));
+    commits.push(repository.commit('a link in the place of the config directory'));
+    repository.git('rm', '-q', 'sub');
+    const gitlink = [
+      'update-index',
+      '--add',
+      '--cacheinfo',
+      `160000,${commits[0] ?? ''},sub/flags`,
+    ];
+    repository.git(...gitlink);
+    repository.git('commit', '-q', '-m', 'a submodule in the place of a folder');
+    commits.push(repository.git('rev-parse', 'HEAD'));
+    repository.git('rm', '-q', '--cached', 'sub/flags');
+    repository.write({ 'sub/tests': 'a file in the place of a folder' });
+    commits.push(repository.commit('a file in the place of a folder'));
+    const listed = async (commit: string, own: GitCache): Promise<readonly TreeEntry[]> => {
+      const checkout = await openCheckout(join(repository.directory, 'sub'), own);
+      onTestFinished(async () => checkout.close());
+      return (await commitTree(checkout, commit)).list();
+    };
+
+    for (const commit of [...commits, ...commits.toReversed()]) {
+      // In sequence: each is compared with the one before.
+      const entries = await listed(commit, memory);
+
+      expect(entries).toEqual(await listed(commit, new GitCache()));
+    }
+  });
+
+  it('gives the same entries of a listing where files are the same', async () => {
+    const repository = makeRepository();
+    const memory = new GitCache();
+    const first = repository.commit('one', { 'flags/a.yaml': 'a\n', 'flags/b.yaml': 'b\n' });
+    const [, old] = (await commitTree(await opened(repository, memory), first)).list();
+    const second = repository.commit('two', { 'flags/a.yaml': 'other\n' });
+
+    const [changed, same] = (await commitTree(await opened(repository, memory), second)).list();
+
+    expect(changed).toMatchObject({ path: 'flags/a.yaml', sizeBytes: 6 });
+    expect(same).toBe(old);
+  });
+
+  it('lists whole what cannot be compared with a commit that is gone', async () => {
+    const memory = new GitCache();
+    const other = makeRepository();
+    const gone = other.commit('elsewhere', { 'flags/a.yaml': 'a\n' });
+    await commitTree(await opened(other, memory), gone);
+    const repository = makeRepository();
+    const head = repository.commit('here', { 'flags/b.yaml': 'b\n' });
+
+    const tree = await commitTree(await opened(repository, memory), head);
+
+    expect(tree.list()).toMatchObject([{ path: 'flags/b.yaml' }]);
+  });
+});

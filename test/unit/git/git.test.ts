@@ -1,0 +1,126 @@
+import { chmodSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { exitCodeOf, isGitMissing, openGit, runGit } from '../../../src/git/git.js';
+import { makeRepository } from '../../support/git.js';
+
+/** A repository with a program in it that leaves a file behind when somebody runs it. */
+function hostileRepository(): ReturnType<typeof makeRepository> & {
+  program: string;
+  ran: () => boolean;
+} {
+  const repository = makeRepository();
+  const proof = join(repository.directory, 'proof');
+  const program = join(repository.directory, 'hooks', 'reference-transaction');
+  repository.write({ 'hooks/reference-transaction': `#!/bin/sh\ntouch '${proof}'\nexit 1\n` });
+  chmodSync(program, 0o755);
+  repository.commit('one', { 'flags/a.yaml': 'a' });
+  return { ...repository, program, ran: () => existsSync(proof) };
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+describe('a git command', () => {
+  it('runs no hook of the repository when it moves a ref', async () => {
+    const repository = hostileRepository();
+    repository.git('config', 'core.hooksPath', join(repository.directory, 'hooks'));
+
+    await runGit(openGit(repository.directory), {
+      args: ['update-ref', 'refs/flaghoist/test', 'HEAD'],
+      purpose: 'move a ref',
+      writes: true,
+    });
+
+    expect(repository.ran()).toBe(false);
+    expect(() => repository.git('update-ref', 'refs/flaghoist/other', 'HEAD')).toThrow();
+    expect(repository.ran()).toBe(true);
+  });
+
+  it('runs no watcher of files that the repository names when it lists the index', async () => {
+    const repository = hostileRepository();
+    repository.git('config', 'core.fsmonitor', repository.program);
+
+    await runGit(openGit(repository.directory), { args: ['ls-files', '-t'], purpose: 'list' });
+
+    expect(repository.ran()).toBe(false);
+    repository.git('ls-files', '-m');
+    expect(repository.ran()).toBe(true);
+  });
+
+  it.each(['ssh://localhost/x', 'ext::sh -c true', 'http://localhost:9/x'])(
+    'starts no program to fetch from %s what a partial clone lacks',
+    async (url) => {
+      const repository = hostileRepository();
+      const settings = {
+        'core.repositoryFormatVersion': '1',
+        'extensions.partialClone': 'origin',
+        'remote.origin.promisor': 'true',
+        'remote.origin.url': url,
+        'core.sshCommand': repository.program,
+        'core.askPass': repository.program,
+        'core.gitProxy': repository.program,
+        'credential.helper': repository.program,
+      };
+      for (const [name, value] of Object.entries(settings)) repository.git('config', name, value);
+
+      const lacking = runGit(openGit(repository.directory), {
+        args: ['cat-file', 'blob', '1'.repeat(40)],
+        purpose: 'read a blob',
+      });
+
+      expect(exitCodeOf(await failureOf(lacking))).toBe(128);
+      expect(repository.ran()).toBe(false);
+    },
+  );
+
+  it.each([[{}], [{ silent: true }]] as const)(
+    'fails as a missing program where there is no git, with %j',
+    async (options) => {
+      const repository = makeRepository();
+      const path = process.env['PATH'];
+      process.env['PATH'] = join(repository.directory, 'nothing');
+      try {
+        const failure = await failureOf(
+          runGit(openGit(repository.directory), { args: ['version'], purpose: 'ask', ...options }),
+        );
+        expect(isGitMissing(failure)).toBe(true);
+        expect(String(failure)).toBe('FlaghoistError: cannot ask: spawn git ENOENT');
+      } finally {
+        process.env['PATH'] = path;
+      }
+    },
+  );
+
+  it('tells by its exit code alone what it prints nothing about', async () => {
+    const repository = makeRepository();
+    const git = openGit(repository.directory);
+    const first = repository.commit('one');
+    const second = repository.commit('two');
+    const compare = async (a: string, b: string): Promise<string> =>
+      runGit(git, {
+        args: ['merge-base', '--is-ancestor', a, b],
+        purpose: 'compare',
+        silent: true,
+      });
+
+    expect(await compare(first, second)).toBe('');
+    expect(exitCodeOf(await failureOf(compare(second, first)))).toBe(1);
+  });
+
+  it('is ended by its signal', async () => {
+    const repository = makeRepository();
+    const ending = new AbortController();
+    const waiting = runGit(openGit(repository.directory), {
+      args: ['-c', 'alias.wait=!sleep 600', 'wait'],
+      purpose: 'wait',
+      signal: ending.signal,
+    });
+    ending.abort();
+    expect(exitCodeOf(await failureOf(waiting))).toBe(-1);
+  });
+});

@@ -1,0 +1,202 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openCheckout } from '../../../src/git/checkout.js';
+import { commitTree } from '../../../src/git/commit-tree.js';
+import { directoryTree } from '../../../src/git/directory-tree.js';
+import { GitCache } from '../../../src/git/cache.js';
+import { localChanges } from '../../../src/git/local-changes.js';
+import type { SpecTree } from '../../../src/model/spec-tree.js';
+import { readConfig } from '../../../src/specs/read-config.js';
+import { readSpecs } from '../../../src/specs/read-specs.js';
+import { openSource } from '../../../src/git/spec-source.js';
+import { makeDirectory, makeRepository, type TestRepository } from '../../support/git.js';
+
+const FILES = {
+  'flaghoist.yaml': 'workspace: Default\nenvironments: { staging: {} }\n',
+  'flags/pay.yaml': `flag: pay
+trafficType: user
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments: { staging: { defaultRule: "on" } }
+`,
+};
+
+const FOLDERS = ['flags', 'segments', 'identities', 'kills', 'tests'];
+
+/** `code path` of each diagnostic; empty where the specs are right. */
+async function wrongIn(tree: SpecTree): Promise<string[]> {
+  const specs = await readSpecs(tree);
+  if (specs.ok) return [];
+  return specs.diagnostics.map(({ code, location }) => `${code} ${location.file}`);
+}
+
+/** The specs of a directory, read as a run does that looks at the working tree. */
+async function wrongOnDisk(directory: string, sameAsHead = false): Promise<string[]> {
+  await using source = await openSource(directory, { workingTree: true, sameAsHead });
+  return await wrongIn(source.tree);
+}
+
+async function wrongInHead({ directory }: TestRepository): Promise<string[]> {
+  await using source = await openSource(directory, { workingTree: false });
+  return await wrongIn(source.tree);
+}
+
+/** A committed submodule; on disk as `git clone` leaves it, an empty folder. */
+function commitSubmodule(repository: TestRepository, path: string): void {
+  const commit = repository.git('rev-parse', 'HEAD');
+  rmSync(join(repository.directory, path), { recursive: true, force: true });
+  repository.git('rm', '-r', '-q', '--cached', '--ignore-unmatch', path);
+  repository.git('update-index', '--add', '--cacheinfo', `160000,${commit},${path}`);
+  repository.git('commit', '-q', '-m', `Make ${path} a submodule`);
+  mkdirSync(join(repository.directory, path));
+}
+
+describe('specs behind something that is not read', () => {
+  it.each(FOLDERS)('are an error where %s is a link: in a commit and on disk', async (folder) => {
+    const repository = makeRepository();
+    repository.commit('one', { ...FILES, 'real/pay.yaml': FILES['flags/pay.yaml'] });
+    rmSync(join(repository.directory, folder), { recursive: true, force: true });
+    symlinkSync('real', join(repository.directory, folder));
+    const expected = [`not-a-folder ${folder}`];
+
+    expect(await wrongOnDisk(repository.directory)).toEqual(expected);
+    repository.commit('two');
+
+    expect(await wrongInHead(repository)).toEqual(expected);
+    rmSync(join(repository.directory, '.git'), { recursive: true });
+    expect(await wrongOnDisk(repository.directory)).toEqual(expected);
+  });
+
+  it.each(FOLDERS)('are an error where %s is a file', async (folder) => {
+    const repository = makeRepository();
+    repository.commit('one', FILES);
+    rmSync(join(repository.directory, folder), { recursive: true, force: true });
+    repository.write({ [folder]: '' });
+
+    expect(await wrongOnDisk(repository.directory)).toEqual([`not-a-folder ${folder}`]);
+    repository.commit('two');
+    expect(await wrongInHead(repository)).toEqual([`not-a-folder ${folder}`]);
+  });
+
+  it.each([...FOLDERS, 'flags/team'])(
+    'are an error where %s is a submodule, fetched or not, whatever else was edited',
+    async (path) => {
+      const repository = makeRepository();
+      repository.commit('one', FILES);
+      commitSubmodule(repository, path);
+      const expected = [`${path.includes('/') ? 'not-a-file' : 'not-a-folder'} ${path}`];
+      const changes = async (): Promise<string[]> => {
+        const checkout = await openCheckout(repository.directory);
+        onTestFinished(async () => checkout.close());
+        return localChanges(checkout);
+      };
+
+      for (const isFetched of [false, true]) {
+        // In sequence: the submodule is fetched after it was not.
+        if (isFetched) repository.git('clone', '-q', repository.directory, path);
+        expect(await changes()).toEqual([]);
+        expect(await wrongInHead(repository)).toEqual(expected);
+        repository.write({ 'flaghoist.yaml': `# edited\n${FILES['flaghoist.yaml']}` });
+        expect(await changes()).toEqual(['flaghoist.yaml']);
+        expect(await wrongOnDisk(repository.directory)).toEqual(expected);
+        expect(await wrongOnDisk(repository.directory, true)).toEqual(expected);
+        repository.git('checkout', '-q', 'flaghoist.yaml');
+      }
+    },
+  );
+
+  it('are read where files took the place of a submodule', async () => {
+    const repository = makeRepository();
+    repository.commit('one', FILES);
+    commitSubmodule(repository, 'flags');
+    repository.write(FILES);
+
+    expect(await wrongOnDisk(repository.directory)).toEqual([]);
+    await using source = await openSource(repository.directory, { workingTree: true });
+    expect(source.tree.list().map(({ path }) => path)).toEqual(Object.keys(FILES));
+    expect(await wrongInHead(repository)).toEqual(['not-a-folder flags']);
+  });
+
+  it('are an error in a repository inside the directory, and not read', async () => {
+    const directory = makeDirectory();
+    execFileSync('git', ['init', '-q', join(directory, 'flags/team')]);
+    writeFileSync(join(directory, 'flaghoist.yaml'), FILES['flaghoist.yaml']);
+    writeFileSync(join(directory, 'flags/team/pay.yaml'), FILES['flags/pay.yaml']);
+
+    expect(await wrongOnDisk(directory)).toEqual(['not-a-file flags/team']);
+  });
+
+  it.each(['flags', 'flags/pay.yaml'])('are an error where %s is a pipe', async (path) => {
+    const directory = makeDirectory();
+    mkdirSync(join(directory, path, '..'), { recursive: true });
+    writeFileSync(join(directory, 'flaghoist.yaml'), FILES['flaghoist.yaml']);
+    execFileSync('mkfifo', [join(directory, path)]);
+
+    const code = path === 'flags' ? 'not-a-folder' : 'not-a-file';
+    expect(await wrongOnDisk(directory)).toEqual([`${code} ${path}`]);
+  });
+
+  it('are as the commit has them where a sparse checkout leaves them out', async () => {
+    const repository = makeRepository();
+    repository.commit('one', { ...FILES, 'segments/a.yaml': 'segment: a\n' });
+    repository.git('sparse-checkout', 'set', '--no-cone', '/flaghoist.yaml', '/segments/');
+    repository.write({ 'flaghoist.yaml': `# edited\n${FILES['flaghoist.yaml']}` });
+
+    await using source = await openSource(repository.directory, { workingTree: true });
+
+    const paths = source.tree.list().map(({ path }) => path);
+    expect(paths).toEqual(['flaghoist.yaml', 'flags/pay.yaml', 'segments/a.yaml']);
+    expect((await source.tree.read('flags/pay.yaml')).toString()).toBe(FILES['flags/pay.yaml']);
+    expect((await source.tree.read('flaghoist.yaml')).toString()).toContain('# edited');
+  });
+
+  it('are an error where flaghoist.yaml is a link, which is said of it alone too', async () => {
+    const repository = makeRepository();
+    repository.write({ ...FILES, 'real.yaml': FILES['flaghoist.yaml'] });
+    rmSync(join(repository.directory, 'flaghoist.yaml'));
+    symlinkSync('real.yaml', join(repository.directory, 'flaghoist.yaml'));
+
+    const config = await readConfig(await directoryTree(repository.directory));
+
+    expect(await wrongOnDisk(repository.directory)).toEqual(['not-a-file flaghoist.yaml']);
+    expect(config).toMatchObject({ ok: false, diagnostics: [{ code: 'not-a-file' }] });
+  });
+
+  it('are read where the operator names a link, and missing where the commit has one', async () => {
+    const repository = makeRepository();
+    const files = Object.entries(FILES).map(([path, text]) => [`real/${path}`, text] as const);
+    repository.write(Object.fromEntries(files));
+    symlinkSync('real', join(repository.directory, 'config'));
+    const head = repository.commit('one');
+    const checkout = await openCheckout(join(repository.directory, 'config'));
+    onTestFinished(async () => checkout.close());
+    if (checkout.repository === null) throw new Error('no repository');
+
+    expect(checkout.repository.prefix).toBe('real/');
+    expect(await wrongIn(await commitTree(checkout, head))).toEqual([]);
+    // As a remote source is asked: by the path in the tree, without a disk that could resolve it.
+    const asked = { ...checkout, repository: { ...checkout.repository, prefix: 'config/' } };
+    expect(await wrongIn(await commitTree(asked, head))).toEqual(['config-missing flaghoist.yaml']);
+  });
+
+  it('are those of the folder that a link leads to now, not of the one it led to before', async () => {
+    const repository = makeRepository();
+    const first = repository.commit('one', { 'a/flags/a.yaml': 'a', 'b/flags/b.yaml': 'b' });
+    const second = repository.commit('two', { 'a/flags/more.yaml': 'a', 'b/flags/c.yaml': 'c' });
+    const memory = new GitCache();
+    const listed = async (folder: string, commit: string): Promise<string[]> => {
+      const link = join(repository.directory, 'config');
+      rmSync(link, { force: true });
+      symlinkSync(folder, link);
+      const checkout = await openCheckout(link, memory);
+      onTestFinished(async () => checkout.close());
+      return (await commitTree(checkout, commit)).list().map(({ path }) => path);
+    };
+
+    expect(await listed('a', first)).toEqual(['flags/a.yaml']);
+    expect(await listed('b', second)).toEqual(['flags/b.yaml', 'flags/c.yaml']);
+    expect(await listed('a', second)).toEqual(['flags/a.yaml', 'flags/more.yaml']);
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkTarget, writeTarget } from '../../../src/import/import.js';
+import { makeDirectory, makeRepository } from '../../support/git.js';
+
+const CONFIG = ['flaghoist.yaml', 'workspace: Default\n'] as const;
+
+function everything(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
+}
+
+describe('the directory of an import', () => {
+  it('is created where there is none, with the folders above it', async () => {
+    const directory = join(makeDirectory(), 'a', 'b');
+
+    await writeTarget(directory, new Map([CONFIG, ['flags/a.yaml', 'flag: a\n']]));
+
+    expect(everything(directory)).toEqual(['flaghoist.yaml', 'flags', 'flags/a.yaml']);
+  });
+
+  it('loses the specs that were there and nothing else', async () => {
+    const directory = makeDirectory();
+    mkdirSync(join(directory, 'flags/old'), { recursive: true });
+    mkdirSync(join(directory, 'tests'));
+    writeFileSync(join(directory, 'flags/old/b.yaml'), '');
+
+    await writeTarget(directory, new Map([CONFIG, ['flags/a.yaml', 'flag: a\n']]));
+
+    expect(everything(directory)).toEqual(['flaghoist.yaml', 'flags', 'flags/a.yaml', 'tests']);
+  });
+
+  it('keeps all that it had when one file cannot be written', async () => {
+    const directory = makeDirectory();
+    mkdirSync(join(directory, 'flags'));
+    writeFileSync(join(directory, 'flags/b.yaml'), 'flag: b\n');
+    const files = new Map([CONFIG, [`flags/${'a'.repeat(300)}.yaml`, '']]);
+
+    await expect(writeTarget(directory, files)).rejects.toMatchObject({ code: 'OUTPUT' });
+
+    expect(everything(directory)).toEqual(['flags', 'flags/b.yaml']);
+    expect(readFileSync(join(directory, 'flags/b.yaml'), 'utf8')).toBe('flag: b\n');
+  });
+
+  it('is not replaced where a submodule lies in it, whose files would be lost', async () => {
+    const repository = makeRepository();
+    const first = repository.commit('one', { 'flaghoist.yaml': 'workspace: Default\n' });
+    repository.git('update-index', '--add', '--cacheinfo', `160000,${first},flags`);
+    repository.git('commit', '-q', '-m', 'two');
+    repository.git('clone', '-q', repository.directory, 'flags');
+
+    await expect(checkTarget(repository.directory, true)).rejects.toThrow(/flags is a submodule/);
+  });
+
+  it('is refused in words where a file stands in its place', async () => {
+    const path = join(makeDirectory(), 'file');
+    writeFileSync(path, '');
+
+    await expect(writeTarget(path, new Map([CONFIG]))).rejects.toThrow(/cannot import into/);
+  });
+});

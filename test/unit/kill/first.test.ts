@@ -1,0 +1,108 @@
+import { beforeEach, expect, it } from 'vitest';
+import { KillSender, type Killing } from '../../../src/kill/first.js';
+import { readSpecs } from '../../../src/specs/read-specs.js';
+import { findWorkspace } from '../../../src/admin-api/workspace.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+  type RunSettings,
+} from '../../support/pipeline-world.js';
+
+const KILL_TWO = `kills:
+  pay: { reason: INC-1 double charges, by: ana }
+  cart: { reason: INC-2 }
+`;
+const [PAY, CART] = ['flag/pay@production', 'flag/cart@production'];
+
+let world: PipelineWorld;
+let told: string[];
+
+beforeEach(async () => {
+  told = [];
+  world = await pipelineWorld();
+  world.repository.commit('Two flags', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/cart.yaml': flagSpec('cart'),
+    'flags/pay.yaml': flagSpec('pay'),
+  });
+  await world.applied();
+  world.repository.commit('Kill both', { 'kills/production.yaml': KILL_TWO });
+  world.writes();
+});
+
+/** Sends the kills that the repository orders; told of each is what became of it. */
+async function sent(settings: RunSettings = {}, { isOutdated = false, isDryRun = false } = {}) {
+  const { context, openWriter } = await world.opened(settings);
+  const onKill: Killing['onKill'] = (id, { status }) => told.push(`${id} ${status}`);
+  const killing = isDryRun ? null : { openWriter, onKill, note: {} };
+  const sender = new KillSender(
+    {
+      ...context,
+      isOutdated: async () => Promise.resolve(isOutdated),
+      record: async () => Promise.resolve(),
+    },
+    killing,
+  );
+  const specs = await readSpecs(context.source.tree);
+  if (!specs.ok) return sender.sendAmongInvalid(specs);
+  const reader = await context.openReader(specs.desired);
+  const workspace = await findWorkspace(reader, specs.desired.config.workspace);
+  return sender.sendFirst(specs.desired, { reader, workspace });
+}
+
+it('kills all at once, each with the words of the commit that ordered it', async () => {
+  const { results } = await sent();
+  expect(told.toSorted()).toEqual([`${CART} killed`, `${PAY} killed`]);
+  expect(results.get(PAY)).toMatchObject({ note: { title: 'Kill both' } });
+  expect(world.writes()).toHaveLength(2);
+});
+
+it('leaves alone what is killed already', async () => {
+  await sent();
+  world.writes();
+  expect([...(await sent()).results]).toEqual([]);
+  expect(world.writes()).toEqual([]);
+});
+
+it('keeps to the filters of the operator', async () => {
+  await sent({ only: ['flag/pay'] });
+  expect(told).toEqual([`${PAY} killed`]);
+  await sent({ environment: ['staging'] });
+  expect(told).toEqual([`${PAY} killed`]);
+});
+
+it('sends nothing for a HEAD that is outdated, and nothing in a dry run', async () => {
+  expect([...(await sent({}, { isOutdated: true })).results]).toEqual([]);
+  expect([...(await sent({}, { isDryRun: true })).results]).toEqual([]);
+  expect(told).toEqual([]);
+  expect(world.writes()).toEqual([]);
+});
+
+it('says of a flag that the environment does not have that it is absent', async () => {
+  world.repository.commit('Kill a stranger', {
+    'kills/production.yaml': 'kills:\n  theirs: { reason: INC-3 }\n',
+  });
+  await sent();
+  expect(told).toEqual(['flag/theirs@production absent']);
+  expect(world.writes()).toEqual([]);
+});
+
+it('lets one kill fail without keeping the others from going out', async () => {
+  world.service.failNext({ method: 'PATCH', path: /\/cart\// }, 404);
+  const { results } = await sent();
+  expect(told.toSorted()).toEqual([`${CART} failed`, `${PAY} killed`]);
+  expect(results.get(CART)).toMatchObject({ status: 'failed' });
+});
+
+it('tells every kill of invalid specs as failed where there is no way to the service', async () => {
+  world.repository.commit('Break it, and name no service that exists', {
+    'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
+    'flaghoist.yaml': PIPELINE_CONFIG.replace('Default', 'Nowhere'),
+  });
+  const { results } = await sent();
+  expect(told.toSorted()).toEqual([`${CART} failed`, `${PAY} failed`]);
+  expect([...results.values()].map((each) => each.status)).toEqual(['failed', 'failed']);
+  expect(world.writes()).toEqual([]);
+});

@@ -1,0 +1,61 @@
+import { lint, straysOf } from '../../../src/lint/lint.js';
+import { readWithParts } from '../../../src/specs/read-specs.js';
+import { treeOf } from '../../support/spec-tree.js';
+
+export const TODAY = '2026-11-22';
+
+/** Two environments, the second of them protected, and what is said of lint. */
+export function config(lintText = ''): string {
+  const setting = lintText === '' ? '' : `lint: ${lintText}\n`;
+  return `workspace: Default
+environments: { staging: {}, production: { protected: true } }
+defaults: { trafficType: user }
+${setting}`;
+}
+
+/** A flag without anything to find, but for what is put into it. */
+export function flag(
+  name: string,
+  { fields = '', production = '' }: { fields?: string; production?: string } = {},
+): string {
+  return `flag: ${name}
+${fields}treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  production:
+${production}    defaultRule: { "on": 10, "off": rest }
+`;
+}
+
+/** The rules of a flag, each written on a line: conditions and, where it matters, what is served. */
+export function ruled(...rules: readonly string[]): Record<string, string> {
+  const lines = rules.map((rule) => {
+    const [conditions = '', serve = '"on"'] = rule.split(' => ');
+    return `      - { if: ${conditions}, serve: ${serve} }\n`;
+  });
+  return {
+    'flags/pay.yaml': flag('pay', { production: `    rules:\n${lines.join('')}` }),
+    'segments/staff.yaml': segment('staff', 'u1'),
+    'segments/nobody.yaml': segment('nobody', ''),
+    'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+  };
+}
+
+/** A segment of these keys in production. */
+export function segment(name: string, keys: string, fields = ''): string {
+  return `segment: ${name}\n${fields}environments: { production: { keys: [${keys}] } }\n`;
+}
+
+/** What lint says of a repository: one line for each finding. */
+export async function lintLines(
+  files: Readonly<Record<string, string>>,
+  beside: readonly { readonly path: string; readonly text: string }[] = [],
+): Promise<string[]> {
+  const tree = treeOf({ 'flaghoist.yaml': config(), ...files });
+  const { result, parts } = await readWithParts(tree);
+  if (!result.ok) throw new Error(`the fixture is invalid: ${JSON.stringify(result.diagnostics)}`);
+  return lint(parts, { today: TODAY, strays: straysOf(tree, beside) }).map(
+    ({ severity, code, location: { file, line, column }, message }) =>
+      `${file}:${line}:${column} ${severity}[${code}] ${message}`,
+  );
+}

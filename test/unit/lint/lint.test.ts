@@ -1,0 +1,725 @@
+import { describe, expect, it } from 'vitest';
+import { lint, LINT_RULES, straysOf } from '../../../src/lint/lint.js';
+import { LINT_CODES } from '../../../src/specs/codes.js';
+import { readWithParts } from '../../../src/specs/read-specs.js';
+import { directoryTree, treeOf } from '../../support/spec-tree.js';
+import { bare, examplesOf, projectText, rowsOf, sectionOf } from '../docs/page.js';
+import { config, flag, lintLines, ruled, segment, TODAY } from './lint-story.js';
+
+type Fixture = readonly [
+  situation: string,
+  files: Readonly<Record<string, string>>,
+  expected: readonly string[],
+];
+
+const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
+  'unreachable-rule': [
+    [
+      'the same condition before',
+      ruled('{ segment: staff }', '{ segment: staff } => "off"'),
+      [
+        'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
+      ],
+    ],
+    [
+      'fewer conditions before',
+      ruled('{ segment: staff }', '[{ segment: staff }, { attribute: a, is: true }] => "off"'),
+      [
+        'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
+      ],
+    ],
+    [
+      'more texts before',
+      ruled('{ attribute: c, in: [ES, FR] }', '{ attribute: c, in: [ES] } => "off"'),
+      [
+        'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
+      ],
+    ],
+    [
+      'a lower bound before',
+      ruled('{ attribute: n, atLeast: 5 }', '{ attribute: n, atLeast: 7 } => "off"'),
+      [
+        'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
+      ],
+    ],
+    [
+      'a higher bound before',
+      ruled('{ attribute: n, atMost: 7 }', '{ attribute: n, atMost: 5 } => "off"'),
+      [
+        'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
+      ],
+    ],
+    [
+      'the same written as a matcher',
+      ruled('{ matcher: { type: IN_SEGMENT, string: staff } }', '{ segment: staff } => "off"'),
+      [
+        'flags/pay.yaml:8:9 warning[unreachable-rule] rule 2 is never reached: rule 1 matches everybody whom it matches',
+      ],
+    ],
+    [
+      'more conditions before',
+      ruled('[{ segment: staff }, { attribute: a, is: true }]', '{ segment: staff } => "off"'),
+      [],
+    ],
+    [
+      'fewer texts before',
+      ruled('{ attribute: c, in: [ES] }', '{ attribute: c, in: [ES, FR] } => "off"'),
+      [],
+    ],
+    [
+      'more texts, but turned round',
+      ruled(
+        '{ attribute: c, in: [ES, FR], not: true }',
+        '{ attribute: c, in: [ES], not: true } => "off"',
+      ),
+      [],
+    ],
+    [
+      'another attribute',
+      ruled('{ attribute: c, in: [ES] }', '{ attribute: d, in: [ES] } => "off"'),
+      [],
+    ],
+    [
+      'a bound that is narrower',
+      ruled('{ attribute: n, atLeast: 7 }', '{ attribute: n, atLeast: 5 } => "off"'),
+      [],
+    ],
+  ],
+  'contradictory-rule': [
+    [
+      'a condition and its opposite',
+      ruled('[{ segment: staff }, { segment: staff, not: true }]'),
+      [
+        'flags/pay.yaml:7:36 warning[contradictory-rule] this condition and condition 1 of the rule never hold together',
+      ],
+    ],
+    [
+      'two lists without a text in common',
+      ruled('[{ attribute: c, in: [ES] }, { attribute: c, in: [FR] }]'),
+      [
+        'flags/pay.yaml:7:44 warning[contradictory-rule] this condition and condition 1 of the rule never hold together',
+      ],
+    ],
+    [
+      'bounds that leave nothing',
+      ruled('[{ attribute: n, atMost: 3 }, { attribute: n, atLeast: 5 }]'),
+      [
+        'flags/pay.yaml:7:45 warning[contradictory-rule] this condition and condition 1 of the rule never hold together',
+      ],
+    ],
+    [
+      'lists that share a text',
+      ruled('[{ attribute: c, in: [ES, FR] }, { attribute: c, in: [FR] }]'),
+      [],
+    ],
+    [
+      'two lists that it is in neither of',
+      ruled('[{ attribute: c, in: [ES], not: true }, { attribute: c, in: [FR], not: true }]'),
+      [],
+    ],
+    [
+      'sets, which may hold both',
+      ruled('[{ attribute: c, setAnyOf: [ES] }, { attribute: c, setAnyOf: [FR] }]'),
+      [],
+    ],
+  ],
+  'duplicate-condition': [
+    [
+      'a condition twice',
+      ruled('[{ segment: staff }, { segment: staff }]'),
+      [
+        'flags/pay.yaml:7:36 warning[duplicate-condition] the condition says the same as condition 1 of the rule',
+      ],
+    ],
+    [
+      'a list in another order',
+      ruled('[{ attribute: c, in: [ES, FR] }, { attribute: c, in: [FR, ES] }]'),
+      [
+        'flags/pay.yaml:7:48 warning[duplicate-condition] the condition says the same as condition 1 of the rule',
+      ],
+    ],
+    [
+      'two conditions that differ',
+      ruled('[{ attribute: c, in: [ES] }, { attribute: d, in: [ES] }]'),
+      [],
+    ],
+  ],
+  'use-between': [
+    [
+      'two bounds of one attribute',
+      ruled('[{ attribute: n, atLeast: 18 }, { attribute: n, atMost: 65 }]'),
+      [
+        'flags/pay.yaml:7:47 warning[use-between] with condition 1 of the rule this is one range: between: [18, 65]',
+      ],
+    ],
+    [
+      'the same the other way round',
+      ruled('[{ attribute: n, atMost: 65 }, { attribute: n, atLeast: 18 }]'),
+      [
+        'flags/pay.yaml:7:46 warning[use-between] with condition 1 of the rule this is one range: between: [18, 65]',
+      ],
+    ],
+    [
+      'bounds of two attributes',
+      ruled('[{ attribute: n, atLeast: 18 }, { attribute: m, atMost: 65 }]'),
+      [],
+    ],
+    [
+      'one of them turned round',
+      ruled('[{ attribute: n, atLeast: 18 }, { attribute: n, atMost: 65, not: true }]'),
+      [],
+    ],
+  ],
+  'rule-like-default': [
+    [
+      'the last rule serves the default',
+      ruled('{ segment: staff } => { "on": 10, "off": 90 }'),
+      [
+        'flags/pay.yaml:7:9 warning[rule-like-default] rule 1 serves the same as defaultRule, and is the last: without it everybody gets the same',
+      ],
+    ],
+    [
+      'a rule before another serves it',
+      ruled('{ segment: staff } => { "on": 10, "off": 90 }', '{ attribute: a, is: true }'),
+      [],
+    ],
+    [
+      'the default rule is not managed',
+      {
+        'flags/pay.yaml': flag('pay', {
+          production:
+            '    unmanaged: [defaultRule]\n    rules: [{ if: { attribute: a, is: true }, serve: { "on": 10, "off": 90 } }]\n',
+        }),
+      },
+      [],
+    ],
+  ],
+  'invalid-regex': [
+    [
+      'an open class',
+      ruled('{ attribute: sku, matches: "[a-" }'),
+      [
+        'flags/pay.yaml:7:15 error[invalid-regex] "[a-" is no regular expression: Unterminated character class',
+      ],
+    ],
+    [
+      'an open group, among others',
+      ruled('[{ segment: staff }, { attribute: sku, matches: "(a" }]'),
+      [
+        'flags/pay.yaml:7:36 error[invalid-regex] "(a" is no regular expression: Unterminated group',
+      ],
+    ],
+    ['an expression', ruled('{ attribute: sku, matches: "^A[0-9]+$" }'), []],
+  ],
+  'empty-segment': [
+    [
+      'a segment that holds nobody',
+      ruled('{ segment: nobody }'),
+      [
+        'flags/pay.yaml:7:15 warning[empty-segment] segment "nobody" holds no key in "production", so the rule is for nobody',
+      ],
+    ],
+    ['everybody but nobody', ruled('{ segment: nobody, not: true }'), []],
+    ['a segment that holds somebody', ruled('{ segment: staff }'), []],
+    [
+      'keys that others fill in',
+      {
+        ...ruled('{ segment: nobody }'),
+        'segments/nobody.yaml':
+          'segment: nobody\nenvironments: { production: { mode: add-only, keys: [] } }\n',
+      },
+      [],
+    ],
+  ],
+  'full-rollout': [
+    [
+      'a release that is on for everybody',
+      {
+        'flaghoist.yaml': config('{ fullRollout: [operations] }'),
+        'flags/pay.yaml': flag('pay', { fields: 'kind: release\n' }).replace(
+          '{ "on": 10, "off": rest }',
+          '"on"',
+        ),
+      },
+      [
+        'flags/pay.yaml:6:3 warning[full-rollout] everybody whom no rule concerns gets "on" in "production", which only flags of kind "operations" may do',
+      ],
+    ],
+    [
+      'a kind that may',
+      {
+        'flaghoist.yaml': config('{ fullRollout: [operations] }'),
+        'flags/pay.yaml': flag('pay', { fields: 'kind: operations\n' }).replace(
+          '{ "on": 10, "off": rest }',
+          '"on"',
+        ),
+      },
+      [],
+    ],
+    [
+      'off for everybody',
+      {
+        'flaghoist.yaml': config('{ fullRollout: [operations] }'),
+        'flags/pay.yaml': flag('pay').replace('{ "on": 10, "off": rest }', '"off"'),
+      },
+      [],
+    ],
+    [
+      'no such rule in this house',
+      { 'flags/pay.yaml': flag('pay').replace('{ "on": 10, "off": rest }', '"on"') },
+      [],
+    ],
+  ],
+  expired: [
+    [
+      'yesterday',
+      { 'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-11-21\n' }) },
+      ['flags/pay.yaml:2:10 warning[expired] the flag was to be gone by 2026-11-21'],
+    ],
+    ['today', { 'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-11-22\n' }) }, []],
+  ],
+  'kill-review-passed': [
+    [
+      'a review that is past',
+      {
+        'flags/pay.yaml': flag('pay'),
+        'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, review: 2026-11-01 }\n',
+      },
+      [
+        'kills/production.yaml:2:33 warning[kill-review-passed] the kill of "pay" was to be reviewed on 2026-11-01',
+      ],
+    ],
+    [
+      'a review to come',
+      {
+        'flags/pay.yaml': flag('pay'),
+        'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, review: 2026-11-22 }\n',
+      },
+      [],
+    ],
+  ],
+  'confusable-names': [
+    [
+      'case and hyphens',
+      { 'flags/new-cart.yaml': flag('new-cart'), 'flags/newCart.yaml': flag('newCart') },
+      [
+        'flags/newCart.yaml:1:7 warning[confusable-names] "newCart" differs from flag "new-cart" by case, "-" and "_" alone',
+      ],
+    ],
+    ['a number more', { 'flags/cart1.yaml': flag('cart1'), 'flags/cart2.yaml': flag('cart2') }, []],
+  ],
+  'unused-segment': [
+    [
+      'a segment that no rule names',
+      { 'segments/staff.yaml': segment('staff', 'u1') },
+      [
+        'segments/staff.yaml:1:10 warning[unused-segment] no rule of this repository names segment "staff"',
+      ],
+    ],
+    [
+      'a segment that a rule names',
+      {
+        ...ruled('{ segment: staff }', '{ segment: nobody, not: true } => "off"'),
+        'flaghoist.yaml': config(),
+      },
+      [],
+    ],
+  ],
+  'duplicate-segment-keys': [
+    [
+      'the same keys in another order',
+      {
+        'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+        'segments/a.yaml': segment('a', 'u1, u2'),
+        'segments/b.yaml': segment('b', 'u2, u1'),
+      },
+      [
+        'segments/b.yaml:1:10 warning[duplicate-segment-keys] segment "b" has the same keys as "a" in every environment',
+      ],
+    ],
+    [
+      'two empty ones',
+      {
+        'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+        'segments/a.yaml': segment('a', ''),
+        'segments/b.yaml': segment('b', ''),
+      },
+      [],
+    ],
+    [
+      'keys of another traffic type',
+      {
+        'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+        'segments/a.yaml': segment('a', 'u1'),
+        'segments/b.yaml': segment('b', 'u1', 'trafficType: account\n'),
+      },
+      [],
+    ],
+  ],
+  'many-inline-keys': [
+    [
+      '201 keys',
+      {
+        'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+        'segments/a.yaml': segment('a', Array.from({ length: 201 }, (_, i) => `u${i}`).join(', ')),
+      },
+      [
+        'segments/a.yaml:2:37 warning[many-inline-keys] 201 keys stand in the spec itself; put them in a file and name it in keysFile',
+      ],
+    ],
+    [
+      '200 keys',
+      {
+        'flaghoist.yaml': config('{ levels: { unused-segment: off } }'),
+        'segments/a.yaml': segment('a', Array.from({ length: 200 }, (_, i) => `u${i}`).join(', ')),
+      },
+      [],
+    ],
+  ],
+  'name-pattern': [
+    [
+      'a flag',
+      {
+        'flaghoist.yaml': config('{ names: { flag: "[a-z-]+" } }'),
+        'flags/payX.yaml': flag('payX'),
+      },
+      ['flags/payX.yaml:1:7 error[name-pattern] flag "payX" does not match [a-z-]+'],
+    ],
+    [
+      'part of a name is not enough',
+      {
+        'flaghoist.yaml': config('{ names: { flag: pay } }'),
+        'flags/pay-now.yaml': flag('pay-now'),
+      },
+      ['flags/pay-now.yaml:1:7 error[name-pattern] flag "pay-now" does not match pay'],
+    ],
+    [
+      'a treatment, a tag and a segment',
+      {
+        'flaghoist.yaml': config(
+          '{ names: { treatment: "on", tag: "team-.*", segment: "s-.*" }, levels: { unused-segment: off } }',
+        ),
+        'flags/pay.yaml': flag('pay', { fields: 'tags: [team-a, web]\n' }),
+        'segments/staff.yaml': segment('staff', 'u1'),
+      },
+      [
+        'flags/pay.yaml:2:16 error[name-pattern] tag "web" does not match team-.*',
+        'flags/pay.yaml:3:25 error[name-pattern] treatment "off" does not match on',
+        'segments/staff.yaml:1:10 error[name-pattern] segment "staff" does not match s-.*',
+      ],
+    ],
+    [
+      'names that match',
+      {
+        'flaghoist.yaml': config('{ names: { flag: "[a-z]+", treatment: "on|off" } }'),
+        'flags/pay.yaml': flag('pay'),
+      },
+      [],
+    ],
+    [
+      'a pattern that is none',
+      { 'flaghoist.yaml': config('{ names: { flag: "(a" } }'), 'flags/pay.yaml': flag('pay') },
+      ['flaghoist.yaml:4:24 error[name-pattern] "(a" is no regular expression: Unterminated group'],
+    ],
+  ],
+  'required-field': [
+    [
+      'what is not there, and what is empty',
+      {
+        'flaghoist.yaml': config('{ require: [owner, description, tags] }'),
+        'flags/pay.yaml': flag('pay', { fields: 'description: " "\ntags: []\n' }),
+      },
+      ['flags/pay.yaml:1:7 error[required-field] the house wants "owner", "description", "tags"'],
+    ],
+    [
+      'all that is wanted',
+      {
+        'flaghoist.yaml': config('{ require: [owner, tags] }'),
+        'flags/pay.yaml': flag('pay', { fields: 'owner: team\ntags: [a]\n' }),
+      },
+      [],
+    ],
+    [
+      'a protected environment without a test',
+      { 'flaghoist.yaml': config('{ require: [tests] }'), 'flags/pay.yaml': flag('pay') },
+      [
+        'flags/pay.yaml:1:7 error[required-field] the house wants a spec test of a protected environment',
+      ],
+    ],
+    [
+      'one with a test',
+      {
+        'flaghoist.yaml': config('{ require: [tests] }'),
+        'flags/pay.yaml': flag('pay'),
+        'tests/pay.test.yaml':
+          'tests: pay\ncases: [{ name: a, environment: production, expect: { "on": 10, "off": 90 } }]\n',
+      },
+      [],
+    ],
+  ],
+  'unknown-word': [
+    [
+      'an owner and a tag',
+      {
+        'flaghoist.yaml': config('{ words: { owner: [team-a], tags: [web] } }'),
+        'flags/pay.yaml': flag('pay', { fields: 'owner: team-b\ntags: [web, wbe]\n' }),
+      },
+      [
+        'flags/pay.yaml:2:8 error[unknown-word] "team-b" is none of the words for owner (lint.words in flaghoist.yaml)',
+        'flags/pay.yaml:3:13 error[unknown-word] "wbe" is none of the words for tags (lint.words in flaghoist.yaml)',
+      ],
+    ],
+    [
+      'words that are agreed on, and none',
+      {
+        'flaghoist.yaml': config('{ words: { owner: [team-a], kind: [release] } }'),
+        'flags/pay.yaml': flag('pay', { fields: 'owner: team-a\n' }),
+      },
+      [],
+    ],
+  ],
+  'expiry-too-late': [
+    [
+      'a day too late',
+      {
+        'flaghoist.yaml': config('{ expiresWithin: { release: 30 } }'),
+        'flags/pay.yaml': flag('pay', { fields: 'kind: release\nexpires: 2026-12-23\n' }),
+      },
+      [
+        'flags/pay.yaml:3:10 error[expiry-too-late] a flag of kind "release" expires within 30 days, by 2026-12-22',
+      ],
+    ],
+    [
+      'no day at all',
+      {
+        'flaghoist.yaml': config('{ expiresWithin: { release: 30 } }'),
+        'flags/pay.yaml': flag('pay', { fields: 'kind: release\n' }),
+      },
+      [
+        'flags/pay.yaml:1:7 error[expiry-too-late] a flag of kind "release" needs "expires", 2026-12-22 at the latest',
+      ],
+    ],
+    [
+      'the last day',
+      {
+        'flaghoist.yaml': config('{ expiresWithin: { release: 30 } }'),
+        'flags/pay.yaml': flag('pay', { fields: 'kind: release\nexpires: 2026-12-22\n' }),
+      },
+      [],
+    ],
+    [
+      'another kind',
+      {
+        'flaghoist.yaml': config('{ expiresWithin: { release: 30 } }'),
+        'flags/pay.yaml': flag('pay', { fields: 'kind: operations\n' }),
+      },
+      [],
+    ],
+  ],
+  'an exception': [
+    [
+      'with its reason lets pass',
+      {
+        'flags/pay.yaml': flag('pay', {
+          fields:
+            'expires: 2026-01-01\nallow: expired # the app in the stores asks for it until May\n',
+        }),
+      },
+      [],
+    ],
+    [
+      'in a list',
+      {
+        'flags/pay.yaml': flag('pay', {
+          fields: 'expires: 2026-01-01\nallow:\n  - expired # until May\n',
+        }),
+      },
+      [],
+    ],
+    [
+      'without a reason',
+      { 'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-01-01\nallow: expired\n' }) },
+      [
+        'flags/pay.yaml:3:8 error[allow-without-reason] say why "expired" is allowed in a comment behind it: allow: expired # reason',
+      ],
+    ],
+    [
+      'that nothing needs',
+      { 'flags/pay.yaml': flag('pay', { fields: 'allow: expired # not yet\n' }) },
+      ['flags/pay.yaml:2:8 warning[allow-unused] nothing here needs "expired" to be allowed'],
+    ],
+    [
+      'of no rule',
+      { 'flags/pay.yaml': flag('pay', { fields: 'allow: expird # not yet\n' }) },
+      ['flags/pay.yaml:2:8 error[allow-unknown] there is no rule "expird"'],
+    ],
+    [
+      'in a segment',
+      {
+        'segments/staff.yaml': segment(
+          'staff',
+          'u1',
+          'allow: unused-segment # the mobile app uses it\n',
+        ),
+      },
+      [],
+    ],
+    [
+      'in the flag lets pass what stands in its overlay',
+      {
+        'flags/pay.yaml':
+          'flag: pay\nallow: rule-like-default # for the record\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n',
+        'flags/pay@production.yaml':
+          'flag: pay\nenvironment: production\nrules: [{ if: { attribute: a, is: true }, serve: "on" }]\ndefaultRule: "on"\n',
+      },
+      [],
+    ],
+  ],
+  levels: [
+    [
+      'off',
+      {
+        'flaghoist.yaml': config('{ levels: { expired: off } }'),
+        'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-01-01\n' }),
+      },
+      [],
+    ],
+    [
+      'error',
+      {
+        'flaghoist.yaml': config('{ levels: { expired: error } }'),
+        'flags/pay.yaml': flag('pay', { fields: 'expires: 2026-01-01\n' }),
+      },
+      ['flags/pay.yaml:2:10 error[expired] the flag was to be gone by 2026-01-01'],
+    ],
+  ],
+};
+describe.each(Object.entries(FIXTURES))('%s', (_code, fixtures) => {
+  it.each(fixtures)('%s', async (_situation, files, expected) => {
+    expect(await lintLines(files)).toEqual(expected);
+  });
+});
+
+describe('stray files', () => {
+  const SPEC = flag('pay');
+
+  it('are specs at the top, and in folders that are almost named like ours', async () => {
+    const beside = [
+      { path: 'flag/pay.yaml', text: SPEC },
+      { path: 'pay.yaml', text: SPEC },
+      { path: 'segment/staff.yaml', text: segment('staff', 'u1') },
+      { path: 'segment/staff.keys', text: 'u1\n' },
+      { path: 'kill/production.yaml', text: 'kills: {}\n' },
+      { path: 'test/pay.yaml', text: 'tests: pay\ncases: []\n' },
+    ];
+
+    const lines = await lintLines({}, beside);
+
+    const says = 'warning[stray-file] the file looks like a spec and is not read:';
+    expect(lines).toEqual([
+      `flag/pay.yaml:1:1 ${says} flags lie in flags/`,
+      `kill/production.yaml:1:1 ${says} kills stand in kills/<environment>.yaml`,
+      `pay.yaml:1:1 ${says} flags lie in flags/`,
+      `segment/staff.keys:1:1 ${says} key files lie in segments/`,
+      `segment/staff.yaml:1:1 ${says} segments lie in segments/`,
+      `test/pay.yaml:1:1 ${says} spec tests lie in tests/ and end in .test.yaml`,
+    ]);
+  });
+
+  it('are files in the folders of specs that are of no kind', async () => {
+    const lines = await lintLines({
+      'tests/pay.yaml': 'tests: pay\n',
+      'flags/staff.keys': 'u1\n',
+      'flags/user.production.csv': 'key\n',
+    });
+
+    const says = 'warning[stray-file] the file looks like a spec and is not read:';
+    expect(lines).toEqual([
+      `flags/staff.keys:1:1 ${says} key files lie in segments/`,
+      `flags/user.production.csv:1:1 ${says} lists of identities lie in identities/`,
+      `tests/pay.yaml:1:1 ${says} the name of a spec test ends in .test.yaml`,
+    ]);
+  });
+
+  it('are none of other programs', async () => {
+    const beside = [
+      { path: 'docker-compose.yaml', text: 'services: {}\n' },
+      { path: 'test/ci.yaml', text: 'tests: [unit]\n' },
+    ];
+
+    expect(await lintLines({ 'tests/README.md': '', 'flags/.notes.yaml': '' }, beside)).toEqual([]);
+  });
+});
+
+describe('lint', () => {
+  it('judges what is right while something else is wrong, and takes nothing for unused then', async () => {
+    const tree = treeOf({
+      'flaghoist.yaml': config(),
+      'flags/broken.yaml': 'flag: broken\n',
+      'flags/old.yaml': flag('old', { fields: 'expires: 2026-01-01\n' }),
+      'segments/staff.yaml': segment('staff', 'u1'),
+    });
+    const { parts } = await readWithParts(tree);
+
+    const codes = lint(parts, { today: TODAY }).map(({ code }) => code);
+
+    expect(codes).toEqual(['expired']);
+  });
+});
+
+describe('specs-example', () => {
+  it('has nothing to find', async () => {
+    const tree = directoryTree('specs-example');
+    const { parts } = await readWithParts(tree);
+
+    expect(lint(parts, { today: TODAY, strays: straysOf(tree, []) })).toEqual([]);
+  });
+});
+
+describe('the rules', () => {
+  it('are each found by a fixture and left alone by another', () => {
+    const named = LINT_RULES.filter(({ code }) => !/^(allow-|stray-)/.test(code));
+    const bare = named.filter(({ code }) => {
+      const expected = (FIXTURES[code] ?? []).map(([, , lines]) => lines.length > 0);
+      return !expected.includes(true) || !expected.includes(false);
+    });
+
+    expect(bare.map(({ code }) => code)).toEqual([]);
+    expect(Object.values(FIXTURES).flat().length).toBeGreaterThanOrEqual(60);
+  });
+
+  it('are one for each code, and each a member of lint.levels', () => {
+    const schema = JSON.parse(projectText('schemas/config.schema.json')) as {
+      properties: { lint: { properties: { levels: { properties: object } } } };
+    };
+
+    expect(LINT_RULES.map(({ code }) => code).toSorted()).toEqual([...LINT_CODES]);
+    expect(Object.keys(schema.properties.lint.properties.levels.properties)).toEqual([
+      ...LINT_CODES,
+    ]);
+  });
+
+  it('stand on docs/lint.md below their sections, with level and reason', () => {
+    const page = projectText('docs/lint.md');
+    const sections = [...new Set(LINT_RULES.map(({ section }) => section))];
+    const said = sections.flatMap((section) =>
+      rowsOf(sectionOf(page, `## ${section}`)).map(([code, level, reason]) => {
+        return { code: bare(code), level, reason, section };
+      }),
+    );
+
+    expect(said).toEqual(
+      LINT_RULES.map(({ code, level, reason, section }) => ({ code, level, reason, section })).sort(
+        (a, b) => sections.indexOf(a.section) - sections.indexOf(b.section),
+      ),
+    );
+  });
+
+  it.each(
+    [...projectText('docs/lint.md').matchAll(/^```yaml\n# (\S+)\n/gm)].map(([, path]) => path),
+  )('are shown by an example that is right: %s', async () => {
+    const { result } = await readWithParts(treeOf(examplesOf(projectText('docs/lint.md'))));
+
+    expect(result.ok ? result.warnings : result.diagnostics).toEqual([]);
+  });
+});

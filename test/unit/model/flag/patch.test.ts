@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import type { WireDefinition } from '../../../../src/admin-api/wire.js';
+import { patched, patchOperations } from '../../../../src/model/flag/patch.js';
+import { withFields } from '../../../../src/model/flag/wire.js';
+import { inSegment, liveDefinition, onShare } from '../../../support/builders.js';
+
+const ON = { name: 'on', description: 'On', configurations: '{ "size": 1 }' };
+const OFF = { name: 'off', description: 'Off' };
+
+function live(on: { keys?: string[] } = { keys: ['a'] }, off: { keys?: string[] } = {}) {
+  const treatments = [
+    { ...ON, ...on },
+    { ...OFF, ...off },
+  ];
+  return { ...liveDefinition('pay', 'staging'), treatments };
+}
+
+describe('a patch', () => {
+  it('is empty where the desired fields are what is live', () => {
+    const target = withFields(live(), {
+      treatments: [{ name: 'on', configuration: { size: 1 } }, { name: 'off' }],
+      targets: { on: ['a'] },
+    });
+
+    expect(patchOperations(live(), target)).toEqual([]);
+  });
+
+  it('never names a position inside rules or buckets', () => {
+    const target = withFields(live(), {
+      trafficAllocation: 50,
+      defaultRule: [
+        { treatment: 'on', size: 1 },
+        { treatment: 'off', size: 99 },
+      ],
+    });
+
+    expect(patchOperations(live(), target).map(({ op, path }) => `${op} ${path}`)).toEqual([
+      'replace /defaultRule',
+      'replace /trafficAllocation',
+    ]);
+  });
+
+  it('names fields in one order, whatever order the answer had them in', () => {
+    const target = withFields(live(), { ...onShare(1), ...inSegment('vip'), trafficAllocation: 5 });
+    const backwards = Object.fromEntries(Object.entries(live()).reverse());
+
+    const operations = [live(), backwards as unknown as WireDefinition].map((before) =>
+      patchOperations(before, target).map(({ path }) => path),
+    );
+
+    const paths = ['/defaultRule', '/rules', '/trafficAllocation'];
+    expect(operations).toEqual([paths, paths]);
+  });
+
+  it('adds a field that the answer does not have', () => {
+    const { baselineTreatment, ...before } = live();
+
+    const operations = patchOperations(before as WireDefinition, live());
+
+    expect(operations).toEqual([
+      { op: 'add', path: '/baselineTreatment', value: baselineTreatment },
+    ]);
+  });
+});
+
+describe('targets that come on top', () => {
+  it('are appended one by one, or as a list where the treatment has none', () => {
+    const target = live({ keys: ['a', 'b', 'c'] }, { keys: ['d'] });
+
+    expect(patchOperations(live(), target)).toEqual([
+      { op: 'add', path: '/treatments/0/keys/-', value: 'b' },
+      { op: 'add', path: '/treatments/0/keys/-', value: 'c' },
+      { op: 'add', path: '/treatments/1/keys', value: ['d'] },
+    ]);
+  });
+
+  it('are appended to a list that is empty', () => {
+    expect(patchOperations(live({ keys: [] }), live({ keys: ['b'] }))).toEqual([
+      { op: 'add', path: '/treatments/0/keys/-', value: 'b' },
+    ]);
+  });
+
+  it.each<[string, WireDefinition]>([
+    ['another goes', live({ keys: ['b'] })],
+    ['all others go', live({})],
+    ['a treatment comes', { ...live(), treatments: [...live().treatments, { name: 'new' }] }],
+    ['a treatment goes', { ...live(), treatments: live().treatments.slice(0, 1) }],
+    ['a treatment has a description of its own', withDescription('New')],
+  ])('replace the treatments where %s', (_, target) => {
+    expect(patchOperations(live(), target)).toEqual([
+      { op: 'replace', path: '/treatments', value: target.treatments },
+    ]);
+  });
+
+  it('are no change in another order', () => {
+    expect(patchOperations(live({ keys: ['a', 'b'] }), live({ keys: ['b', 'a'] }))).toEqual([]);
+  });
+});
+
+it('makes of a definition what its operations say, and leaves the one that was read alone', () => {
+  const before = live({ keys: ['a'] });
+  const after = withFields(live({ keys: ['a', 'b'] }), onShare(5));
+  const operations = patchOperations(before, after);
+  const written = structuredClone(operations);
+
+  const first = patched(before, operations);
+  first.defaultRule.pop();
+
+  expect(patched(before, operations)).toEqual(after);
+  expect(before).toEqual(live({ keys: ['a'] }));
+  expect(operations).toEqual(written);
+});
+
+function withDescription(description: string): WireDefinition {
+  const target = live({ keys: ['a', 'b'] });
+  return { ...target, treatments: target.treatments.map((each) => ({ ...each, description })) };
+}

@@ -1,0 +1,352 @@
+import { describe, expect, it } from 'vitest';
+import { keyList } from '../../../../src/model/segment-keys.js';
+import type { Actual } from '../../../../src/model/actual.js';
+import type { BoundDesired } from '../../../../src/model/bound-desired.js';
+import type { Outcome } from '../../../../src/model/outcome.js';
+import type { State } from '../../../../src/model/state.js';
+import {
+  stateAfterAnswers,
+  stateAfterVerify,
+  stateBeforeApply,
+} from '../../../../src/plan/bases/next-state.js';
+import type { PlanPolicy } from '../../../../src/plan/policy.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  desiredFlag,
+  desiredSegment,
+  liveFlag,
+  liveSegment,
+  noFlag,
+  noSegment,
+  NO_STATE,
+  onShare,
+} from '../../../support/builders.js';
+import { aChange } from '../../../support/plan-builder.js';
+import { stateOf } from '../../../support/state-of.js';
+
+const BEFORE = 'a'.repeat(40);
+const HEAD = 'b'.repeat(40);
+
+const pay = desiredFlag('pay', { environments: { staging: {}, production: {} } });
+const beta = desiredSegment('beta', { staging: ['a'], production: undefined });
+const both = aDesired({ flags: [pay], segments: [beta] });
+const IDS = ['flag/pay', 'segment/beta'].flatMap((id) => [id, `${id}@staging`, `${id}@production`]);
+
+interface Look {
+  readonly desired?: BoundDesired;
+  readonly actual?: Actual;
+  readonly state?: State;
+  readonly policy?: Partial<PlanPolicy>;
+  readonly equal?: readonly string[];
+}
+
+function after({ desired = both, actual = anActual(), state = NO_STATE, ...rest }: Look): State {
+  const input = { desired, actual, state, policy: aPolicy(rest.policy) };
+  return stateAfterVerify(input, new Set(rest.equal), HEAD);
+}
+
+/** `flag/pay: workspace, env-staging` and the like. */
+function places(state: State): string[] {
+  return [...state].map(([key, { workspace, environments }]) => {
+    const parts = [...(workspace ? ['workspace'] : []), ...Object.keys(environments)];
+    return `${key}: ${parts.join(', ')}`;
+  });
+}
+
+describe('what was found equal', () => {
+  it('is remembered with its spec, the commit, and the id that the service answered', () => {
+    const actual = anActual({ flags: [liveFlag('pay')] });
+
+    expect(Object.fromEntries(after({ actual, equal: IDS }))).toEqual({
+      'flag/pay': {
+        kind: 'flag',
+        name: 'pay',
+        id: 'id-pay',
+        workspace: { spec: { trafficType: 'user', fields: {} }, commit: HEAD },
+        environments: {
+          'env-staging': { spec: pay.environments.get('staging')?.fields, commit: HEAD },
+          'env-production': { spec: pay.environments.get('production')?.fields, commit: HEAD },
+        },
+      },
+      'segment/beta': {
+        kind: 'segment',
+        name: 'beta',
+        workspace: { spec: { trafficType: 'user' }, commit: HEAD },
+        environments: {
+          'env-staging': { spec: { keys: keyList(['a']).digest }, commit: HEAD },
+          'env-production': { spec: {}, commit: HEAD },
+        },
+      },
+    });
+  });
+
+  it('is remembered in part where only a part was equal', () => {
+    const equal = ['flag/pay@staging', 'segment/beta@staging'];
+
+    expect(places(after({ equal }))).toEqual([
+      'flag/pay: env-staging',
+      'segment/beta: env-staging',
+    ]);
+  });
+
+  it('keeps the commit that its spec came from while the spec stays', () => {
+    const state = stateOf(both);
+    const changed = desiredFlag('pay', { environments: { staging: onShare(5), production: {} } });
+    const desired = aDesired({ flags: [changed], segments: [beta] });
+
+    const next = after({ desired, state, equal: IDS });
+
+    expect(next.get('flag/pay')?.environments['env-staging']?.commit).toBe(HEAD);
+    expect(next.get('flag/pay')?.environments['env-production']?.commit).toBe(BEFORE);
+    expect(next.get('flag/pay')?.workspace?.commit).toBe(BEFORE);
+    expect(next.get('segment/beta')?.environments['env-staging']?.commit).toBe(BEFORE);
+  });
+
+  it('has the commit of now where no commit was known, or no spec', () => {
+    const spec = { trafficType: 'user', fields: {} };
+    const known = (workspace: object): State =>
+      new Map([['flag/pay', { kind: 'flag', name: 'pay', environments: {}, workspace } as never]]);
+    const commitAfter = (workspace: object) =>
+      after({ state: known(workspace), equal: ['flag/pay'] }).get('flag/pay')?.workspace;
+
+    expect(commitAfter({ spec, commit: null })).toEqual({ spec, commit: HEAD });
+    expect(commitAfter({ commit: BEFORE, pending: 'create' })).toEqual({ spec, commit: HEAD });
+  });
+
+  it('is not taken up beyond the filters of the run', () => {
+    const environments = [
+      anEnvironment('staging', { selected: false }),
+      anEnvironment('production'),
+    ];
+    const only = new Set(['flag/pay']);
+
+    expect(places(after({ policy: { environments, only }, equal: IDS }))).toEqual([
+      'flag/pay: workspace, env-production',
+    ]);
+  });
+});
+
+describe('what was not found equal', () => {
+  it('keeps what it had', () => {
+    const state = stateOf(both);
+    const changed = desiredFlag('pay', { environments: { staging: onShare(5), production: {} } });
+
+    expect(after({ desired: aDesired({ flags: [changed], segments: [beta] }), state })).toEqual(
+      state,
+    );
+  });
+
+  it('is not made ours', () => {
+    expect(after({})).toEqual(NO_STATE);
+  });
+
+  it('keeps the id that was known where this look could not tell it', () => {
+    const [[key, entry] = ['', undefined]] = stateOf(aDesired({ flags: [pay] }));
+    const state: State = new Map([[key, { ...entry, id: 'id-then' } as never]]);
+
+    expect(after({ desired: aDesired({ flags: [pay] }), state }).get('flag/pay')).toMatchObject({
+      id: 'id-then',
+    });
+  });
+});
+
+describe('what the specs no longer have', () => {
+  const state = stateOf(both);
+  const nothing = aDesired();
+
+  it('stays in the inventory while the service has it', () => {
+    const actual = anActual({
+      flags: [liveFlag('pay', { staging: {}, production: {} })],
+      segments: [liveSegment('beta', { staging: [], production: [] })],
+    });
+
+    expect(after({ desired: nothing, actual, state })).toEqual(state);
+  });
+
+  it('stays in the inventory where nobody looked', () => {
+    expect(after({ desired: nothing, state })).toEqual(state);
+  });
+
+  it('leaves it place by place', () => {
+    const actual = anActual({
+      flags: [liveFlag('pay', { production: {} })],
+      segments: [liveSegment('beta', { production: [] })],
+    });
+
+    expect(places(after({ desired: nothing, actual, state }))).toEqual([
+      'flag/pay: workspace, env-production',
+      'segment/beta: workspace, env-production',
+    ]);
+  });
+
+  it('leaves it when the service has nothing of it any more', () => {
+    const actual = anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] });
+
+    expect(after({ desired: nothing, actual, state })).toEqual(NO_STATE);
+  });
+
+  it('stays with its workspace level when only that is left', () => {
+    const actual = anActual({ flags: [liveFlag('pay')], segments: [liveSegment('beta')] });
+
+    expect(places(after({ desired: nothing, actual, state }))).toEqual([
+      'flag/pay: workspace',
+      'segment/beta: workspace',
+    ]);
+  });
+
+  it('stays where a service cannot show whether the flag is there', () => {
+    const [name, actual] = noFlag('pay');
+    const unknown = anActual({ flags: [[name, { ...actual, existence: 'unknown' }]] });
+
+    expect(places(after({ desired: nothing, actual: unknown, state }))).toEqual([
+      'flag/pay: workspace',
+      'segment/beta: workspace, env-staging, env-production',
+    ]);
+  });
+
+  it('stays beyond the filters of the run', () => {
+    const actual = anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] });
+    const environments = [
+      anEnvironment('staging', { selected: false }),
+      anEnvironment('production'),
+    ];
+    const filtered = { desired: nothing, actual, state };
+
+    expect(places(after({ ...filtered, policy: { environments } }))).toEqual([
+      'flag/pay: env-staging',
+      'segment/beta: env-staging',
+    ]);
+    expect(places(after({ ...filtered, policy: { only: new Set(['flag/pay']) } }))).toEqual([
+      'segment/beta: workspace, env-staging, env-production',
+    ]);
+  });
+
+  it('leaves only the environment that the specs no longer name', () => {
+    const staging = aDesired({
+      flags: [desiredFlag('pay', { environments: { staging: {} } })],
+      segments: [desiredSegment('beta', { staging: ['a'] })],
+    });
+    const actual = anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] });
+
+    expect(places(after({ desired: staging, actual, state }))).toEqual([
+      'flag/pay: workspace, env-staging',
+      'segment/beta: workspace, env-staging',
+    ]);
+  });
+});
+
+describe('before the first request', () => {
+  const before = (changes: Parameters<typeof aChange>[], state: State = NO_STATE): State =>
+    stateBeforeApply(
+      { desired: both, actual: anActual(), state, policy: aPolicy() },
+      changes.map((each) => aChange(...each)),
+      HEAD,
+    );
+  const pending = { commit: HEAD, pending: 'create' };
+
+  it('what is about to be made is ours already', () => {
+    const changes: Parameters<typeof aChange>[] = [
+      ['flag/pay', 'create'],
+      ['flag/pay@staging', 'create'],
+      ['segment/beta@production', 'activate'],
+    ];
+
+    expect(Object.fromEntries(before(changes))).toEqual({
+      'flag/pay': {
+        kind: 'flag',
+        name: 'pay',
+        workspace: pending,
+        environments: { 'env-staging': pending },
+      },
+      'segment/beta': {
+        kind: 'segment',
+        name: 'beta',
+        environments: { 'env-production': pending },
+      },
+    });
+  });
+
+  it('what is about to be made again keeps the spec that it had, and the rest stays', () => {
+    const state = stateOf(both);
+    const held = state.get('flag/pay')?.environments['env-staging'];
+
+    const next = before(
+      [
+        ['flag/pay@staging', 'create'],
+        ['flag/pay', 'create'],
+      ],
+      state,
+    );
+
+    expect(next.get('flag/pay')).toMatchObject({
+      workspace: { spec: { trafficType: 'user' }, ...pending },
+      environments: {
+        'env-staging': { spec: held?.spec, ...pending },
+        'env-production': state.get('flag/pay')?.environments['env-production'],
+      },
+    });
+    expect(next.get('segment/beta')).toBe(state.get('segment/beta'));
+  });
+
+  it('nothing else that changes is remembered', () => {
+    const changes: Parameters<typeof aChange>[] = [
+      ['flag/pay', 'update'],
+      ['flag/pay@staging', 'delete'],
+      ['segment/beta@staging', 'deactivate'],
+      ['identities/user@staging', 'create'],
+    ];
+
+    expect(before(changes)).toEqual(NO_STATE);
+  });
+});
+
+describe('after answers that nothing can be verified against', () => {
+  const unlisted = { ...anActual(), allFlags: null, showsFlags: false };
+  const changed = desiredFlag('pay', { fields: { description: 'New' } });
+  const state = stateOf(both);
+  const answered = (
+    changes: Parameters<typeof aChange>[],
+    given: Look & { status?: 'applied' | 'skipped' } = {},
+  ): State => {
+    const {
+      desired = aDesired({ flags: [changed] }),
+      actual = unlisted,
+      status = 'applied',
+    } = given;
+    const made = changes.map((each) => aChange(...each));
+    const outcomes = new Map(made.map(({ id }) => [id, { status } as Outcome]));
+    const input = { desired, actual, state: given.state ?? state, policy: aPolicy() };
+    return stateAfterAnswers(input, made, outcomes, HEAD);
+  };
+
+  it('the workspace level of a flag is what was written, and its definitions stay', () => {
+    const next = answered([['flag/pay', 'update']]);
+
+    expect(next.get('flag/pay')).toEqual({
+      ...state.get('flag/pay'),
+      workspace: { spec: { trafficType: 'user', fields: { description: 'New' } }, commit: HEAD },
+    });
+    expect(next.get('segment/beta')).toBe(state.get('segment/beta'));
+  });
+
+  it('the workspace level of a flag is gone that was deleted', () => {
+    const next = answered([['flag/pay', 'delete']], { desired: aDesired() });
+
+    expect(next.get('flag/pay')).not.toHaveProperty('workspace');
+    expect(places(next)[0]).toBe('flag/pay: env-staging, env-production');
+  });
+
+  it.each<[string, Parameters<typeof aChange>, Parameters<typeof answered>[1]]>([
+    ['where the service can show it', ['flag/pay', 'update'], { actual: anActual() }],
+    ['where the write was not made', ['flag/pay', 'update'], { status: 'skipped' }],
+    ['of a definition', ['flag/pay@staging', 'update'], {}],
+    ['of a segment', ['segment/pay', 'create'], {}],
+    ['of what was never ours', ['flag/cart', 'update'], {}],
+    ['of what the specs do not have', ['flag/pay', 'update'], { desired: aDesired() }],
+  ])('nothing else is remembered: %s', (_, change, given) => {
+    expect(answered([change], given)).toEqual(state);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { sha256 } from '../../../src/model/json.js';
+import type { Change } from '../../../src/model/plan.js';
+import { planHash } from '../../../src/plan/plan.js';
+import { aChange, aField, keyChange } from '../../support/plan-builder.js';
+
+const PLACE = { origin: 'https://admin.example.com', workspaceId: 'ws-1' };
+
+const PAY = aChange('flag/pay@production', 'update', {
+  fields: [
+    aField('/defaultTreatment', 'on', 'off'),
+    { path: '/targets/on', reason: 'commit', keys: keyChange(['a', 'b'], ['c']) },
+  ],
+});
+const BETA = aChange('segment/beta@production', 'activate', { keys: keyChange(['a']) });
+const GONE = aChange('flag/old', 'delete', { fields: [aField('/description', 'Old', undefined)] });
+
+const hashOf = (...changes: Change[]) => planHash({ changes }, PLACE);
+
+describe('the hash of a plan', () => {
+  it('is the digest of the canonical text of the place and of what is written there', () => {
+    const [two, one] = [keyChange(['a', 'b']).sha256, keyChange(['a']).sha256];
+    const text =
+      '{"changes":[' +
+      '{"action":"delete","fields":[{"path":"/description"}],"id":"flag/old"},' +
+      '{"action":"update","fields":[{"after":"off","path":"/defaultTreatment"},' +
+      `{"keys":{"added":2,"removed":1,"sha256":"${two}"},"path":"/targets/on"}],"id":"flag/pay@production"},` +
+      `{"action":"activate","fields":[],"id":"segment/beta@production","keys":{"added":1,"removed":0,"sha256":"${one}"}}` +
+      '],"origin":"https://admin.example.com","workspace":"ws-1"}';
+
+    expect(hashOf(GONE, PAY, BETA)).toBe(`sha256:${sha256(text)}`);
+  });
+
+  it('says nothing of the order, the reasons, the files, or what was there before', () => {
+    const told = aChange('flag/pay@production', 'update', {
+      reason: 'conflict',
+      location: null,
+      dependsOn: ['flag/pay'],
+      fields: PAY.fields.map((field) => ({ ...field, reason: 'drift', base: 1 })),
+    });
+
+    expect(hashOf(BETA, told)).toBe(hashOf(PAY, BETA));
+  });
+
+  it('leaves the changes of the plan in their order', () => {
+    const changes = [PAY, GONE];
+    planHash({ changes }, PLACE);
+
+    expect(changes).toEqual([PAY, GONE]);
+  });
+
+  it('counts the reviewed objects only, where there was a review', () => {
+    const plan = { changes: [PAY, BETA] };
+
+    expect(planHash(plan, PLACE, new Set([PAY.id]))).toBe(hashOf(PAY));
+    expect(planHash(plan, PLACE, null)).toBe(hashOf(PAY, BETA));
+  });
+});

@@ -1,0 +1,438 @@
+import { describe, expect, it } from 'vitest';
+import type { Definition, Matcher } from '../../../../src/model/flag/flag.js';
+import { NO_KEYS } from '../../../../src/model/segment-keys.js';
+import type { Desired } from '../../../../src/model/desired.js';
+import type { Plan } from '../../../../src/model/plan.js';
+import type { Base, State } from '../../../../src/model/state.js';
+import { planChanges } from '../../../../src/plan/plan.js';
+import type { PlannedEnvironment } from '../../../../src/plan/policy.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  DEFINITION,
+  desiredFlag,
+  liveFlag,
+  noFlag,
+  NO_STATE,
+  onShare,
+  planLines,
+} from '../../../support/builders.js';
+
+const ID = 'flag/pay@staging';
+
+type Said = Definition & { unsaid?: readonly (keyof Definition)[] };
+
+interface Given {
+  readonly desired: Said;
+  readonly live: Definition;
+  readonly base?: Partial<Base<Definition>>;
+  readonly environment?: Partial<PlannedEnvironment>;
+  readonly rest?: Partial<Desired>;
+}
+
+function planOf({ desired, live, base, environment, rest }: Given): Plan {
+  const flag = desiredFlag('pay', { environments: { staging: desired } });
+  const state: State = base
+    ? new Map([
+        [
+          'flag/pay',
+          { kind: 'flag', name: 'pay', environments: { 'env-staging': { commit: null, ...base } } },
+        ],
+      ])
+    : NO_STATE;
+  return planChanges({
+    desired: { ...aDesired({ flags: [flag] }), ...rest },
+    actual: anActual({ flags: [liveFlag('pay', { staging: live })] }),
+    state,
+    policy: aPolicy({ environments: [anEnvironment('staging', environment)] }),
+  });
+}
+
+function written(plan: Plan): unknown {
+  const [step, second] = plan.steps;
+  if (second) throw new Error('more than one step');
+  return step && 'operations' in step
+    ? step.operations.map(({ path, value }) => [path, value])
+    : step;
+}
+
+const spec = (said: Definition): Partial<Base<Definition>> => ({
+  spec: { ...DEFINITION, ...said },
+});
+const serving = (...names: string[]): Definition => ({
+  treatments: names.map((name) => ({ name, description: '' })),
+});
+const REPORTING = { onDrift: 'report' } as const;
+
+const RULE = { type: 'IN_LIST_STRING', strings: ['u-1'] };
+const WORDY_RULE = { ...RULE, attribute: '', string: '', negate: false };
+
+describe('members that other tools write for nothing', () => {
+  const servedOn = (matcher: Matcher) => ({
+    ...DEFINITION,
+    rules: [{ matchers: [matcher], buckets: [{ treatment: 'on', size: 100 }] }],
+  });
+
+  it.each([
+    ['in an answer', RULE, WORDY_RULE],
+    ['in a spec', WORDY_RULE, RULE],
+  ])('are no difference %s', (_, desired, live) => {
+    const plan = planOf({ desired: servedOn(desired), live: servedOn(live) });
+
+    expect(planLines(plan)).toEqual([]);
+  });
+
+  it('make no conflict of a drift where an older base has them', () => {
+    const live = { ...servedOn(RULE), rules: [] };
+    const plan = planOf({ desired: servedOn(RULE), live, base: { spec: servedOn(WORDY_RULE) } });
+
+    const reasons = [...plan.changes, ...plan.withheld].flatMap(({ fields }) =>
+      fields.map(({ path, reason }) => [path, reason]),
+    );
+    expect(reasons).toEqual([['/rules', 'drift']]);
+  });
+
+  it('are no difference where a spec wants no configuration and there is none', () => {
+    const [on, ...others] = DEFINITION.treatments;
+    const wanted = (configuration: string | null) => [
+      { name: on?.name ?? '', configuration },
+      ...others,
+    ];
+
+    for (const none of [null, ''])
+      expect(
+        planLines(
+          planOf({ desired: { ...DEFINITION, treatments: wanted(none) }, live: DEFINITION }),
+        ),
+      ).toEqual([]);
+  });
+});
+
+describe('a definition of which a part is held back', () => {
+  it('is written in the fields that are not, and the others stay as they are live', () => {
+    const plan = planOf({
+      desired: onShare(20),
+      live: { trafficAllocation: 50, ...onShare(10) },
+      base: spec(onShare(10)),
+      environment: REPORTING,
+    });
+
+    expect(planLines(plan)).toEqual([`update ${ID}`, `withheld update ${ID}: drift-reported`]);
+    expect(written(plan)).toEqual([['/defaultRule', onShare(20).defaultRule]]);
+  });
+
+  it('keeps the targets of a treatment of which somebody else changed them', () => {
+    const plan = planOf({
+      desired: { targets: { off: ['ours'] } },
+      live: { targets: { on: ['theirs'] } },
+      base: spec({ targets: {} }),
+      environment: REPORTING,
+    });
+
+    expect(plan.withheld[0]?.fields).toEqual([
+      {
+        path: '/targets/on',
+        reason: 'drift',
+        keys: { added: [], removed: ['theirs'], sha256: NO_KEYS.digest.sha256 },
+      },
+    ]);
+    expect(written(plan)).toEqual([['/treatments/1/keys', ['ours']]]);
+  });
+
+  it('loses the targets that git takes away, and keeps those that are held back', () => {
+    const plan = planOf({
+      desired: { targets: { on: ['a'] } },
+      live: { targets: { on: ['a', 'theirs'], off: ['b'] } },
+      base: spec({ targets: { on: ['a'], off: ['b'] } }),
+      environment: REPORTING,
+    });
+
+    expect(written(plan)).toEqual([
+      [
+        '/treatments',
+        [
+          { name: 'on', description: '', keys: ['a', 'theirs'] },
+          { name: 'off', description: '' },
+        ],
+      ],
+    ]);
+  });
+});
+
+describe('why a definition differs', () => {
+  it('is told by the base of its own environment', () => {
+    const flag = desiredFlag('pay', { environments: { staging: onShare(20) } });
+    const elsewhere: State = new Map([
+      [
+        'flag/pay',
+        { kind: 'flag', name: 'pay', environments: { 'env-production': { commit: null } } },
+      ],
+    ]);
+    const plan = planChanges({
+      desired: aDesired({ flags: [flag] }),
+      actual: anActual({ flags: [liveFlag('pay', { staging: onShare(10) })] }),
+      state: elsewhere,
+      policy: aPolicy(),
+    });
+
+    expect(planLines(plan)).toEqual([`update ${ID} (adopt)`]);
+  });
+
+  it('is our own creation that broke off, where no spec was found there yet', () => {
+    const plan = planOf({
+      desired: onShare(20),
+      live: onShare(10),
+      base: { pending: 'create' },
+    });
+
+    expect(planLines(plan)).toEqual([`update ${ID}`]);
+  });
+});
+
+describe('a treatment that goes', () => {
+  const v2 = [{ treatment: 'v2', size: 100 }];
+  const rules = [{ matchers: [{ type: 'BOOLEAN', attribute: 'a', bool: true }], buckets: v2 }];
+  const unsaid = ['rules', 'killed', 'baselineTreatment'] as const;
+
+  it('holds back all that is to be written, while what is not ours still names it', () => {
+    const plan = planOf({
+      desired: { ...serving('on', 'off'), ...onShare(5), unsaid },
+      live: { ...serving('on', 'off', 'v2'), rules },
+      base: spec(serving('on', 'off', 'v2')),
+    });
+
+    expect(plan.steps).toEqual([]);
+    expect(plan.withheld).toMatchObject([
+      {
+        action: 'update',
+        why: 'still-in-use',
+        wayOut:
+          'what stays of the live definition names "v2", which would be no treatment any more',
+        fields: [{ path: '/treatments' }, { path: '/defaultRule' }],
+      },
+    ]);
+  });
+
+  it('goes although buckets of size 0 name it, which are no difference', () => {
+    const nothing = { treatment: 'v2', size: 0 };
+    const live = { ...onShare(5), defaultRule: [...onShare(5).defaultRule, nothing] };
+    const on = [{ treatment: 'on', size: 100 }];
+    const [rule] = rules.map((each) => ({ ...each, buckets: on }));
+    const plan = planOf({
+      desired: { ...serving('on', 'off'), ...onShare(5), rules: rule ? [rule] : [] },
+      live: {
+        ...serving('on', 'off', 'v2'),
+        ...live,
+        rules: rule ? [{ ...rule, buckets: [nothing, ...on] }] : [],
+      },
+      base: spec({ ...serving('on', 'off', 'v2'), ...onShare(5), rules: rule ? [rule] : [] }),
+    });
+
+    expect(plan.withheld).toEqual([]);
+    expect(plan.changes).toMatchObject([{ fields: [{ path: '/treatments' }] }]);
+    expect(written(plan)).toMatchObject([
+      ['/defaultRule', onShare(5).defaultRule],
+      ['/rules', [{ buckets: on }]],
+      ['/treatments', [{ name: 'on' }, { name: 'off' }]],
+    ]);
+  });
+
+  it('stays while buckets of size 0 name it in what is not managed', () => {
+    const nothing = { treatment: 'v2', size: 0 };
+    const plan = planOf({
+      desired: { ...serving('on', 'off'), ...onShare(5), unsaid: ['rules', 'killed'] },
+      live: {
+        ...serving('on', 'off', 'v2'),
+        ...onShare(5),
+        rules: rules.map((each) => ({ ...each, buckets: [...onShare(5).defaultRule, nothing] })),
+      },
+      base: spec(serving('on', 'off', 'v2')),
+    });
+
+    expect(plan.steps).toEqual([]);
+    expect(plan.withheld).toMatchObject([{ why: 'still-in-use' }]);
+  });
+
+  it('does not hold back a restore', () => {
+    const plan = planOf({
+      desired: { ...serving('on', 'off'), killed: false, unsaid },
+      live: { ...serving('on', 'off', 'v2'), rules, killed: true },
+      base: spec({ ...serving('on', 'off', 'v2'), killed: true }),
+    });
+
+    expect(planLines(plan)).toEqual([
+      `update ${ID} (restore)`,
+      `withheld update ${ID}: still-in-use`,
+    ]);
+    expect(plan.withheld[0]?.fields.map(({ path }) => path)).toEqual(['/treatments']);
+    expect(written(plan)).toEqual([['/killed', false]]);
+  });
+
+  it.each<[string, Definition]>([
+    ['the default rule', { defaultRule: v2 }],
+    ['the default treatment', { defaultTreatment: 'v2' }],
+  ])('holds back the change while %s, which is not managed, names it', (_, said) => {
+    const field = Object.keys(said)[0] as keyof Definition;
+    const plan = planOf({
+      desired: { ...serving('on', 'off'), unsaid: [field, 'killed', 'baselineTreatment'] },
+      live: { ...serving('on', 'off', 'v2'), ...said },
+      base: spec(serving('on', 'off', 'v2')),
+    });
+
+    expect(planLines(plan)).toEqual([`withheld update ${ID}: still-in-use`]);
+  });
+
+  it('takes the baseline with it once, where the specs say another', () => {
+    const plan = planOf({
+      desired: { ...serving('on', 'off'), baselineTreatment: 'on' },
+      live: { ...serving('on', 'off', 'v2'), baselineTreatment: 'v2' },
+      base: spec({ ...serving('on', 'off', 'v2'), baselineTreatment: 'v2' }),
+    });
+
+    expect(plan.changes[0]?.fields.map(({ path, after }) => [path, after])).toEqual([
+      ['/treatments', serving('on', 'off').treatments],
+      ['/baselineTreatment', 'on'],
+    ]);
+  });
+
+  it('leaves a baseline alone that stays a treatment', () => {
+    const plan = planOf({
+      desired: serving('on', 'off'),
+      live: { ...serving('on', 'off', 'v2'), baselineTreatment: 'on' },
+      base: spec(serving('on', 'off', 'v2')),
+    });
+
+    expect(plan.changes[0]?.fields.map(({ path }) => path)).toEqual(['/treatments']);
+  });
+
+  it('is none where treatments are not managed', () => {
+    const plan = planOf({
+      desired: { ...onShare(5), unsaid: ['treatments', 'killed', 'baselineTreatment'] },
+      live: { ...serving('on', 'off', 'v2'), baselineTreatment: 'v2' },
+      base: spec({}),
+    });
+
+    expect(written(plan)).toEqual([['/defaultRule', onShare(5).defaultRule]]);
+  });
+});
+
+describe('a restore', () => {
+  const killed = { spec: { ...DEFINITION, killed: true } };
+
+  it('is written with what else changes', () => {
+    const plan = planOf({
+      desired: { ...onShare(5), killed: false },
+      live: { killed: true },
+      base: killed,
+    });
+
+    expect(plan.changes[0]?.fields[0]).toEqual({
+      path: '/killed',
+      reason: 'restore',
+      before: true,
+      after: false,
+    });
+    expect(written(plan)).toEqual([
+      ['/defaultRule', onShare(5).defaultRule],
+      ['/killed', false],
+    ]);
+  });
+
+  it('is written where the specs are silent and the break-glass list stands without its entry', () => {
+    const standing = { killLists: new Set(['staging']) };
+    const given = { live: { killed: true }, base: { ...killed, killListed: true }, rest: standing };
+
+    expect(written(planOf({ desired: {}, ...given }))).toEqual([['/killed', false]]);
+    expect(written(planOf({ desired: onShare(5), ...given }))).toEqual([
+      ['/defaultRule', onShare(5).defaultRule],
+      ['/killed', false],
+    ]);
+  });
+
+  it('is not written with what else changes where it is only reported', () => {
+    const plan = planOf({
+      desired: { ...onShare(5), killed: false },
+      live: { killed: true },
+      base: spec({}),
+      environment: { ...REPORTING, onLiveKill: 'revert' },
+    });
+
+    expect(planLines(plan)).toEqual([`update ${ID}`, `withheld update ${ID}: drift-reported`]);
+    expect(written(plan)).toEqual([['/defaultRule', onShare(5).defaultRule]]);
+  });
+});
+
+describe('a kill of a definition that changes', () => {
+  const location = { file: 'k', line: 1, column: 1 };
+  const rest = { kills: [{ flag: 'pay', environment: 'staging', reason: 'r', location }] };
+
+  it('is shown before the other fields, and is the reason for all', () => {
+    const plan = planOf({ desired: onShare(5), live: {}, base: spec({}), rest });
+
+    expect(plan.changes).toMatchObject([
+      { id: ID, reason: 'kill', fields: [{ path: '/killed' }, { path: '/defaultRule' }] },
+    ]);
+    expect(plan.steps.map(({ action }) => action)).toEqual(['kill-flag', 'patch-definition']);
+  });
+
+  it('is done already where the definition is killed live, and only the rest is written', () => {
+    const plan = planOf({ desired: onShare(5), live: { killed: true }, base: spec({}), rest });
+
+    expect(planLines(plan)).toEqual([`update ${ID}`]);
+    expect(written(plan)).toEqual([['/defaultRule', onShare(5).defaultRule]]);
+  });
+});
+
+describe('a definition that is not there', () => {
+  const planFor = (said: Definition, state: State = NO_STATE, stateless = false) =>
+    planChanges({
+      desired: aDesired({ flags: [desiredFlag('pay', { environments: { staging: said } })] }),
+      actual: anActual({ flags: [liveFlag('pay')] }),
+      state,
+      policy: aPolicy({ stateless }),
+    });
+  const remembered = (spec: Definition): State =>
+    new Map([
+      [
+        'flag/pay',
+        { kind: 'flag', name: 'pay', environments: { 'env-staging': { commit: null, spec } } },
+      ],
+    ]);
+
+  it('shows every field that it is made with, and targets where there are any', () => {
+    const [change] = planFor({ targets: { on: ['a'], off: [] } }).changes;
+
+    expect(change?.fields.map(({ path }) => path)).toEqual([
+      '/killed',
+      '/treatments',
+      '/defaultTreatment',
+      '/baselineTreatment',
+      '/trafficAllocation',
+      '/rules',
+      '/defaultRule',
+      '/targets/on',
+    ]);
+  });
+
+  it('was deleted outside git where it was ours, and changed on both sides where git changed it too', () => {
+    const { killed, baselineTreatment, ...fields } = DEFINITION;
+
+    expect(planLines(planFor({}, remembered(fields)))).toEqual([`create ${ID} (drift)`]);
+    expect(planLines(planFor(onShare(5), remembered(fields)))).toEqual([`create ${ID} (conflict)`]);
+  });
+
+  it('cannot be planned where nobody looked', () => {
+    const [name, live] = noFlag('pay');
+
+    expect(() =>
+      planChanges({
+        desired: aDesired({ flags: [desiredFlag('pay', { environments: { staging: {} } })] }),
+        actual: anActual({ flags: [[name, { ...live, definitions: new Map() }]] }),
+        state: NO_STATE,
+        policy: aPolicy(),
+      }),
+    ).toThrow(`bug: ${ID} was not observed`);
+  });
+});

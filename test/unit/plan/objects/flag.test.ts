@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import type { WireFlag } from '../../../../src/admin-api/wire.js';
+import type { ActualFlag } from '../../../../src/model/actual.js';
+import type { DesiredFlag } from '../../../../src/model/desired.js';
+import type { Plan } from '../../../../src/model/plan.js';
+import type { State } from '../../../../src/model/state.js';
+import { planChanges } from '../../../../src/plan/plan.js';
+import type { PlanPolicy } from '../../../../src/plan/policy.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  desiredFlag,
+  liveFlag,
+  noFlag,
+  NO_STATE,
+  planLines,
+} from '../../../support/builders.js';
+import { stateOf } from '../../../support/state-of.js';
+
+interface Given {
+  readonly live: [string, ActualFlag];
+  readonly state?: State;
+  readonly policy?: Partial<PlanPolicy>;
+}
+
+function planOf(flag: DesiredFlag, { live, state = NO_STATE, policy }: Given): Plan {
+  return planChanges({
+    desired: aDesired({ flags: [flag] }),
+    actual: anActual({ flags: [live] }),
+    state,
+    policy: aPolicy(policy),
+  });
+}
+
+const payWith = (fields: DesiredFlag['fields']): DesiredFlag => desiredFlag('pay', { fields });
+const liveWith = (flag: Partial<WireFlag>) => liveFlag('pay', {}, flag);
+const found = (flag: DesiredFlag): State => stateOf(aDesired({ flags: [flag] }));
+
+describe('a flag that is not there', () => {
+  it('is made with its description, and a patch for the rest behind it', () => {
+    const fields = { description: 'd', tags: ['web'] };
+    const plan = planOf(payWith(fields), { live: noFlag('pay') });
+
+    expect(plan.changes).toMatchObject([
+      {
+        action: 'create',
+        fields: [
+          { path: '/trafficType', reason: 'commit', after: 'user' },
+          { path: '/description', reason: 'commit', after: 'd' },
+          { path: '/tags', reason: 'commit', after: ['web'] },
+        ],
+      },
+    ]);
+    expect(plan.steps).toMatchObject([
+      { action: 'create-flag', flag: 'pay', description: 'd', mayExist: false },
+      {
+        action: 'patch-flag',
+        flag: 'pay',
+        operations: [{ op: 'replace', path: '/tags', value: [{ name: 'web' }] }],
+      },
+    ]);
+  });
+
+  it('is made with an empty description and without a patch where the specs say nothing', () => {
+    const plan = planOf(payWith({}), { live: noFlag('pay') });
+
+    expect(plan.steps).toMatchObject([{ action: 'create-flag', description: '' }]);
+    expect(plan.steps).toHaveLength(1);
+  });
+
+  it('was deleted outside git where it was ours, and changed on both sides where git changed it too', () => {
+    const state = found(payWith({ description: 'd' }));
+    const live = noFlag('pay');
+
+    expect(planLines(planOf(payWith({ description: 'd' }), { live, state }))).toEqual([
+      'create flag/pay (drift)',
+    ]);
+    expect(planLines(planOf(payWith({ description: 'e' }), { live, state }))).toEqual([
+      'create flag/pay (conflict)',
+    ]);
+  });
+
+  it('is reported and not made again where drift is only reported', () => {
+    const plan = planOf(payWith({}), {
+      live: noFlag('pay'),
+      state: found(payWith({})),
+      policy: { environments: [anEnvironment('staging', { onDrift: 'report' })] },
+    });
+
+    expect(planLines(plan)).toEqual(['withheld create flag/pay: drift-reported']);
+    expect(plan.withheld[0]?.dependsOn).toEqual([]);
+  });
+
+  it('cannot be planned where nobody looked', () => {
+    expect(() => planOf(payWith({}), { live: noFlag('other') })).toThrow(
+      'bug: flag "pay" was not observed',
+    );
+  });
+});
+
+describe('the workspace level of a flag', () => {
+  it('is written field by field, and only what differs', () => {
+    const fields = { description: 'new', tags: ['web'], rolloutStatus: 'Ramping' };
+    const plan = planOf(payWith(fields), { live: liveWith({ tags: [{ name: 'web' }] }) });
+
+    expect(plan.changes[0]?.fields).toEqual([
+      { path: '/description', reason: 'adopt', before: '', after: 'new' },
+      { path: '/rolloutStatus', reason: 'adopt', before: 'Pre-Production', after: 'Ramping' },
+    ]);
+    expect(plan.steps).toMatchObject([
+      {
+        action: 'patch-flag',
+        operations: [
+          { op: 'replace', path: '/description', value: 'new' },
+          { op: 'replace', path: '/rolloutStatus/id', value: 'rs-2' },
+        ],
+      },
+    ]);
+  });
+
+  it('is left alone where the specs say nothing of it', () => {
+    expect(planLines(planOf(payWith({}), { live: liveWith({ description: 'theirs' }) }))).toEqual(
+      [],
+    );
+  });
+
+  it('is written in part where a part of it is held back', () => {
+    const environments = [anEnvironment('staging', { onDrift: 'report', onConflict: 'hold' })];
+    const plan = planOf(payWith({ description: 'new', tags: ['web'], rolloutStatus: 'Ramping' }), {
+      live: liveWith({ tags: [{ name: 'theirs' }], rolloutStatus: { id: 'rs-1', name: 'x' } }),
+      state: found(payWith({ description: '', tags: ['web'], rolloutStatus: 'Pre-Production' })),
+      policy: { environments },
+    });
+
+    expect(plan.changes.map(({ fields }) => fields.map(({ path }) => path))).toEqual([
+      ['/description'],
+    ]);
+    expect(plan.steps).toMatchObject([{ operations: [{ path: '/description' }] }]);
+    expect(
+      plan.withheld.map(({ why, reason, fields }) => [why, reason, fields[0]?.path, fields.length]),
+    ).toEqual([
+      ['conflict-held', 'conflict', '/rolloutStatus', 1],
+      ['drift-reported', 'drift', '/tags', 1],
+    ]);
+  });
+
+  it('cannot have a rollout status that nobody checked', () => {
+    expect(() => planOf(payWith({ rolloutStatus: 'Nowhere' }), { live: liveWith({}) })).toThrow(
+      'bug: rollout status "Nowhere" was not checked',
+    );
+  });
+});
+
+describe('another traffic type', () => {
+  const account = desiredFlag('pay', { trafficType: 'account', environments: { staging: {} } });
+  const immutable = {
+    id: 'flag/pay',
+    action: 'update',
+    why: 'immutable',
+    fields: [{ path: '/trafficType', reason: 'conflict', before: 'user', after: 'account' }],
+    wayOut:
+      'the traffic type of a flag is set at its creation; write `trafficType: user`, or choose another name',
+  };
+
+  it('is told by the flag itself', () => {
+    const plan = planOf(account, { live: liveFlag('pay') });
+
+    expect(plan.changes).toEqual([]);
+    expect(plan.withheld).toMatchObject([immutable]);
+  });
+
+  it('is told by any definition, where a service cannot show the flag', () => {
+    const [name, { definitions }] = liveFlag('pay', { production: {} });
+    const plan = planOf(account, { live: [name, { existence: 'unknown', definitions }] });
+
+    expect(plan.withheld).toMatchObject([immutable]);
+  });
+});
+
+describe('a flag that a service cannot show', () => {
+  const [name, { definitions }] = liveFlag('pay');
+  const live: [string, ActualFlag] = [name, { existence: 'unknown', definitions }];
+
+  it('may be there already when it is made', () => {
+    expect(planOf(payWith({}), { live }).steps).toMatchObject([
+      { action: 'create-flag', mayExist: true },
+    ]);
+  });
+
+  it('may be there already where the run that was to make it died', () => {
+    const pending: State = new Map([
+      [
+        'flag/pay',
+        {
+          kind: 'flag',
+          name: 'pay',
+          environments: {},
+          workspace: { commit: null, pending: 'create' },
+        },
+      ],
+    ]);
+
+    expect(planOf(payWith({}), { live, state: pending }).steps).toMatchObject([
+      { action: 'create-flag', mayExist: true },
+    ]);
+  });
+
+  it('is there when it was found there once: what git changed since is written, and nothing else', () => {
+    const state = found(payWith({ description: 'old', tags: ['web'] }));
+    const plan = planOf(payWith({ description: 'new', tags: ['web'] }), { live, state });
+
+    expect(planLines(plan)).toEqual(['update flag/pay']);
+    expect(plan.steps).toMatchObject([
+      { operations: [{ op: 'replace', path: '/description', value: 'new' }] },
+    ]);
+  });
+});

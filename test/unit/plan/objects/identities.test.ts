@@ -1,0 +1,338 @@
+import { describe, expect, it } from 'vitest';
+import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
+import type { Attributes } from '../../../../src/model/identities.js';
+import type { DesiredIdentities } from '../../../../src/model/desired.js';
+import type { Plan } from '../../../../src/model/plan.js';
+import type { Outcome, Outcomes } from '../../../../src/model/outcome.js';
+import type { State } from '../../../../src/model/state.js';
+import type { StepOf } from '../../../../src/model/step.js';
+import { guardFindings } from '../../../../src/plan/guards/guards.js';
+import { stateAfterAnswers, stateAfterVerify } from '../../../../src/plan/bases/next-state.js';
+import { pendingWithheld, planChanges, touchedKeys, planHash } from '../../../../src/plan/plan.js';
+import type { PlanInput } from '../../../../src/plan/input.js';
+import { verifyingPolicy, type PlanPolicy } from '../../../../src/plan/policy.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  desiredFlag,
+  desiredIdentities,
+  NO_STATE,
+  noFlag,
+  planLines,
+} from '../../../support/builders.js';
+import { allTaken } from '../../../support/service-model.js';
+
+const HEAD = 'a'.repeat(40);
+const LATER = 'b'.repeat(40);
+const STAGING = 'identities/user@staging';
+const PRODUCTION = 'identities/user@production';
+const ANA = { ana: { plan: 'pro' } };
+const ANA_AND_BOB = { ...ANA, bob: { plan: 'free', seats: '5' } };
+
+function inputFor(
+  identities: DesiredIdentities[],
+  state: State = NO_STATE,
+  policy: Partial<PlanPolicy> = {},
+): PlanInput {
+  return { desired: aDesired({ identities }), actual: anActual(), state, policy: aPolicy(policy) };
+}
+
+function staging(keys: Readonly<Record<string, Attributes>>): DesiredIdentities[] {
+  return [desiredIdentities('staging', keys)];
+}
+
+/** One run: plan, answers, look again, remember. */
+function run(
+  input: PlanInput,
+  { outcomes, head = HEAD }: { outcomes?: Outcomes; head?: string } = {},
+): { plan: Plan; left: Plan; state: State } {
+  const plan = planChanges(input);
+  const untouched = stateAfterVerify(input, new Set(plan.unchanged), head);
+  const before = { ...input, state: untouched };
+  const state = stateAfterAnswers(before, plan.changes, outcomes ?? allTaken(plan), head);
+  if (plan.changes.length === 0) return { plan, left: plan, state: untouched };
+  const policy = verifyingPolicy(input.policy, touchedKeys(plan), plan);
+  const again = { ...input, state, policy };
+  const left = planChanges(again);
+  return { plan, left, state: stateAfterVerify(again, new Set(left.unchanged), head) };
+}
+
+function after(keys: Readonly<Record<string, Attributes>>): State {
+  return run(inputFor(staging(keys))).state;
+}
+
+function refusing(...keys: string[]): Outcomes {
+  const failed = keys.map((key) => ({ key, status: 400, message: 'no' }));
+  const written = Object.keys(ANA_AND_BOB).filter((key) => !keys.includes(key));
+  const outcome: Outcome = {
+    status: 'failed',
+    error: { code: 'IDENTITIES_REFUSED', message: '', status: null, transactionId: null },
+    partly: written.length > 0,
+    identities: { written, failed },
+  };
+  return new Map([[STAGING, outcome]]);
+}
+
+function sent({ steps }: Plan): string[] {
+  return steps
+    .filter((step): step is StepOf<'write-identities'> => step.action === 'write-identities')
+    .flatMap(({ identities }) => identities.map(({ key }) => key));
+}
+
+describe('identities', () => {
+  it('are written once, with all of their attributes, to the traffic type by its id', () => {
+    const { plan, left } = run(inputFor(staging(ANA_AND_BOB)));
+
+    expect(planLines(plan)).toEqual([`create ${STAGING}`]);
+    expect(plan.steps).toEqual([
+      {
+        id: `${STAGING}#1-write-identities`,
+        change: STAGING,
+        needs: [],
+        action: 'write-identities',
+        trafficType: 'user',
+        trafficTypeId: 'tt-user',
+        environment: 'staging',
+        identities: [
+          { key: 'ana', values: { plan: 'pro' } },
+          { key: 'bob', values: { plan: 'free', seats: '5' } },
+        ],
+      },
+    ]);
+    expect(planLines(left)).toEqual([]);
+    expect(left.unchanged).toEqual([STAGING]);
+  });
+
+  it('go by the name of the traffic type where no answer said its id', () => {
+    const input = inputFor(staging(ANA));
+    const actual = { ...input.actual, trafficTypeIds: new Map<string, string>() };
+
+    const [step] = planChanges({ ...input, actual }).steps;
+
+    expect(step).toMatchObject({ trafficTypeId: 'user' });
+  });
+
+  it('are written again only where they changed in git', () => {
+    const next = staging({ ana: { plan: 'team' }, bob: ANA_AND_BOB.bob, cy: {} });
+
+    const { plan, left } = run(inputFor(next, after(ANA_AND_BOB)));
+
+    expect(planLines(plan)).toEqual([`update ${STAGING}`]);
+    expect(plan.changes[0]?.keys).toMatchObject({ added: ['cy'], changed: ['ana'], removed: [] });
+    expect(sent(plan)).toEqual(['cy', 'ana']);
+    expect(planLines(left)).toEqual([]);
+  });
+
+  it('are many in few requests: 25,000 in three', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 25_000 }, (_, index) => [`user-${index}`, { plan: 'pro' }]),
+    );
+
+    const { steps } = planChanges(inputFor(staging(many)));
+
+    const sizes = steps.map((step) => 'identities' in step && step.identities.length);
+    expect(sizes).toEqual([10_000, 10_000, 5_000]);
+    expect(steps.map(({ needs }) => needs.length)).toEqual([0, 1, 1]);
+  });
+
+  it('are fewer in a request where their attributes are long', () => {
+    const long = { note: 'x'.repeat(1_200_000) };
+
+    const { steps } = planChanges(inputFor(staging({ a: long, b: long, c: long, d: long, e: {} })));
+
+    expect(steps.map((step) => 'identities' in step && step.identities.length)).toEqual([3, 2]);
+  });
+
+  it('stay on the service when they leave git: told, never deleted, and forgotten once that was told', () => {
+    const { plan, state } = run(inputFor(staging(ANA), after(ANA_AND_BOB)));
+
+    expect(planLines(plan)).toEqual([`withheld delete ${STAGING}: stays-on-service`]);
+    expect(plan.withheld[0]?.keys).toMatchObject({ removed: ['bob'], changed: [] });
+    expect(plan.steps).toEqual([]);
+    expect(plan.unchanged).toEqual([STAGING]);
+    expect(pendingWithheld(plan)).toEqual([]);
+    expect(planLines(planChanges(inputFor(staging(ANA), state)))).toEqual([]);
+    expect(sent(planChanges(inputFor(staging(ANA_AND_BOB), state)))).toEqual(['bob']);
+  });
+
+  it('that lose an attribute are written without it, and it stays', () => {
+    const fewer = { ...ANA, bob: { plan: 'free' } };
+
+    const { plan, left, state } = run(inputFor(staging(fewer), after(ANA_AND_BOB)));
+
+    expect(planLines(plan)).toEqual([
+      `update ${STAGING}`,
+      `withheld update ${STAGING}: stays-on-service`,
+    ]);
+    expect(plan.withheld[0]?.keys).toMatchObject({ removed: [], changed: ['bob'] });
+    expect(planLines(left)).toEqual([]);
+    expect(planLines(planChanges(inputFor(staging(fewer), state)))).toEqual([]);
+  });
+
+  it('of which nothing is left in git leave the inventory', () => {
+    const { plan, state } = run(inputFor([], after(ANA)));
+
+    expect(planLines(plan)).toEqual([`withheld delete ${STAGING}: stays-on-service`]);
+    expect(plan.withheld[0]?.location).toBeNull();
+    expect(state.size).toBe(0);
+  });
+
+  it('that leave git are still remembered where nothing may be written', () => {
+    const before = after(ANA_AND_BOB);
+    const suspended = inputFor(staging({ ana: { plan: 'team' } }), before, {
+      suspended: SUSPENDED_BY_CONFIG,
+    });
+
+    const { plan, state } = run(suspended);
+
+    expect(planLines(plan)).toEqual([
+      `withheld delete ${STAGING}: stays-on-service`,
+      `withheld update ${STAGING}: suspended`,
+    ]);
+    expect(state).toEqual(before);
+  });
+
+  it('that the service refuses keep the base that they had, and the others get theirs', () => {
+    const { left, state } = run(inputFor(staging(ANA_AND_BOB), after({ bob: { plan: 'old' } })), {
+      outcomes: refusing('bob'),
+      head: LATER,
+    });
+
+    expect(planLines(left)).toEqual([`update ${STAGING}`]);
+    expect(sent(left)).toEqual(['bob']);
+    expect(left.changes[0]?.keys).toMatchObject({ added: [], changed: ['bob'] });
+    expect(baseOf(state)?.commit).toBe(HEAD);
+  });
+
+  it('that are refused at first contact leave no commit behind: what came before it is not over', () => {
+    const { state } = run(inputFor(staging(ANA_AND_BOB)), { outcomes: refusing('bob') });
+
+    expect(baseOf(state)?.commit).toBeNull();
+    const next = run(inputFor(staging(ANA_AND_BOB), state), { head: LATER });
+    expect(sent(next.plan)).toEqual(['bob']);
+    expect(baseOf(next.state)?.commit).toBe(LATER);
+  });
+
+  it('of which no answer came keep nothing of it', () => {
+    const skipped: Outcomes = new Map([[STAGING, { status: 'skipped', why: 'interrupted' }]]);
+
+    const { left, state } = run(inputFor(staging(ANA)), { outcomes: skipped });
+
+    expect(planLines(left)).toEqual([`create ${STAGING}`]);
+    expect(state.size).toBe(0);
+  });
+
+  it('need no word of --adopt in a protected environment: there is no live value that anybody could look at', () => {
+    const environments = [anEnvironment('staging', { protected: true, onDrift: 'report' })];
+
+    expect(planLines(planChanges(inputFor(staging(ANA), NO_STATE, { environments })))).toEqual([
+      `create ${STAGING}`,
+    ]);
+  });
+
+  it('are not written without a memory, unless they are asked for', () => {
+    const stateless = { stateless: true } as const;
+    const unasked = inputFor(staging(ANA), NO_STATE, { ...stateless, identities: 'none' });
+    const asked = inputFor(staging(ANA), NO_STATE, { ...stateless, identities: 'all' });
+
+    const held = planChanges(unasked);
+    expect(planLines(held)).toEqual([`withheld create ${STAGING}: not-remembered`]);
+    expect(pendingWithheld(held)).toEqual([]);
+    expect(held.unchanged).toEqual([]);
+    const { plan, left } = run(asked);
+    expect(planLines(plan)).toEqual([`create ${STAGING} (unknown)`]);
+    expect(planLines(left)).toEqual([]);
+  });
+
+  it('are all refused without a memory, and the look afterwards does not call that done', () => {
+    const asked = inputFor(staging(ANA_AND_BOB), NO_STATE, { stateless: true, identities: 'all' });
+
+    const { left } = run(asked, { outcomes: refusing('ana', 'bob') });
+
+    expect(planLines(left)).toEqual([`create ${STAGING} (unknown)`]);
+  });
+
+  it('are all written again where they are asked for', () => {
+    const state = after(ANA_AND_BOB);
+
+    const { plan, left } = run(inputFor(staging(ANA_AND_BOB), state, { identities: 'all' }));
+
+    expect(planLines(plan)).toEqual([`update ${STAGING} (unknown)`]);
+    expect(sent(plan)).toEqual(['ana', 'bob']);
+    expect(planLines(left)).toEqual([]);
+  });
+
+  it('of which an environment or the traffic type is filtered out, or a file is invalid, keep their base', () => {
+    const before = after(ANA);
+    const others = [anEnvironment('staging', { selected: false }), anEnvironment('production')];
+    const only = new Set(['identities/account']);
+    const quarantined = new Set(['identities/*']);
+
+    for (const policy of [{ environments: others }, { only }, { quarantined }]) {
+      const { plan, state } = run(inputFor([], before, policy));
+
+      expect(planLines(plan)).toEqual([]);
+      expect(state).toEqual(before);
+    }
+  });
+
+  it('go environment by environment, and after what is written besides', () => {
+    const flag = desiredFlag('checkout', { environments: { staging: {} } });
+    const desired = aDesired({
+      flags: [flag],
+      identities: [desiredIdentities('production', ANA), desiredIdentities('staging', ANA)],
+    });
+    const actual = anActual({ flags: [noFlag('checkout')] });
+
+    const plan = planChanges({ desired, actual, state: NO_STATE, policy: aPolicy() });
+
+    expect(planLines(plan)).toEqual([
+      'create flag/checkout',
+      'create flag/checkout@staging',
+      `create ${STAGING}`,
+      `create ${PRODUCTION}`,
+    ]);
+    expect(plan.changes.map(({ dependsOn }) => dependsOn)).toEqual([
+      [],
+      ['flag/checkout'],
+      [],
+      [STAGING],
+    ]);
+  });
+});
+
+describe('the plan hash', () => {
+  const place = { origin: 'embedded', workspaceId: 'ws-1' };
+  const hashOf = (identities: DesiredIdentities[], state?: State): string =>
+    planHash(planChanges(inputFor(identities, state)), place);
+
+  it('covers the attributes of identities, and not their order', () => {
+    const turned = staging({ bob: { seats: '5', plan: 'free' }, ...ANA });
+
+    expect(hashOf(turned)).toBe(hashOf(staging(ANA_AND_BOB)));
+    expect(hashOf(staging({ ...ANA_AND_BOB, ana: { plan: 'team' } }))).not.toBe(
+      hashOf(staging(ANA_AND_BOB)),
+    );
+  });
+
+  it('covers which identities are written', () => {
+    const both = staging(ANA_AND_BOB);
+
+    expect(hashOf(both, after(ANA))).not.toBe(hashOf(both, after({ bob: ANA_AND_BOB.bob })));
+  });
+});
+
+describe('the guards', () => {
+  it('see no emptied repository where there were identities only, and count none among what could go', () => {
+    const input = inputFor([], after(ANA));
+
+    expect(guardFindings(planChanges(input), input, input.desired.config)).toEqual([]);
+  });
+});
+
+function baseOf(state: State) {
+  const entry = state.get('identities/user');
+  return entry?.kind === 'identities' ? entry.environments['env-staging'] : undefined;
+}

@@ -1,0 +1,384 @@
+import { describe, expect, it } from 'vitest';
+import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
+import { NO_KEYS } from '../../../../src/model/segment-keys.js';
+import type { Actual } from '../../../../src/model/actual.js';
+import type { BoundDesired } from '../../../../src/model/bound-desired.js';
+import type { Plan } from '../../../../src/model/plan.js';
+import type { State } from '../../../../src/model/state.js';
+import { planChanges } from '../../../../src/plan/plan.js';
+import type { PlanPolicy } from '../../../../src/plan/policy.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  dependingOn,
+  desiredFlag,
+  desiredSegment,
+  inSegment,
+  liveFlag,
+  liveSegment,
+  noFlag,
+  noSegment,
+  planLines,
+} from '../../../support/builders.js';
+import { manyKeys } from '../../../support/plan-builder.js';
+import { stateOf } from '../../../support/state-of.js';
+
+const PLACES = ['', '@staging', '@production'];
+
+/** A plan of what is gone from the specs, with every witness that a deletion needs. */
+function planWithout(
+  before: BoundDesired,
+  actual: Actual,
+  given: { desired?: BoundDesired; state?: State; policy?: Partial<PlanPolicy> } = {},
+): Plan {
+  const { desired = aDesired(), state = stateOf(before), policy } = given;
+  const witnessed = [...state.keys()].flatMap((key) => PLACES.map((place) => key + place));
+  return planChanges({
+    desired,
+    actual,
+    state,
+    policy: aPolicy({ prune: true, provenRemovals: new Set(witnessed), ...policy }),
+  });
+}
+
+const pay = desiredFlag('pay', { environments: { staging: {}, production: {} } });
+const livePay = liveFlag('pay', { staging: { targets: { on: ['a'] } }, production: {} });
+const beta = desiredSegment('beta', { staging: ['a'], production: [] });
+const liveBeta = liveSegment('beta', { staging: ['a'], production: [] });
+
+describe('a flag that left the specs', () => {
+  const before = aDesired({ flags: [pay] });
+
+  it('goes from each environment and then wholly, and the plan shows all that goes but the keys', () => {
+    const plan = planWithout(before, anActual({ flags: [livePay] }));
+
+    expect(planLines(plan)).toEqual([
+      'delete flag/pay@staging (prune)',
+      'delete flag/pay@production (prune)',
+      'delete flag/pay (prune)',
+    ]);
+    expect(plan.changes[0]?.fields.map(({ path }) => path)).toEqual([
+      '/killed',
+      '/treatments',
+      '/defaultTreatment',
+      '/baselineTreatment',
+      '/trafficAllocation',
+      '/rules',
+      '/defaultRule',
+    ]);
+    expect(plan.changes[0]?.fields[2]).toEqual({
+      path: '/defaultTreatment',
+      reason: 'prune',
+      before: 'off',
+    });
+    expect(plan.changes[2]).toMatchObject({
+      location: null,
+      dependsOn: ['flag/pay@production', 'flag/pay@staging'],
+      fields: [
+        { path: '/description', before: '' },
+        { path: '/tags', before: [] },
+        { path: '/rolloutStatus', before: 'Pre-Production' },
+      ],
+    });
+    expect(plan.steps).toMatchObject([
+      { action: 'delete-definition', flag: 'pay', environment: 'staging' },
+      { action: 'delete-definition', flag: 'pay', environment: 'production' },
+      { action: 'delete-flag', flag: 'pay' },
+    ]);
+  });
+
+  it('is gone already where the service does not have it', () => {
+    expect(planLines(planWithout(before, anActual({ flags: [noFlag('pay')] })))).toEqual([]);
+  });
+
+  it('goes from the environments that are left', () => {
+    const actual = anActual({ flags: [liveFlag('pay', { production: {} })] });
+
+    expect(planLines(planWithout(before, actual))).toEqual([
+      'delete flag/pay@production (prune)',
+      'delete flag/pay (prune)',
+    ]);
+  });
+
+  it('goes from one environment where only that left the specs', () => {
+    const desired = aDesired({
+      flags: [
+        desiredFlag('pay', {
+          environments: { production: { unsaid: ['killed', 'baselineTreatment', 'targets'] } },
+        }),
+      ],
+    });
+
+    expect(planLines(planWithout(before, anActual({ flags: [livePay] }), { desired }))).toEqual([
+      'delete flag/pay@staging (prune)',
+    ]);
+  });
+
+  it('stays in environments that the run does not select, and so stays wholly', () => {
+    const environments = [
+      anEnvironment('staging'),
+      anEnvironment('production', { selected: false }),
+    ];
+    const plan = planWithout(before, anActual({ flags: [livePay] }), { policy: { environments } });
+
+    expect(planLines(plan)).toEqual([
+      'delete flag/pay@staging (prune)',
+      'withheld delete flag/pay: still-in-use',
+    ]);
+    expect(plan.withheld[0]?.wayOut).toBe('it is still in production');
+  });
+
+  it('stays wholly while it is in several, and says in which', () => {
+    const environments = ['staging', 'production'].map((name) =>
+      anEnvironment(name, { selected: false }),
+    );
+    const plan = planWithout(before, anActual({ flags: [livePay] }), { policy: { environments } });
+
+    expect(plan.withheld.map(({ wayOut }) => wayOut)).toEqual([
+      'it is still in staging, production',
+    ]);
+  });
+
+  it('stays wholly where only its definitions were ours', () => {
+    const state: State = new Map(
+      [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
+    );
+
+    expect(planLines(planWithout(before, anActual({ flags: [livePay] }), { state }))).toEqual([
+      'delete flag/pay@staging (prune)',
+      'delete flag/pay@production (prune)',
+    ]);
+  });
+
+  it('shows nothing of what a service cannot show, and goes all the same', () => {
+    const [name, { definitions }] = liveFlag('pay');
+    const unknown = anActual({ flags: [[name, { existence: 'unknown', definitions }]] });
+
+    expect(planWithout(before, unknown).changes).toMatchObject([
+      { id: 'flag/pay', action: 'delete', fields: [] },
+    ]);
+  });
+});
+
+describe('a segment that left the specs', () => {
+  const before = aDesired({ segments: [beta] });
+
+  it('is emptied, deactivated and then deleted, and the plan shows how many keys go', () => {
+    const plan = planWithout(before, anActual({ segments: [liveBeta] }));
+
+    expect(planLines(plan)).toEqual([
+      'deactivate segment/beta@staging (prune)',
+      'deactivate segment/beta@production (prune)',
+      'delete segment/beta (prune)',
+    ]);
+    expect(plan.changes[0]).toMatchObject({
+      fields: [],
+      keys: { added: [], removed: ['a'], sha256: NO_KEYS.digest.sha256 },
+    });
+    expect(plan.changes[2]).toMatchObject({
+      dependsOn: ['segment/beta@production', 'segment/beta@staging'],
+      fields: [{ path: '/trafficType', reason: 'prune', before: 'user' }],
+    });
+    expect(plan.steps).toMatchObject([
+      { action: 'remove-keys', segment: 'beta', environment: 'staging', keys: ['a'] },
+      { action: 'deactivate-segment', segment: 'beta', environment: 'staging' },
+      { action: 'deactivate-segment', segment: 'beta', environment: 'production' },
+      { action: 'delete-segment', segment: 'beta' },
+    ]);
+  });
+
+  it('is emptied in requests of ten thousand keys', () => {
+    const keys = manyKeys('user', 10_001);
+    const many = aDesired({ segments: [desiredSegment('beta', { staging: keys })] });
+    const plan = planWithout(
+      many,
+      anActual({ segments: [liveSegment('beta', { staging: keys })] }),
+    );
+
+    expect(plan.steps.map(({ action }) => action)).toEqual([
+      'remove-keys',
+      'remove-keys',
+      'deactivate-segment',
+      'delete-segment',
+    ]);
+  });
+
+  it('is gone already where the service does not have it, or not in an environment', () => {
+    const inactive = anActual({ segments: [liveSegment('beta')] });
+
+    expect(planLines(planWithout(before, anActual({ segments: [noSegment('beta')] })))).toEqual([]);
+    expect(planLines(planWithout(before, inactive))).toEqual(['delete segment/beta (prune)']);
+  });
+
+  it('goes from one environment where only that left the specs', () => {
+    const desired = aDesired({ segments: [desiredSegment('beta', { production: [] })] });
+
+    expect(planLines(planWithout(before, anActual({ segments: [liveBeta] }), { desired }))).toEqual(
+      ['deactivate segment/beta@staging (prune)'],
+    );
+  });
+
+  it('stays in environments that the run does not select, or that were never ours', () => {
+    const environments = [
+      anEnvironment('staging', { selected: false }),
+      anEnvironment('production'),
+    ];
+    const staging = aDesired({ segments: [desiredSegment('beta', { staging: ['a'] })] });
+    const actual = anActual({ segments: [liveBeta] });
+
+    expect(planLines(planWithout(before, actual, { policy: { environments } }))).toEqual([
+      'deactivate segment/beta@production (prune)',
+      'withheld delete segment/beta: still-in-use',
+    ]);
+    expect(planLines(planWithout(staging, actual))).toEqual([
+      'deactivate segment/beta@staging (prune)',
+      'withheld delete segment/beta: still-in-use',
+    ]);
+  });
+
+  it('stays wholly where only its activations were ours', () => {
+    const state: State = new Map(
+      [...stateOf(before)].map(([key, { workspace, ...entry }]) => [key, entry as never]),
+    );
+
+    expect(planLines(planWithout(before, anActual({ segments: [liveBeta] }), { state }))).toEqual([
+      'deactivate segment/beta@staging (prune)',
+      'deactivate segment/beta@production (prune)',
+    ]);
+  });
+
+  it('stays with keys that were never managed, and says what to do', () => {
+    const external = aDesired({ segments: [desiredSegment('beta', { staging: undefined })] });
+    const plan = planWithout(
+      external,
+      anActual({ segments: [liveSegment('beta', { staging: ['theirs'] })] }),
+    );
+
+    expect(planLines(plan)).toEqual([
+      'withheld delete segment/beta: still-in-use',
+      'withheld deactivate segment/beta@staging: still-in-use',
+    ]);
+    expect(plan.withheld[1]?.wayOut).toBe(
+      'it holds keys that git did not put there; empty it on the service first',
+    );
+  });
+
+  it('goes where its keys were never managed and there are none', () => {
+    const external = aDesired({ segments: [desiredSegment('beta', { staging: undefined })] });
+    const actual = anActual({ segments: [liveSegment('beta', { staging: [] })] });
+
+    expect(planLines(planWithout(external, actual))).toEqual([
+      'deactivate segment/beta@staging (prune)',
+      'delete segment/beta (prune)',
+    ]);
+  });
+});
+
+describe('a removal is held back', () => {
+  const before = aDesired({ segments: [beta] });
+  const actual = anActual({ segments: [liveBeta] });
+  const heldBy = (policy: Partial<PlanPolicy>, look = actual) => {
+    const { changes, withheld } = planWithout(before, look, { policy });
+    expect(changes).toEqual([]);
+    return new Set(withheld.map(({ why, wayOut }) => `${why}: ${wayOut}`));
+  };
+
+  it.each<[string, Partial<PlanPolicy>]>([
+    [
+      'prune-off: set `prune: true` in flaghoist.yaml or run with --prune to delete it',
+      { prune: false, suspended: SUSPENDED_BY_CONFIG },
+    ],
+    ['suspended: remove `suspend: true` from flaghoist.yaml', { suspended: SUSPENDED_BY_CONFIG }],
+    [
+      'no-witness: no ancestor of HEAD declares it; delete it on the service by hand',
+      { provenRemovals: new Set() },
+    ],
+  ])('%s', (held, policy) => {
+    expect(heldBy(policy)).toEqual(new Set([held]));
+  });
+
+  it('where nobody can tell which flags use the segment, though a flag would go', () => {
+    const blind = { ...anActual({ segments: [liveBeta], flags: [livePay] }), allFlags: null };
+    const plan = planWithout(aDesired({ segments: [beta], flags: [pay] }), blind);
+
+    expect(planLines(plan)).toEqual([
+      'delete flag/pay@staging (prune)',
+      'delete flag/pay@production (prune)',
+      'delete flag/pay (prune)',
+      'withheld delete segment/beta: still-in-use',
+      'withheld deactivate segment/beta@production: still-in-use',
+      'withheld deactivate segment/beta@staging: still-in-use',
+    ]);
+    expect(plan.withheld[0]?.wayOut).toBe(
+      'the service cannot list the flags that may use it; delete it there by hand',
+    );
+  });
+});
+
+describe('a removal of what others use', () => {
+  const withFlags = (...names: string[]) =>
+    anActual({
+      flags: names.map((name) => liveFlag(name, { staging: inSegment('beta') })),
+      segments: [liveSegment('beta', { staging: ['a'] })],
+    });
+  const before = aDesired({ segments: [desiredSegment('beta', { staging: ['a'] })] });
+
+  it('names who uses it, one or several', () => {
+    const wayOutWith = (...names: string[]) =>
+      planWithout(before, withFlags(...names)).withheld.map(({ wayOut }) => wayOut);
+
+    expect(wayOutWith('one')).toEqual(['it is still in staging', 'flag/one@staging still uses it']);
+    expect(wayOutWith('one', 'two')).toEqual([
+      'it is still in staging',
+      'flag/one@staging, flag/two@staging still use it',
+    ]);
+  });
+
+  it('is no concern of what uses it in another environment', () => {
+    const actual = anActual({
+      flags: [liveFlag('one', { production: inSegment('beta') })],
+      segments: [liveSegment('beta', { staging: ['a'] })],
+    });
+
+    expect(planLines(planWithout(before, actual))).toEqual([
+      'deactivate segment/beta@staging (prune)',
+      'delete segment/beta (prune)',
+    ]);
+  });
+
+  it('keeps what it uses itself: flag by flag, down to the segment', () => {
+    const chain = (flags: string[]) =>
+      aDesired({
+        flags: flags.map((name) =>
+          desiredFlag(name, {
+            environments: { staging: name === 'low' ? inSegment('beta') : dependingOn('low') },
+          }),
+        ),
+        segments: [desiredSegment('beta', { staging: ['a'] })],
+      });
+    const actual = anActual({
+      flags: [
+        liveFlag('low', { staging: inSegment('beta') }),
+        liveFlag('mid', { staging: dependingOn('low') }),
+        liveFlag('theirs', { staging: dependingOn('mid') }),
+      ],
+      segments: [liveSegment('beta', { staging: ['a'] })],
+    });
+
+    const plan = planWithout(chain(['low', 'mid']), actual);
+
+    expect(plan.steps).toEqual([]);
+    expect(new Set(plan.withheld.map(({ id, wayOut }) => `${id}: ${wayOut}`))).toEqual(
+      new Set([
+        'flag/mid@staging: flag/theirs@staging still uses it',
+        'flag/mid: it is still in staging',
+        'flag/low@staging: flag/mid@staging still uses it',
+        'flag/low: it is still in staging',
+        'segment/beta@staging: flag/low@staging still uses it',
+        'segment/beta: it is still in staging',
+      ]),
+    );
+  });
+});

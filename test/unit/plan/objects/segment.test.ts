@@ -1,0 +1,325 @@
+import { describe, expect, it } from 'vitest';
+import { SUSPENDED_BY_CONFIG } from '../../../../src/model/run.js';
+import { keyList } from '../../../../src/model/segment-keys.js';
+import type { ActualActivation, ActualSegment } from '../../../../src/model/actual.js';
+import type { DesiredSegment, SegmentMode } from '../../../../src/model/desired.js';
+import type { Plan } from '../../../../src/model/plan.js';
+import type { State } from '../../../../src/model/state.js';
+import { planChanges } from '../../../../src/plan/plan.js';
+import type { PlanPolicy } from '../../../../src/plan/policy.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  desiredSegment,
+  liveSegment,
+  noSegment,
+  NO_STATE,
+  planLines,
+} from '../../../support/builders.js';
+import { manyKeys } from '../../../support/plan-builder.js';
+import { stateOf } from '../../../support/state-of.js';
+
+interface Given {
+  readonly live: [string, ActualSegment];
+  readonly state?: State;
+  readonly policy?: Partial<PlanPolicy>;
+}
+
+function planOf(segment: DesiredSegment, { live, state = NO_STATE, policy }: Given): Plan {
+  return planChanges({
+    desired: aDesired({ segments: [segment] }),
+    actual: anActual({ segments: [live] }),
+    state,
+    policy: aPolicy(policy),
+  });
+}
+
+const beta = (keys: string[] | undefined, mode?: SegmentMode): DesiredSegment =>
+  desiredSegment('beta', { staging: keys }, mode);
+const found = (...segments: DesiredSegment[]): State => stateOf(aDesired({ segments }));
+const live = (...keys: string[]) => liveSegment('beta', { staging: keys });
+
+/** The segment as it is live in staging, put otherwise. */
+function liveAs(activation: ActualActivation): [string, ActualSegment] {
+  const [name, actual] = liveSegment('beta', {});
+  return [name, { ...actual, environments: new Map([['staging', activation]]) }];
+}
+
+describe('a segment that is not there', () => {
+  it('is made with its traffic type and description, and then filled', () => {
+    const segment = { ...beta(['a']), description: 'Opted in' };
+    const plan = planOf(segment, { live: noSegment('beta') });
+
+    expect(plan.changes[0]?.fields).toEqual([
+      { path: '/trafficType', reason: 'commit', after: 'user' },
+      { path: '/description', reason: 'commit', after: 'Opted in' },
+    ]);
+    expect(plan.changes[1]).toMatchObject({
+      action: 'activate',
+      fields: [],
+      keys: { added: ['a'], removed: [], sha256: keyList(['a']).digest.sha256 },
+      dependsOn: ['segment/beta'],
+    });
+    expect(plan.steps).toMatchObject([
+      { action: 'create-segment', segment: 'beta', trafficType: 'user', description: 'Opted in' },
+      { action: 'activate-segment', segment: 'beta', environment: 'staging' },
+      { action: 'upload-keys', segment: 'beta', environment: 'staging', keys: ['a'] },
+    ]);
+    expect(plan.steps[2]).not.toHaveProperty('before');
+  });
+
+  it('shows no description where it has none, and no keys where they are not managed', () => {
+    const plan = planOf(beta(undefined), { live: noSegment('beta') });
+
+    expect(plan.changes[0]?.fields.map(({ path }) => path)).toEqual(['/trafficType']);
+    expect(plan.changes[1]).not.toHaveProperty('keys');
+    expect(plan.steps.map(({ action }) => action)).toEqual(['create-segment', 'activate-segment']);
+  });
+
+  it('was deleted outside git where it was ours, and changed on both sides where git changed it too', () => {
+    const state = found(desiredSegment('beta', {}));
+    const other = { ...desiredSegment('beta', {}), trafficType: 'account' };
+
+    expect(
+      planLines(planOf(desiredSegment('beta', {}), { live: noSegment('beta'), state })),
+    ).toEqual(['create segment/beta (drift)']);
+    expect(planLines(planOf(other, { live: noSegment('beta'), state }))).toEqual([
+      'create segment/beta (conflict)',
+    ]);
+  });
+
+  it('is reported and not made again where drift is only reported', () => {
+    const plan = planOf(desiredSegment('beta', {}), {
+      live: noSegment('beta'),
+      state: found(desiredSegment('beta', {})),
+      policy: { environments: [anEnvironment('staging', { onDrift: 'report' })] },
+    });
+
+    expect(planLines(plan)).toEqual(['withheld create segment/beta: drift-reported']);
+  });
+
+  it('is not made while the run is suspended, and says what would be made', () => {
+    const plan = planOf(desiredSegment('beta', {}), {
+      live: noSegment('beta'),
+      policy: { suspended: SUSPENDED_BY_CONFIG },
+    });
+
+    expect(plan.withheld).toMatchObject([
+      { id: 'segment/beta', action: 'create', why: 'suspended', fields: [{ after: 'user' }] },
+    ]);
+  });
+});
+
+describe('what the service sets at creation only', () => {
+  it('is withheld, and the keys are written all the same', () => {
+    const plan = planOf({ ...beta(['a']), description: 'New' }, { live: live() });
+
+    expect(planLines(plan)).toEqual([
+      'update segment/beta@staging (adopt)',
+      'withheld update segment/beta: immutable',
+    ]);
+    expect(plan.withheld[0]).toMatchObject({
+      fields: [{ path: '/description', reason: 'conflict', before: '', after: 'New' }],
+      wayOut: 'the service sets it when the segment is created',
+    });
+  });
+
+  it('is no difference where the specs say nothing of it', () => {
+    const [name, actual] = liveSegment('beta', {});
+    const described = { ...actual.segment, description: 'Theirs' } as ActualSegment['segment'] &
+      object;
+
+    const plan = planOf(desiredSegment('beta', {}), {
+      live: [name, { ...actual, segment: described }],
+    });
+
+    expect(plan.withheld).toEqual([]);
+    expect(plan.unchanged).toEqual(['segment/beta']);
+  });
+
+  it('is no difference where an answer says nothing of it either', () => {
+    const [name, actual] = liveSegment('beta', {});
+    const silent = { ...actual.segment, description: null } as unknown as ActualSegment['segment'] &
+      object;
+
+    const given: Given = { live: [name, { ...actual, segment: silent }] };
+    const described = { ...desiredSegment('beta', {}), description: 'New' };
+
+    expect(planOf(desiredSegment('beta', {}), given).withheld).toEqual([]);
+    expect(planOf(described, given).withheld[0]?.fields).toMatchObject([
+      { before: '', after: 'New' },
+    ]);
+  });
+
+  it('blocks the whole segment where it is the traffic type', () => {
+    const plan = planOf({ ...beta(['a']), trafficType: 'account' }, { live: live() });
+
+    expect(planLines(plan)).toEqual(['withheld update segment/beta: immutable']);
+    expect(plan.withheld[0]?.fields).toEqual([
+      { path: '/trafficType', reason: 'conflict', before: 'user', after: 'account' },
+    ]);
+  });
+});
+
+describe('the environments of a segment', () => {
+  it('are left alone where the specs do not name them or the run does not select them', () => {
+    const both = desiredSegment('beta', { staging: ['a'], production: ['a'] });
+    const environments = [
+      anEnvironment('staging'),
+      anEnvironment('production', { selected: false }),
+    ];
+
+    expect(
+      planLines(planOf(both, { live: liveSegment('beta'), policy: { environments } })),
+    ).toEqual(['activate segment/beta@staging']);
+    expect(planLines(planOf(beta(['a']), { live: liveSegment('beta') }))).toEqual([
+      'activate segment/beta@staging',
+    ]);
+  });
+
+  it('are equal where the service counts as many keys as the base has', () => {
+    const assumed = liveAs({ active: true, assumedKeys: keyList(['a', 'b']).digest });
+
+    expect(planLines(planOf(beta(['a', 'b']), { live: assumed }))).toEqual([]);
+  });
+
+  it('are equal whatever keys others hold there', () => {
+    expect(planLines(planOf(beta(['a'], 'external'), { live: live('b') }))).toEqual([]);
+    expect(planLines(planOf(beta(['a'], 'add-only'), { live: live('a', 'b') }))).toEqual([]);
+  });
+
+  it('wait for a change request that is open on the service', () => {
+    const request = liveAs({
+      active: true,
+      keys: keyList(['b']),
+      openChangeRequestId: 'cr-1',
+    });
+
+    expect(planOf(beta(['a']), { live: request }).withheld).toMatchObject([
+      {
+        id: 'segment/beta@staging',
+        why: 'approval-needed',
+        wayOut: 'change request cr-1 is open on the service; close it there',
+        keys: { added: ['a'], removed: ['b'] },
+      },
+    ]);
+  });
+
+  it('cannot be planned from keys that nobody listed', () => {
+    expect(() => planOf(beta(['a']), { live: liveAs({ active: true }) })).toThrow(
+      'bug: the keys of a segment were not listed',
+    );
+  });
+
+  it('cannot be planned where nobody looked', () => {
+    const [name, actual] = liveSegment('beta');
+    const unseen: Given = { live: [name, { ...actual, environments: new Map() }] };
+
+    expect(() => planOf(beta(['a']), unseen)).toThrow('bug: segment/beta@staging was not observed');
+    expect(() =>
+      planChanges({
+        desired: aDesired({ segments: [beta(['a'])] }),
+        actual: anActual(),
+        state: NO_STATE,
+        policy: aPolicy(),
+      }),
+    ).toThrow('bug: segment "beta" was not observed');
+  });
+});
+
+describe('why keys differ', () => {
+  const reasonOf = (segment: DesiredSegment, given: Given) =>
+    planOf(segment, given).changes.at(-1)?.reason;
+
+  it.each<[string, DesiredSegment, string[], DesiredSegment]>([
+    ['commit', beta(['a', 'b']), ['a'], beta(['a'])],
+    ['drift', beta(['a']), ['b'], beta(['a'])],
+    ['conflict', beta(['a', 'b']), ['c'], beta(['a'])],
+    ['commit', beta(['a', 'b'], 'add-only'), ['c'], beta(['a'])],
+    ['drift', beta(['a'], 'add-only'), ['c'], beta(['a'])],
+    ['commit', beta(['a']), ['b'], beta(undefined)],
+  ])('%s: specs, service, base', (reason, segment, keys, base) => {
+    expect(reasonOf(segment, { live: live(...keys), state: found(base) })).toBe(reason);
+  });
+
+  it('is the activation’s own where somebody deactivated it, and its keys are all to be added', () => {
+    const plan = planOf(beta(['a', 'b']), {
+      live: liveAs({ active: false }),
+      state: found(beta(['a'])),
+    });
+
+    expect(plan.changes).toMatchObject([
+      { action: 'activate', reason: 'conflict', keys: { added: ['a', 'b'], removed: [] } },
+    ]);
+  });
+
+  it('is unknown to a run without a state', () => {
+    expect(reasonOf(beta(['a']), { live: live('b'), policy: { stateless: true } })).toBe('unknown');
+  });
+});
+
+describe('the requests for keys', () => {
+  const requests = (plan: Plan) =>
+    plan.steps.map((step) => [
+      step.action,
+      ...('keys' in step ? [step.keys.length] : []),
+      ...('before' in step ? [step.before.length] : []),
+    ]);
+  const planFor = (desired: string[], held: string[]) =>
+    planOf(beta(desired), { live: live(...held) });
+
+  it('carry at most ten thousand keys each', () => {
+    const plan = planFor(manyKeys('user', 10_001), []);
+
+    expect(requests(plan)).toEqual([
+      ['upload-keys', 10_000],
+      ['upload-keys', 1],
+    ]);
+    expect(plan.steps[1]).toMatchObject({ keys: ['user-9999'] });
+  });
+
+  it('carry one list where it is as long as a request may be', () => {
+    expect(requests(planFor(manyKeys('user', 10_000), []))).toEqual([['upload-keys', 10_000]]);
+  });
+
+  it('carry the whole list, with what was there before, while that fits one request', () => {
+    const held = manyKeys('user', 9_999);
+
+    expect(requests(planFor([...held, 'x'], held))).toEqual([['upload-keys', 10_000, 9_999]]);
+  });
+
+  it('carry only what comes where the whole list would not fit', () => {
+    const held = manyKeys('user', 10_000);
+    const plan = planFor([...held, 'x'], held);
+
+    expect(requests(plan)).toEqual([['upload-keys', 1, 10_000]]);
+    expect(plan.steps[0]).toMatchObject({ keys: ['x'] });
+  });
+
+  it('tell what was there before the first upload only', () => {
+    const held = manyKeys('old', 1);
+
+    expect(requests(planFor([...held, ...manyKeys('user', 10_001)], held))).toEqual([
+      ['upload-keys', 10_000, 1],
+      ['upload-keys', 1],
+    ]);
+  });
+
+  it('remove without uploading where nothing comes', () => {
+    expect(requests(planFor(['a'], ['a', 'b']))).toEqual([['remove-keys', 1]]);
+  });
+
+  it('remove first exactly what would not fit the segment, and the rest at the end', () => {
+    const held = manyKeys('old', 100_000);
+    const kept = held.slice(3);
+    const plan = planFor([...kept, 'x', 'y'], held);
+
+    expect(requests(plan)).toEqual([
+      ['remove-keys', 2],
+      ['upload-keys', 2, 99_998],
+      ['remove-keys', 1],
+    ]);
+  });
+});

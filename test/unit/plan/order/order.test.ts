@@ -1,0 +1,380 @@
+import { describe, expect, it } from 'vitest';
+import type { WireDefinition } from '../../../../src/admin-api/wire.js';
+import type { Definition } from '../../../../src/model/flag/flag.js';
+import { patchOperations } from '../../../../src/model/flag/patch.js';
+import { withFields } from '../../../../src/model/flag/wire.js';
+import type { Action } from '../../../../src/model/plan.js';
+import type { StepRequest } from '../../../../src/model/step.js';
+import type { PlannedChange } from '../../../../src/plan/planned-change.js';
+import { ordered } from '../../../../src/plan/order/order.js';
+import type { Use } from '../../../../src/plan/order/references.js';
+import {
+  anActual,
+  DEFINITION,
+  dependingOn,
+  inSegment,
+  liveDefinition,
+  liveFlag,
+} from '../../../support/builders.js';
+import { aChange, refOf } from '../../../support/plan-builder.js';
+
+const ENVIRONMENTS = ['staging', 'production'];
+
+interface DraftParts {
+  readonly requests?: readonly StepRequest[];
+  readonly after?: readonly string[];
+  readonly uses?: readonly Use[];
+}
+
+/** A draft of one request that says nothing, unless parts say otherwise. */
+function aDraft(id: string, action: Action, parts: DraftParts = {}): PlannedChange {
+  const { dependsOn, ...change } = aChange(id, action);
+  const request: StepRequest = { action: 'delete-flag', flag: change.ref.name };
+  return { change, requests: [request], after: [], uses: [], ...parts };
+}
+
+/** A draft that changes a live definition. */
+function patching(
+  id: string,
+  before: Definition,
+  after: Definition,
+  uses: Use[] = [],
+): PlannedChange {
+  const { name, environment } = refOf(id);
+  const expected = liveDefinition(name, environment ?? '', before);
+  const target = withFields(expected, { ...DEFINITION, ...after });
+  const request: StepRequest = {
+    action: 'patch-definition',
+    flag: name,
+    environment: environment ?? '',
+    operations: patchOperations(expected, target),
+    expected,
+  };
+  return aDraft(id, 'update', { requests: [request], uses });
+}
+
+const kill = (flag: string, environment: string): StepRequest => ({
+  action: 'kill-flag',
+  flag,
+  environment,
+});
+
+const inOrder = (drafts: readonly PlannedChange[], actual = anActual()) =>
+  ordered(drafts, actual, ENVIRONMENTS);
+const changesOf = (drafts: readonly PlannedChange[], actual = anActual()) =>
+  inOrder(drafts, actual).changes.map(({ id }) => id);
+
+const on = (flag: string, ...treatments: string[]): Use => ({
+  id: `flag/${flag}@staging`,
+  treatments,
+});
+const serving = (...names: string[]): Definition => ({
+  treatments: names.map((name) => ({ name, description: '' })),
+});
+
+describe('drafts that do not need each other', () => {
+  it('go by workspace level, environments as the config has them, kinds, and names', () => {
+    const drafts = [
+      aDraft('flag/a@production', 'update'),
+      aDraft('segment/b@production', 'update'),
+      aDraft('flag/b@staging', 'update'),
+      aDraft('flag/a@staging', 'update'),
+      aDraft('segment/z@staging', 'update'),
+      aDraft('flag/z', 'update'),
+      aDraft('segment/z', 'create'),
+    ];
+
+    expect(changesOf(drafts)).toEqual([
+      'segment/z',
+      'flag/z',
+      'segment/z@staging',
+      'flag/a@staging',
+      'flag/b@staging',
+      'segment/b@production',
+      'flag/a@production',
+    ]);
+    expect(changesOf([...drafts].reverse())).toEqual(changesOf(drafts));
+  });
+
+  it('go the other way round where they remove, after what does not, and the workspace level last', () => {
+    const drafts = [
+      aDraft('segment/a', 'delete'),
+      aDraft('flag/b', 'delete'),
+      aDraft('segment/a@staging', 'deactivate'),
+      aDraft('flag/b@staging', 'delete'),
+      aDraft('flag/c@staging', 'update'),
+      aDraft('flag/c', 'update'),
+    ];
+
+    expect(changesOf(drafts)).toEqual([
+      'flag/c',
+      'flag/c@staging',
+      'flag/b@staging',
+      'segment/a@staging',
+      'flag/b',
+      'segment/a',
+    ]);
+  });
+
+  it('need nothing, and have a step for each request', () => {
+    const twice = aDraft('flag/a', 'update', {
+      requests: [
+        { action: 'create-flag', flag: 'a', trafficType: 'user', description: '', mayExist: false },
+        { action: 'patch-flag', flag: 'a', operations: [] },
+      ],
+    });
+    const { changes, steps } = inOrder([twice]);
+
+    expect(changes.map(({ dependsOn }) => dependsOn)).toEqual([[]]);
+    expect(steps.map(({ id, change, needs }) => [id, change, needs])).toEqual([
+      ['flag/a#1-create-flag', 'flag/a', []],
+      ['flag/a#2-patch-flag', 'flag/a', ['flag/a#1-create-flag']],
+    ]);
+  });
+});
+
+describe('drafts that need each other', () => {
+  it('go after what they are to come after, and after their own earlier environments', () => {
+    const { changes, steps } = inOrder([
+      aDraft('flag/a@production', 'update', { after: ['flag/z', 'flag/not-in-this-plan'] }),
+      aDraft('flag/a@staging', 'update'),
+      aDraft('flag/z', 'create'),
+    ]);
+
+    expect(changes.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+      ['flag/z', []],
+      ['flag/a@staging', []],
+      ['flag/a@production', ['flag/a@staging', 'flag/z']],
+    ]);
+    expect(steps.at(-1)?.needs).toEqual(['flag/a@staging#1-delete-flag', 'flag/z#1-delete-flag']);
+  });
+
+  it('go after what they use only where that is made, or gets the treatment that is asked for', () => {
+    const user = aDraft('flag/a@staging', 'update', { uses: [on('b', 'v2')] });
+    const before = serving('on', 'off');
+
+    expect(changesOf([user, aDraft('flag/b@staging', 'create')])[0]).toBe('flag/b@staging');
+    expect(changesOf([user, aDraft('flag/b@staging', 'activate')])[0]).toBe('flag/b@staging');
+    expect(changesOf([user, aDraft('flag/b@staging', 'update')])[0]).toBe('flag/a@staging');
+    expect(
+      changesOf([user, patching('flag/b@staging', before, serving('on', 'off', 'v2'))])[0],
+    ).toBe('flag/b@staging');
+    expect(
+      changesOf([user, patching('flag/b@staging', before, serving('on', 'off', 'v3'))])[0],
+    ).toBe('flag/a@staging');
+  });
+
+  it('go before what they use no longer, where that is removed or loses the treatment', () => {
+    const actual = anActual({ flags: [liveFlag('z', { staging: dependingOn('b') })] });
+    const user = aDraft('flag/z@staging', 'update');
+
+    expect(changesOf([user, aDraft('flag/b@staging', 'delete')], actual)[0]).toBe('flag/z@staging');
+    expect(
+      changesOf(
+        [user, patching('flag/b@staging', serving('on', 'off'), serving('off', 'new'))],
+        actual,
+      )[0],
+    ).toBe('flag/z@staging');
+    expect(
+      changesOf(
+        [user, patching('flag/b@staging', serving('on', 'off'), serving('on', 'new'))],
+        actual,
+      )[0],
+    ).toBe('flag/b@staging');
+  });
+
+  it('go before a segment that they use no longer', () => {
+    const actual = anActual({ flags: [liveFlag('z', { staging: inSegment('b') })] });
+    const { changes } = inOrder(
+      [aDraft('segment/b@staging', 'deactivate'), aDraft('flag/z@staging', 'delete')],
+      actual,
+    );
+
+    expect(changes.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+      ['flag/z@staging', []],
+      ['segment/b@staging', ['flag/z@staging']],
+    ]);
+  });
+
+  it('may name themselves', () => {
+    const actual = anActual({ flags: [liveFlag('a', { staging: dependingOn('a') })] });
+    const own = { uses: [on('a', 'on')] };
+
+    expect(changesOf([aDraft('flag/a@staging', 'delete', own)], actual)).toHaveLength(1);
+    expect(changesOf([aDraft('flag/a@staging', 'create', own)])).toHaveLength(1);
+  });
+
+  it('go after what they use in the order of names, whatever order they name it in', () => {
+    const user = aDraft('flag/a@staging', 'create', { uses: [on('z', 'on'), on('y', 'on')] });
+    const used = ['flag/y@staging', 'flag/z@staging'].map((id) => aDraft(id, 'create'));
+
+    expect(changesOf([user, ...used])).toEqual([
+      'flag/y@staging',
+      'flag/z@staging',
+      'flag/a@staging',
+    ]);
+  });
+
+  it('go by what a flag uses live, and not by a flag that is called like a segment', () => {
+    const actual = anActual({ flags: [liveFlag('z', { staging: inSegment('b') })] });
+
+    expect(
+      changesOf(
+        [aDraft('segment/z@staging', 'deactivate'), aDraft('segment/b@staging', 'deactivate')],
+        actual,
+      ),
+    ).toEqual(['segment/b@staging', 'segment/z@staging']);
+  });
+
+  it('wait for a treatment that goes only where they use that one', () => {
+    const asking = (...treatments: string[]) =>
+      anActual({
+        flags: [
+          liveFlag('z', {
+            staging: {
+              rules: [
+                {
+                  matchers: [{ type: 'IN_SPLIT', depends: { splitName: 'b', treatments } }],
+                  buckets: [{ treatment: 'on', size: 100 }],
+                },
+              ],
+            },
+          }),
+        ],
+      });
+    const drafts = [
+      aDraft('flag/z@staging', 'update'),
+      patching('flag/b@staging', serving('on', 'off'), serving('off', 'new')),
+    ];
+
+    expect(changesOf(drafts, asking('on', 'off'))[0]).toBe('flag/z@staging');
+    expect(changesOf(drafts, asking('off'))[0]).toBe('flag/b@staging');
+  });
+
+  it('are refused in a circle, with the way round it, and not the way to it', () => {
+    expect(() =>
+      inOrder([
+        aDraft('flag/0', 'create', { after: ['flag/a'] }),
+        aDraft('flag/a', 'create', { after: ['flag/b'] }),
+        aDraft('flag/b', 'create', { after: ['flag/a'] }),
+      ]),
+    ).toThrow('bug: changes need each other: flag/a → flag/b → flag/a');
+  });
+});
+
+describe('a treatment that comes and one that goes', () => {
+  const swap = patching('flag/b@staging', serving('on', 'off', 'v1'), serving('on', 'off', 'v2'));
+  const usesOld = anActual({
+    flags: [
+      liveFlag('a', {
+        staging: {
+          rules: [
+            {
+              matchers: [{ type: 'IN_SPLIT', depends: { splitName: 'b', treatments: ['v1'] } }],
+              buckets: [{ treatment: 'on', size: 100 }],
+            },
+          ],
+        },
+      }),
+    ],
+  });
+  const steps = (drafts: readonly PlannedChange[], actual = usesOld) =>
+    inOrder(drafts, actual).steps.map(({ id, needs }) => [id, needs]);
+
+  it('are two steps around a flag that moves from the one to the other', () => {
+    const mover = aDraft('flag/a@staging', 'update', { uses: [on('b', 'v2')] });
+    const { changes, steps: made } = inOrder([mover, swap], usesOld);
+
+    expect(made.map(({ id, needs }) => [id, needs])).toEqual([
+      ['flag/b@staging#1-patch-definition', []],
+      ['flag/a@staging#1-delete-flag', ['flag/b@staging#1-patch-definition']],
+      [
+        'flag/b@staging#2-patch-definition',
+        ['flag/a@staging#1-delete-flag', 'flag/b@staging#1-patch-definition'],
+      ],
+    ]);
+    expect(changes.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+      ['flag/a@staging', ['flag/b@staging']],
+      ['flag/b@staging', ['flag/a@staging']],
+    ]);
+    expect(names(made[0])).toEqual({
+      expected: ['on', 'off', 'v1'],
+      after: ['on', 'off', 'v1', 'v2'],
+    });
+    expect(names(made[2])).toEqual({
+      expected: ['on', 'off', 'v1', 'v2'],
+      after: ['on', 'off', 'v2'],
+    });
+  });
+
+  it('are one step where nobody needs the one, or nobody uses the other', () => {
+    const leaver = aDraft('flag/a@staging', 'update');
+    const comer = aDraft('flag/a@staging', 'update', { uses: [on('b', 'v2')] });
+
+    expect(steps([leaver, swap])).toEqual([
+      ['flag/a@staging#1-delete-flag', []],
+      ['flag/b@staging#1-patch-definition', ['flag/a@staging#1-delete-flag']],
+    ]);
+    const stays = anActual({ flags: [liveFlag('a', { staging: dependingOn('b') })] });
+    expect(steps([comer, swap], stays)).toEqual(steps([comer, swap], anActual()));
+    expect(steps([comer, swap], anActual())).toEqual([
+      ['flag/b@staging#1-patch-definition', []],
+      ['flag/a@staging#1-delete-flag', ['flag/b@staging#1-patch-definition']],
+    ]);
+  });
+});
+
+describe('a kill', () => {
+  it('is the first step, whatever its place, and needs nothing', () => {
+    const { changes, steps } = inOrder([
+      aDraft('flag/a', 'create'),
+      aDraft('flag/z@production', 'update', {
+        requests: [kill('z', 'production')],
+        after: ['flag/a'],
+      }),
+      aDraft('flag/y@staging', 'update', { requests: [kill('y', 'staging')] }),
+    ]);
+
+    expect(steps.map(({ id, needs }) => [id, needs])).toEqual([
+      ['flag/y@staging#1-kill-flag', []],
+      ['flag/z@production#1-kill-flag', []],
+      ['flag/a#1-delete-flag', []],
+    ]);
+    expect(changes.map(({ id, dependsOn }) => [id, dependsOn])).toEqual([
+      ['flag/y@staging', []],
+      ['flag/z@production', []],
+      ['flag/a', []],
+    ]);
+  });
+
+  it('comes before the rest of its change, which waits for it and for its other needs', () => {
+    const { changes, steps } = inOrder([
+      aDraft('segment/b@staging', 'activate'),
+      aDraft('flag/z@staging', 'update', {
+        requests: [kill('z', 'staging'), { action: 'delete-flag', flag: 'z' }],
+        after: ['segment/b@staging'],
+      }),
+    ]);
+
+    expect(steps.map(({ id, needs }) => [id, needs])).toEqual([
+      ['flag/z@staging#1-kill-flag', []],
+      ['segment/b@staging#1-delete-flag', []],
+      [
+        'flag/z@staging#2-delete-flag',
+        ['flag/z@staging#1-kill-flag', 'segment/b@staging#1-delete-flag'],
+      ],
+    ]);
+    expect(changes.map(({ id }) => id)).toEqual(['segment/b@staging', 'flag/z@staging']);
+  });
+});
+
+/** The treatments that a patch expects, and those that it leaves. */
+function names(step: object | undefined): { expected?: string[]; after?: string[] } {
+  const patch = step as Extract<StepRequest, { action: 'patch-definition' }>;
+  const value = patch.operations.find(({ path }) => path === '/treatments')?.value;
+  const listed = (treatments: WireDefinition['treatments']) => treatments.map(({ name }) => name);
+  return {
+    expected: listed(patch.expected.treatments),
+    after: listed(value as WireDefinition['treatments']),
+  };
+}

@@ -1,0 +1,117 @@
+import { writeFileSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeEach, expect, it } from 'vitest';
+import { reconcile } from '../../../src/reconcile/reconcile.js';
+import { reportOf } from '../../../src/reconcile/result.js';
+import { planDocument } from '../../../src/report/json/plan.js';
+import { planMarkdown } from '../../../src/report/markdown/plan.js';
+import { planText } from '../../../src/report/text/plan.js';
+import type { ReviewedPlan } from '../../../src/report/json/reviewed-plan.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+let world: PipelineWorld;
+
+beforeEach(async () => {
+  world = await pipelineWorld();
+  world.repository.commit('Add pay', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': flagSpec('pay'),
+  });
+  await world.applied();
+  world.repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 20 }) });
+  world.writes();
+});
+
+/** While it lies there, git refuses to move the state ref. */
+function stateLock(): string {
+  const [ref = ''] = world.repository
+    .git('for-each-ref', '--format=%(refname)', 'refs/flaghoist')
+    .split('\n');
+  return join(world.repository.directory, '.git', `${ref}.lock`);
+}
+
+function lock(): void {
+  mkdirSync(dirname(stateLock()), { recursive: true });
+  writeFileSync(stateLock(), '');
+}
+
+it('sends nothing where the state cannot be written beforehand', async () => {
+  world.repository.commit('Add cart', { 'flags/cart.yaml': flagSpec('cart') });
+  lock();
+  await expect(world.applied()).rejects.toMatchObject({ name: 'FlaghoistError' });
+  expect(world.writes()).toEqual([]);
+});
+
+it('reports what was done where the state cannot be written afterwards; the next run remembers it', async () => {
+  const done = await world.applied({}, { progress: { onStep: lock } });
+  expect([...done.outcomes.values()].map(({ status }) => status)).toEqual(['applied', 'applied']);
+  expect(done.converged).toBe(true);
+  expect(done.unsaved).toBeDefined();
+  rmSync(stateLock());
+  const next = await world.applied();
+  expect(next.plan.changes).toEqual([]);
+  expect(next.unsaved).toBeUndefined();
+  expect((await world.planned()).appliedHead).toBe(world.repository.git('rev-parse', 'HEAD'));
+});
+
+it('waits for a service that shows a write late, and is converged', async () => {
+  world.service.showStale(2);
+  const done = await world.applied();
+  expect(done).toMatchObject({ converged: true, left: [] });
+  expect(done.unverified).toBeUndefined();
+});
+
+it('says of a write that is never shown that nobody could see it', async () => {
+  world.service.showStale(1_000);
+  const done = await world.applied();
+  expect(done.converged).toBe(false);
+  expect(done.left.map(({ id }) => id)).toEqual(['flag/pay@staging', 'flag/pay@production']);
+  expect(done.unverified).toBe(
+    'flag/pay@staging, flag/pay@production: written, and the service still shows what was there before',
+  );
+  expect([...done.outOfSync]).toEqual(['flag/pay']);
+});
+
+it('names each difference that is left, with what was wanted and what was found', async () => {
+  await world.applied();
+  world.repository.commit('Ramp pay', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
+  world.service.failNext({ method: 'PATCH', path: /pay/ }, 404);
+  await using run = await world.opened({ environment: ['staging'] });
+  const done = await reconcile(run.context, {
+    ...{ openWriter: run.openWriter, now: Date.now, signal: new AbortController().signal },
+    ...{ progress: {}, note: {}, onKill: () => undefined },
+  });
+  const report = reportOf(done, run);
+
+  const text = planText(report, { showKeys: false, color: false, width: 100 });
+  expect(text).toContain(`Left after the apply
+  ! flag/pay@staging
+      defaultRule: wanted on 60 %, off 40 %; found on 20 %, off 80 %
+`);
+  expect(planMarkdown(report)).toContain('wanted on 60 %, off 40 %; found on 20 %, off 80 %');
+  const buckets = (on: number) => [
+    { treatment: 'on', size: on },
+    { treatment: 'off', size: 100 - on },
+  ];
+  const fields = [{ path: '/defaultRule', wanted: buckets(60), found: buckets(20) }];
+  expect(planDocument(report).left).toEqual([{ id: 'flag/pay@staging', action: 'update', fields }]);
+});
+
+it('writes nothing where the plan is not the one that was reviewed', async () => {
+  const reviewed: ReviewedPlan = { ...(await reviewedNow()), planHash: 'sha256:other' };
+  await expect(world.applied({}, { reviewed })).rejects.toMatchObject({ code: 'PLAN_DIFFERS' });
+  expect(world.writes()).toEqual([]);
+  expect(await world.applied({}, { reviewed: await reviewedNow() })).toMatchObject({
+    converged: true,
+  });
+});
+
+async function reviewedNow(): Promise<ReviewedPlan> {
+  const { planHash } = await world.planned();
+  return { planHash };
+}

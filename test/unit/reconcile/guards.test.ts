@@ -1,0 +1,59 @@
+import { beforeEach, expect, it } from 'vitest';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+const STRICT = `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`;
+
+let world: PipelineWorld;
+
+beforeEach(async () => {
+  world = await pipelineWorld();
+  world.repository.commit('Add pay', {
+    'flaghoist.yaml': STRICT,
+    'flags/pay.yaml': flagSpec('pay'),
+  });
+  await world.applied();
+  world.writes();
+});
+
+it('writes nothing where a guard stands, and the state stays as it was', async () => {
+  world.repository.commit('Ramp by far', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
+  const before = world.repository.git('for-each-ref', 'refs/flaghoist');
+  const stood = await world.reconciled();
+  expect('outcomes' in stood).toBe(false);
+  expect(
+    stood.guardFindings.map(({ guard, environment }) => `${guard} ${environment ?? ''}`),
+  ).toEqual(['maxShift staging', 'maxShift production']);
+  expect(world.writes()).toEqual([]);
+  expect(world.repository.git('for-each-ref', 'refs/flaghoist')).toBe(before);
+});
+
+it('lets the approved plan pass, and no other', async () => {
+  world.repository.commit('Ramp by far', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
+  const { planHash } = await world.planned();
+  const other = await world.reconciled({}, { override: { approvedHash: `${planHash}0` } });
+  expect('outcomes' in other).toBe(false);
+  const done = await world.applied({}, { override: { approvedHash: planHash } });
+  expect(done.converged).toBe(true);
+});
+
+it('holds a change to the guards that were applied last, though its own commit loosens them', async () => {
+  world.repository.commit('Ramp by far, and drop the guard', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': flagSpec('pay', { on: 60 }),
+  });
+  expect((await world.planned()).guardFindings.map(({ guard }) => guard)).toContain('maxShift');
+});
+
+it('goes by the guards of HEAD where the applied commit is not before it', async () => {
+  world.repository.git('checkout', '--quiet', '--orphan', 'afresh');
+  world.repository.commit('Start again without the guard', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': flagSpec('pay', { on: 60 }),
+  });
+  expect((await world.planned()).guardFindings).toEqual([]);
+});

@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Planned } from '../../../src/reconcile/context.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+const PAY = 'flag/pay@production';
+const segment = (...keys: readonly string[]): string =>
+  `segment: beta\nenvironments: { production: { keys: [${keys.join(', ')}] } }\n`;
+
+let world: PipelineWorld;
+let added: string;
+
+/** Two flags and a segment are live, production is protected, and no run remembers anything of it. */
+beforeEach(async () => {
+  world = await pipelineWorld();
+  added = world.repository.commit('Add all', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/cart.yaml': flagSpec('cart'),
+    'flags/pay.yaml': flagSpec('pay'),
+    'segments/beta.yaml': segment('u-1', 'u-2'),
+  });
+  await world.applied();
+  forget();
+});
+
+function forget(): void {
+  const { repository } = world;
+  const refs = repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist').split('\n');
+  for (const ref of refs.filter((each) => each !== '')) repository.git('update-ref', '-d', ref);
+}
+
+function ramp(flag: string, on: number): string {
+  const file = { [`flags/${flag}.yaml`]: flagSpec(flag, { on }) };
+  return world.repository.commit(`Ramp ${flag} to ${on} %`, file);
+}
+
+/** Somebody sets the share of `on` in production outside git. */
+async function setByHand(flag: string, on: number): Promise<void> {
+  const { live } = world;
+  const value = [
+    { treatment: 'on', size: on },
+    { treatment: 'off', size: 100 - on },
+  ];
+  const path = `/splits/ws/${live.id}/${flag}/environments/${live.production}`;
+  await live.ok('PATCH', path, [{ op: 'replace', path: '/defaultRule', value }]);
+}
+
+function changesOf({ plan, notes }: Planned): string[] {
+  return plan.changes
+    .filter(({ ref }) => ref.environment === 'production')
+    .map(({ id, reason }) => `${id} ${reason}: ${notes.get(id)?.title ?? ''}`);
+}
+
+const withheldIn = ({ plan }: Planned): string[] =>
+  plan.withheld.map(({ id, why }) => `${id} ${why}`);
+
+describe('where no run remembers anything', () => {
+  it('applies what the newest commit changed, with its words, where the service has what was before it', async () => {
+    ramp('pay', 20);
+    const done = await world.applied();
+
+    expect(changesOf(done)).toEqual([`${PAY} commit: Ramp pay to 20 %`]);
+    expect(withheldIn(done)).toEqual([]);
+    expect(done.converged).toBe(true);
+    expect((await world.planned()).plan.changes).toEqual([]);
+  });
+
+  it('applies the keys that the newest commit changed', async () => {
+    world.repository.commit('Add u-3', { 'segments/beta.yaml': segment('u-1', 'u-3') });
+    const done = await world.applied();
+
+    expect(changesOf(done)).toEqual(['segment/beta@production commit: Add u-3']);
+    expect(done.converged).toBe(true);
+  });
+
+  it('holds what was changed outside git as well, and says that it may be ours', async () => {
+    await setByHand('pay', 5);
+    ramp('pay', 20);
+    const done = await world.applied();
+
+    expect(changesOf(done)).toEqual([]);
+    expect(withheldIn(done)).toEqual([`${PAY} adopt-needed`]);
+    expect(done.plan.withheld[0]?.wayOut).toContain('it may be ours');
+    expect(done.unknowns.map(({ code }) => code)).toEqual(['nothing-remembered']);
+  });
+
+  it('undoes no rollback by an unrelated commit', async () => {
+    ramp('pay', 20);
+    await world.applied();
+    forget();
+    await setByHand('pay', 10);
+    ramp('cart', 30);
+    const done = await world.applied();
+
+    expect(changesOf(done)).toEqual(['flag/cart@production commit: Ramp cart to 30 %']);
+    expect(withheldIn(done)).toEqual([`${PAY} adopt-needed`]);
+  });
+
+  it('undoes no rollback by an older push', async () => {
+    ramp('pay', 20);
+    ramp('pay', 30);
+    const done = await world.applied();
+
+    expect(withheldIn(done)).toEqual([`${PAY} adopt-needed`]);
+  });
+
+  it('takes what --since names for the push at hand, all of its commits', async () => {
+    ramp('pay', 20);
+    ramp('pay', 30);
+    const done = await world.applied({ since: added });
+
+    expect(changesOf(done)).toEqual([`${PAY} commit: Ramp pay to 30 % (+1 more)`]);
+    expect(withheldIn(done)).toEqual([]);
+  });
+
+  it('restores no kill that the newest commit takes back: that takes a memory', async () => {
+    world.repository.commit('Kill pay', {
+      'kills/production.yaml': 'kills: { pay: { reason: INC-1 } }\n',
+    });
+    await world.applied();
+    forget();
+    const files = {
+      'kills/production.yaml': 'kills: {}\n',
+      'flags/pay.yaml': flagSpec('pay', { on: 20 }),
+    };
+    world.repository.commit('Ramp pay, and bring it back', files);
+    const done = await world.applied();
+
+    expect(done.plan.changes.find(({ id }) => id === PAY)?.fields.map(({ path }) => path)).toEqual([
+      '/defaultRule',
+    ]);
+    expect(done.plan.liveKills.map(({ id }) => id)).toEqual([PAY]);
+  });
+
+  it('says nothing of what is missing where all is equal', async () => {
+    const done = await world.applied();
+
+    expect(done.plan.changes).toEqual([]);
+    expect(done.unknowns).toEqual([]);
+  });
+});

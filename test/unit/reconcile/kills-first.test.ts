@@ -1,0 +1,125 @@
+import { expect, it } from 'vitest';
+import { InvalidSpecsError } from '../../../src/reconcile/context.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+const KILL_PAY = 'kills:\n  pay: { reason: INC-1 double charges, by: ana }\n';
+const ID = 'flag/pay@production';
+
+/** A service that has `pay` as the specs say. */
+async function worldWithPay(): Promise<PipelineWorld> {
+  const world = await pipelineWorld();
+  world.repository.commit('Add pay', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': flagSpec('pay'),
+  });
+  await world.applied();
+  world.writes();
+  return world;
+}
+
+async function isKilled({ live }: PipelineWorld): Promise<boolean> {
+  const path = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+  return (await live.ok<{ killed: boolean }>('GET', path)).killed;
+}
+
+it('sends a kill before it reads a single flag, and shows it as a change that is applied', async () => {
+  const world = await worldWithPay();
+  world.repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
+  world.service.requests.length = 0;
+  const done = await world.applied();
+  const paths = world.service.requests.map(({ method, path }) => `${method} ${path}`);
+  const kill = paths.findIndex((each) => each.startsWith('PATCH'));
+  expect(
+    paths.slice(0, kill).filter((each) => /splits\/ws\/[^/]+($|\/environments)/.test(each)),
+  ).toEqual([]);
+  expect(world.writes()).toHaveLength(1);
+  expect(done.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([`${ID} kill`]);
+  expect(done.outcomes.get(ID)).toEqual({ status: 'applied' });
+  expect(done.converged).toBe(true);
+  expect(await isKilled(world)).toBe(true);
+});
+
+it('gives the change of a sent kill the note that the kill went out with', async () => {
+  const world = await worldWithPay();
+  world.repository.commit('Stop the double charges\n\nSeen by the night shift.', {
+    'kills/production.yaml': KILL_PAY,
+  });
+  const done = await world.applied({}, { note: { title: 'INC-1' } });
+  const sent = done.kills.results.get(ID);
+  expect(sent).toMatchObject({ status: 'killed', note: { title: 'INC-1' } });
+  expect(sent?.status === 'killed' && sent.note.comment).toContain('Seen by the night shift.');
+  expect(done.notes.get(ID)).toEqual(sent?.status === 'killed' && sent.note);
+});
+
+it('sends the kills of specs that are invalid otherwise, and nothing else', async () => {
+  const world = await worldWithPay();
+  world.repository.commit('Kill pay, and break all else', {
+    'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
+    'flags/pay.yaml': flagSpec('pay', { on: 90 }),
+    'kills/production.yaml': KILL_PAY,
+  });
+  const told: string[] = [];
+  const run = world.applied({}, { onKill: (id, { status }) => told.push(`${id} ${status}`) });
+  await expect(run).rejects.toThrow('nothing but the kills was sent');
+  expect(told).toEqual([`${ID} killed`]);
+  expect(world.writes().map(({ method }) => method)).toEqual(['PATCH']);
+  expect(await isKilled(world)).toBe(true);
+});
+
+it('says in a dry run over invalid specs which kills a run would send, and sends none', async () => {
+  const world = await worldWithPay();
+  world.repository.commit('Kill pay, and break all else', {
+    'flags/cart.yaml': 'flag: cart\nnonsense: 1\n',
+    'kills/production.yaml': KILL_PAY,
+  });
+  const error: unknown = await world.planned().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(InvalidSpecsError);
+  expect(String(error)).toContain(`a run would still kill ${ID}`);
+  expect(world.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  expect(await isKilled(world)).toBe(false);
+});
+
+it('sends no kill in a dry run, and plans it', async () => {
+  const world = await worldWithPay();
+  world.repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
+  const planned = await world.planned();
+  expect(planned.plan.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual([`${ID} kill`]);
+  expect([...planned.kills.results]).toEqual([]);
+  expect(world.writes()).toEqual([]);
+});
+
+it('sends a kill though a guard stands against the rest of the plan', async () => {
+  const world = await worldWithPay();
+  world.repository.commit('Kill pay, and remove too much', {
+    'flaghoist.yaml': `${PIPELINE_CONFIG}guards: { maxShift: 5 }\n`,
+    'flags/pay.yaml': flagSpec('pay', { on: 60 }),
+    'kills/production.yaml': KILL_PAY,
+  });
+  const stood = await world.reconciled();
+  expect('outcomes' in stood).toBe(false);
+  expect(stood.guardFindings.map(({ guard }) => guard)).toContain('maxShift');
+  expect(world.writes()).toHaveLength(1);
+  expect(await isKilled(world)).toBe(true);
+  const [newest] = (await stood.home?.history({ kind: 'flag', name: 'pay' })) ?? [];
+  expect(newest?.changes).toMatchObject([
+    { outcome: 'applied', action: 'kill', id: ID, title: 'Kill pay, and remove too much' },
+  ]);
+});
+
+it('kills in spite of a state that cannot be read, and then ends', async () => {
+  const world = await worldWithPay();
+  const { repository } = world;
+  repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
+  const [ref = ''] = repository
+    .git('for-each-ref', '--format=%(refname)', 'refs/flaghoist')
+    .split('\n');
+  repository.git('update-ref', ref, repository.commit('No state', { 'run.json': 'nonsense' }));
+  repository.git('reset', '--quiet', '--hard', 'HEAD~1');
+  await expect(world.applied()).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+  expect(await isKilled(world)).toBe(true);
+});

@@ -1,0 +1,172 @@
+import { expect, it } from 'vitest';
+import { exitCodeOf } from '../../../src/reconcile/result.js';
+import type { Applied } from '../../../src/reconcile/context.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+import { aDefinition } from '../../support/service-calls.js';
+
+/** What one run says, the next does not unsay. */
+
+const PROTECTED = PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }');
+const HOLDING = PIPELINE_CONFIG.replace(
+  'staging: {}',
+  'staging: { onDrift: report, onConflict: hold }',
+);
+const { signal } = new AbortController();
+
+const codeOf = (done: Applied): number => exitCodeOf(done, signal);
+const heldIn = ({ plan }: Applied): string[] => plan.withheld.map(({ id, why }) => `${id} ${why}`);
+
+/** Runs while somebody does something behind its back, before the first request that writes and that matches. */
+async function overtaken(
+  world: PipelineWorld,
+  path: RegExp,
+  meddle: () => Promise<unknown>,
+): Promise<Applied> {
+  world.service.failNext({ method: 'POST', path }, 'hold');
+  let clock = 0;
+  // One request at a time, so that nothing is written beside the one that is held. No reading counts as fresh.
+  const running = world.applied({ concurrency: 1 }, { now: () => (clock += 60_000) });
+  await world.service.held();
+  await meddle();
+  world.service.release();
+  return running;
+}
+
+it('a creation that was answered 409 was written over in production by the next run', async () => {
+  const world = await pipelineWorld();
+  const { live } = world;
+  const pay = flagSpec('pay');
+  world.repository.commit('Add pay to staging', {
+    'flaghoist.yaml': PROTECTED,
+    'flags/pay.yaml': pay.replace(/ {2}production:.*\n/, ''),
+  });
+  await world.applied();
+  world.repository.commit('Add pay to production, and another', {
+    'flags/alpha.yaml': flagSpec('alpha'),
+    'flags/pay.yaml': pay,
+  });
+  const theirs = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+
+  const first = await overtaken(world, /trafficTypes/, async () => {
+    await live.ok('POST', theirs, aDefinition({ trafficAllocation: 40 }));
+  });
+  const second = await world.applied();
+
+  expect(first.outcomes.get('flag/pay@production')).toMatchObject({
+    status: 'failed',
+    error: { status: 409 },
+  });
+  expect(codeOf(first)).toBe(5);
+  expect(heldIn(second)).toEqual(['flag/pay@production adopt-needed']);
+  expect(codeOf(second)).toBe(0);
+  expect(await live.ok('GET', theirs)).toMatchObject({ trafficAllocation: 40 });
+});
+
+it('a change that failed and was then held gave exit code 0 where another was written in the next round', async () => {
+  const world = await pipelineWorld();
+  const { live } = world;
+  const specs = (on: number): Record<string, string> => ({
+    'flaghoist.yaml': HOLDING,
+    'flags/alpha.yaml': flagSpec('alpha', { on }),
+    'flags/beta.yaml': flagSpec('beta', { on }),
+  });
+  world.repository.commit('Add two', specs(10));
+  await world.applied();
+  world.repository.commit('Ramp two, and add one', {
+    ...specs(20),
+    'flags/aaa.yaml': flagSpec('aaa'),
+  });
+  const patch = async (flag: string, path: string, value: unknown): Promise<void> => {
+    const place = `/splits/ws/${live.id}/${flag}/environments/${live.staging}`;
+    await live.ok('PATCH', place, [{ op: 'replace', path, value }]);
+  };
+
+  const done = await overtaken(world, /trafficTypes/, async () => {
+    await patch('alpha', '/defaultRule', [{ treatment: 'off', size: 100 }]);
+    await patch('beta', '/trafficAllocation', 40);
+  });
+
+  expect(done.outcomes.get('flag/alpha@staging')).toMatchObject({ status: 'failed' });
+  expect(done.outcomes.get('flag/beta@staging')).toEqual({ status: 'applied' });
+  expect(done).toMatchObject({ converged: false, left: [{ id: 'flag/alpha@staging' }] });
+  expect(codeOf(done)).toBe(5);
+});
+
+it('a flag that had to wait for a withheld segment was exit code 5 in the first run and 0 in the second', async () => {
+  const world = await pipelineWorld();
+  const { live } = world;
+  const segment =
+    'segment: staff\nenvironments:\n  staging: { keys: [] }\n  production: { keys: [] }\n';
+  world.repository.commit('Add staff', {
+    'flaghoist.yaml': PROTECTED,
+    'segments/staff.yaml': segment,
+  });
+  await world.applied();
+  await live.ok('DELETE', `/segments/${live.production}/staff`);
+  world.repository.commit('Add pay for staff', {
+    'flags/pay.yaml': flagSpec('pay', {
+      production: `rules: [{ if: { segment: staff }, serve: "on" }]`,
+    }),
+  });
+
+  const runs = [await world.applied(), await world.applied()];
+
+  expect(runs.map(heldIn)).toEqual(
+    Array.from({ length: 2 }, () => [
+      'flag/pay@production needs-withheld',
+      'segment/staff@production drift-reported',
+    ]),
+  );
+  expect(runs.map(({ left }) => left)).toEqual([[], []]);
+  expect(runs.map(codeOf)).toEqual([0, 0]);
+});
+
+it('an allocation from 0 to 100 and a rule that everybody matches passed the guard against flips', async () => {
+  const world = await pipelineWorld();
+  const rule = 'rules: [{ if: { segment: staff, not: true }, serve: "on" }]';
+  const specs = (allocation: number, rules: string): Record<string, string> => ({
+    'flaghoist.yaml': PROTECTED,
+    'segments/staff.yaml': 'segment: staff\nenvironments:\n  production: { keys: [] }\n',
+    'flags/cart.yaml': flagSpec('cart', { on: 0, production: rules }),
+    'flags/pay.yaml': flagSpec('pay', {
+      on: 100,
+      production: `trafficAllocation: ${String(allocation)}`,
+    }),
+  });
+  world.repository.commit('Add two that serve nobody', specs(0, 'rules: []'));
+  await world.applied();
+  world.repository.commit('Let everybody in', specs(100, rule));
+
+  const held = await world.planned();
+  world.repository.commit('Let nearly everybody in', specs(99, 'rules: []'));
+  const passed = await world.planned();
+
+  expect(held.guardFindings).toMatchObject([
+    { guard: 'fullFlip', id: 'flag/cart@production', found: 100 },
+    { guard: 'fullFlip', id: 'flag/pay@production', found: 100 },
+  ]);
+  expect(passed.guardFindings).toEqual([]);
+});
+
+it('a restore is no flip, whatever it brings back', async () => {
+  const world = await pipelineWorld();
+  const specs = (killed: boolean): Record<string, string> => ({
+    'flaghoist.yaml': PROTECTED,
+    'flags/pay.yaml': flagSpec('pay', { on: 100, production: `killed: ${String(killed)}` }),
+  });
+  world.repository.commit('Add pay', specs(false));
+  await world.applied();
+  world.repository.commit('Kill pay', specs(true));
+  await world.applied();
+  world.repository.commit('Bring pay back', specs(false));
+
+  const restored = await world.applied();
+
+  expect(restored.guardFindings).toEqual([]);
+  expect(restored.outcomes.get('flag/pay@production')).toEqual({ status: 'applied' });
+});

@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { figureRows } from '../../../scripts/house-bounds.js';
+import { sourceFigures } from '../../../scripts/source-figures.js';
+
+const MAIN = `#!/usr/bin/env node
+import { plan } from './reconcile/reconcile.js';
+
+plan();
+`;
+
+const RECONCILE = `import { NAMES } from '../model/names.js';
+import type { Ref } from '../model/ref.js';
+
+/** What a run does. */
+export function plan(): void {
+  for (const name of NAMES) console.log(name);
+}
+
+export const isFlag = (ref: Ref): boolean => ref.kind === 'flag';
+`;
+
+const NAMES = `/*
+ * Names of environments, one a line.
+ */
+export const NAMES = [
+  'configName', // As the config says it: configName.
+  \`two
+
+lines\`,
+];
+`;
+
+const REF = `import { NAMES } from './names.js';
+
+export interface Ref {
+  readonly kind: string;
+}
+export const later = async (): Promise<unknown> => {
+  if (NAMES.length !== 0) return import('./names.js');
+  return [].map(() => 1);
+};
+`;
+
+describe('the figures of a source tree', () => {
+  let source: string;
+
+  beforeEach(() => {
+    source = mkdtempSync(join(tmpdir(), 'flaghoist-figures-'));
+    write({
+      'main.ts': MAIN,
+      'reconcile/reconcile.ts': RECONCILE,
+      'model/names.ts': NAMES,
+      'model/ref.ts': REF,
+      'generated/types.ts': '// Long.\n'.repeat(500),
+    });
+  });
+
+  afterEach(() => {
+    rmSync(source, { recursive: true });
+  });
+
+  function write(files: Readonly<Record<string, string>>): void {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(source, path)), { recursive: true });
+      writeFileSync(join(source, path), text);
+    }
+  }
+
+  it('count files, lines and folders, and leave out what is generated', () => {
+    expect(sourceFigures(source)).toMatchObject({
+      files: 4,
+      lines: 4 + 9 + 9 + 9,
+      looseFiles: 1,
+      largestFolder: { name: 'model', files: 2 },
+      largestFile: { name: 'model/names.ts', lines: 9 },
+    });
+  });
+
+  it('count an import once for each pair of files, types included, and none that waits for a call', () => {
+    write({ 'model/both.ts': "import './ref.js';\nexport { later } from './ref.js';\n" });
+
+    // main → reconcile, reconcile → names and ref, ref → names, both → ref.
+    expect(sourceFigures(source)).toMatchObject({
+      importEdges: 5,
+      pipeline: { imports: 2, longestFunction: 3 },
+      singleReaders: { files: 1, share: 1 / 5 },
+    });
+  });
+
+  it('find the pipeline where older checkouts had it', () => {
+    rmSync(join(source, 'reconcile'), { recursive: true });
+    write({ 'reconcile.ts': "import { NAMES } from './model/names.js';\nexport { NAMES };\n" });
+
+    expect(sourceFigures(source).pipeline).toEqual({ imports: 1, longestFunction: 0 });
+  });
+
+  it('count branches on a kind, and a name wherever it stands', () => {
+    expect(sourceFigures(source)).toMatchObject({ kindBranches: 1, configName: 2 });
+  });
+
+  it('take for a comment a line that holds nothing else, and no empty line of a text for either', () => {
+    const { roomComments, commentShare } = sourceFigures(source);
+
+    expect(roomComments).toEqual(
+      [
+        // 8 lines of one file, 5 of the other, and 3 of a comment.
+        { room: 'model', share: 3 / 16 },
+        { room: 'reconcile', share: 1 / 7 },
+      ].toSorted((a, b) => a.share - b.share),
+    );
+    expect(commentShare).toBe(4 / (16 + 7 + 3));
+  });
+
+  it('measure functions that have a name, and not what is handed to another', () => {
+    // isFlag, plan and later.
+    expect(sourceFigures(source).functions).toEqual({ median: 3, p90: 4, max: 4 });
+  });
+
+  it('are nothing where there is nothing', () => {
+    rmSync(source, { recursive: true });
+    mkdirSync(source);
+
+    expect(sourceFigures(source)).toMatchObject({
+      files: 0,
+      commentShare: 0,
+      functions: { max: 0 },
+    });
+  });
+
+  it('are held to their bounds, each with its own', () => {
+    const broken = (): string[] =>
+      figureRows(sourceFigures(source)).flatMap(({ name, isBroken }) => (isBroken ? [name] : []));
+    expect(broken()).toEqual(['files with one reader']);
+
+    write({
+      ...Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`many/${i}.ts`, 'export {};\n'])),
+      'one.ts': '',
+      'two.ts': '',
+      'model/long.ts': `// A.\nfunction long() {\n${'  // b\n  c();\n'.repeat(10)}}\n`,
+    });
+
+    expect(broken()).toEqual([
+      'largest flat folder',
+      'loose files',
+      'comments in many',
+      'functions: p90',
+    ]);
+  });
+});

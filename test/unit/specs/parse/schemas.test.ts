@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { compileFromFile } from 'json-schema-to-typescript';
+import { describe, expect, it } from 'vitest';
+import { validatorsCode, VALIDATORS_FILE } from '../../../../scripts/validators-code.js';
+import { schemaErrors } from '../../../../src/specs/parse/schema-problems.js';
+import { SCHEMA_NAMES } from '../../../../src/specs/parse/schemas.js';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+const SCHEMAS = join(ROOT, 'schemas');
+
+/** Pointers of all fields that lack a description, and of all objects that admit fields by omission. */
+function holes(schema: unknown, pointer = ''): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, additionalProperties, type } = schema as Record<string, unknown>;
+  const fields = Object.entries((properties ?? {}) as Record<string, { description?: string }>);
+  return [
+    ...fields
+      .filter(([, { description = '' }]) => description === '')
+      .map(([name]) => `${pointer}/${name} has no description`),
+    ...(type === 'object' && additionalProperties === undefined ? [`${pointer} is open`] : []),
+    ...Object.entries(schema).flatMap(([name, member]) => holes(member, `${pointer}/${name}`)),
+  ];
+}
+
+describe.each(SCHEMA_NAMES)('the schema %s', (name) => {
+  const text = readFileSync(join(SCHEMAS, `${name}.schema.json`), 'utf8');
+  const schema = JSON.parse(text) as Record<string, unknown>;
+
+  it('explains itself and every field to an editor', () => {
+    expect(schema).toMatchObject({
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      $id: `https://flaghoist.dev/schemas/${name}.schema.json`,
+      title: expect.any(String) as string,
+      description: expect.any(String) as string,
+    });
+    expect(holes(schema)).toEqual([]);
+  });
+
+  it('is a schema', () => {
+    const ajv = new Ajv2020({ strict: false });
+
+    expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
+  });
+
+  it('compiles, and admits no unknown field', () => {
+    const keywords = schemaErrors(name, { surely: 'unknown' }).map(({ keyword }) => keyword);
+
+    expect(keywords).toContain('additionalProperties');
+  });
+
+  it('has types that were generated from it as it is', async () => {
+    const generated = readFileSync(join(ROOT, `src/generated/${name}.schema.d.ts`), 'utf8');
+
+    const fresh = await compileFromFile(join(SCHEMAS, `${name}.schema.json`), { cwd: SCHEMAS });
+
+    expect(generated).toBe(fresh);
+  });
+});
+
+it('have validators that were generated from them as they are', () => {
+  expect(readFileSync(join(ROOT, VALIDATORS_FILE), 'utf8')).toBe(validatorsCode());
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { readWatchConfig } from '../../../src/specs/read-config.js';
+
+function read(text: string): string[] | unknown[] {
+  const result = readWatchConfig('sources.yaml', Buffer.from(text));
+  if (result.ok) return [...result.config.sources];
+  return result.diagnostics.map(
+    ({ location, code, message }) => `${location.file}:${location.line} ${code}: ${message}`,
+  );
+}
+
+describe('the file of the sources', () => {
+  it('names directories and git servers side by side', () => {
+    expect(
+      read(`sources:
+  - { name: shop, directory: shop }
+  - { name: app, repo: https://git.example.com/app.git, branch: main, interval: 5m }
+`),
+    ).toEqual([
+      { name: 'shop', directory: 'shop' },
+      { name: 'app', repo: 'https://git.example.com/app.git', branch: 'main', interval: '5m' },
+    ]);
+  });
+
+  it('refuses a source without a place, with two places, and two of one name', () => {
+    expect(
+      read(`sources:
+  - name: shop
+  - { name: app, repo: /srv/app.git, directory: app }
+  - { name: shop, directory: other }
+`),
+    ).toEqual([
+      'sources.yaml:2 missing-field: source "shop" must name either a directory or a repo',
+      'sources.yaml:3 missing-field: source "app" must name either a directory or a repo',
+      'sources.yaml:4 wrong-value: there are two sources "shop"',
+    ]);
+  });
+
+  it('refuses unknown fields, durations that are none, and names that fit in no URL', () => {
+    expect(
+      read(`sources:
+  - { name: "a b", directory: a, intervall: 5m }
+  - { name: b, directory: b, interval: often }
+`),
+    ).toEqual([
+      expect.stringContaining('sources.yaml:2 unknown-field'),
+      expect.stringContaining('sources.yaml:2 wrong-value'),
+      expect.stringContaining('sources.yaml:3 wrong-value: "interval" must be a duration'),
+    ]);
+  });
+});
