@@ -18,6 +18,11 @@ export interface Terminal {
   readonly onHangup?: (listener: () => void) => void;
 }
 
+/** Whether a person sits at the other end. Node leaves `isTTY` out, and not false, where a stream is a pipe or a file. */
+export function isTerminal(stream: { readonly isTTY?: boolean }): boolean {
+  return stream.isTTY === true;
+}
+
 /**
  * Shows a plan and asks on the terminal whether it may pass. Nothing but `yes` is one: no answer, the end of the input
  * and a signal are a no. Where standard input is no terminal nothing is asked.
@@ -27,7 +32,7 @@ export async function askToForce(
   { stdin, stderr, signal }: Terminal,
   screen: Screen,
 ): Promise<boolean> {
-  if (!stdin.isTTY) {
+  if (!isTerminal(stdin)) {
     screen.note(
       'warning: --force asks on a terminal, and standard input is none (add --approve HASH)',
     );
@@ -67,7 +72,7 @@ export function openScreen(options: CommonOptions, terminal: Terminal): Screen {
   const note = (text: string): void => {
     progress?.print(() => stderr.write(`${text}\n`));
   };
-  const isTTY = options.output === undefined && stdout.isTTY;
+  const isTTY = options.output === undefined && isTerminal(stdout);
   return {
     color: resolveColor({ noColorFlag: !options.color, env: environment, isTTY }),
     width: resolveWidth({ env: environment, isTTY, columns: stdout.columns }),
@@ -99,7 +104,7 @@ function progressOn(
         },
       };
     }
-    if (!stderr.isTTY || environment['TERM'] === 'dumb') return { kind: 'plain', write };
+    if (!isTerminal(stderr) || environment['TERM'] === 'dumb') return { kind: 'plain', write };
     return {
       kind: 'terminal',
       write,

@@ -64,4 +64,13 @@ describe('a broken config repository', () => {
     expect(run.code).toBe(3);
     expect(requests).toBe(0);
   });
+
+  it('is told without colours where a CI job reads a pipe', async () => {
+    const specs = join(FIXTURES, names[0] ?? '');
+
+    const run = await flaghoist(['validate', specs], { env: { CI: 'true' } });
+
+    expect(run.stdout).toContain('error[');
+    expect(run.stdout).not.toContain('\u001b');
+  });
 });

@@ -28,7 +28,7 @@ import {
   timeoutOption,
   type CommonOptions,
 } from '../options.js';
-import type { Terminal } from '../terminal.js';
+import { isTerminal, type Terminal } from '../terminal.js';
 import { watchedSources, type SourceOptions } from '../watched-sources.js';
 
 const DEFAULT_INTERVAL_MS = 30_000;
@@ -229,9 +229,9 @@ function watchLog(
 ): Log {
   return createLog({
     level: verbose === true ? 'debug' : quiet === true ? 'warn' : 'info',
-    format: logFormat ?? (stderr.isTTY ? 'pretty' : 'json'),
+    format: logFormat ?? (isTerminal(stderr) ? 'pretty' : 'json'),
     stream: stderr,
-    colour: color && stderr.isTTY,
+    colour: color && isTerminal(stderr),
     secrets: () => [
       secret(() => forgeToken(environment)),
       ...sources.flatMap(({ settings: { apiKey, git } }) => [secret(apiKey), secret(git.token)]),
