@@ -1,7 +1,16 @@
 import { spawn } from 'node:child_process';
+import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type * as Program from '../../src/cli/program.js';
+import type { Terminal } from '../../src/cli/terminal.js';
+import type * as Errors from '../../src/errors.js';
+import type * as ErrorText from '../../src/report/text/error.js';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+const BUILT = new URL('../../dist/', import.meta.url);
+const MAIN = fileURLToPath(new URL('main.js', BUILT));
+
+/** What the program reads of its environment beside git's variables: with these alone no process of its own is needed. */
+const OWN_VARIABLES = /^(?:FLAGHOIST_|CI$|GITHUB_|GITLAB_|NO_COLOR$|FORCE_COLOR$|COLUMNS$)/;
 
 export interface CliResult {
   readonly code: number | null;
@@ -19,12 +28,59 @@ export interface CliOptions {
   readonly terminateAfter?: () => Promise<void>;
 }
 
-/** Runs the built program to its end. */
+/**
+ * Runs the built program to its end. A process of its own is started only where the test needs one, or where
+ * `FLAGHOIST_TEST_PROCESSES=1` asks for it: to load the program again for each run was most of the time of these tests.
+ */
 export async function flaghoist(
   args: readonly string[],
   options: CliOptions = {},
 ): Promise<CliResult> {
-  return start([process.execPath, MAIN, ...args], '', options).ended;
+  return needsProcess(options)
+    ? start([process.execPath, MAIN, ...args], '', options).ended
+    : runHere(args, options.env ?? {});
+}
+
+function needsProcess({ cwd, env = {}, killAfter, terminateAfter }: CliOptions): boolean {
+  return (
+    process.env['FLAGHOIST_TEST_PROCESSES'] === '1' ||
+    cwd !== undefined ||
+    killAfter !== undefined ||
+    terminateAfter !== undefined ||
+    !Object.keys(env).every((name) => OWN_VARIABLES.test(name))
+  );
+}
+
+/** What `dist/main.js` does, in the process of the test and on streams that are no terminal. */
+async function runHere(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<CliResult> {
+  const load = async <Module>(path: string): Promise<Module> =>
+    (await import(new URL(path, BUILT).href)) as Module;
+  const [{ runCli }, { EXIT, FlaghoistError }, { errorText }] = await Promise.all([
+    load<typeof Program>('cli/program.js'),
+    load<typeof Errors>('errors.js'),
+    load<typeof ErrorText>('report/text/error.js'),
+  ]);
+  const texts = { stdout: '', stderr: '' };
+  const capture = (name: keyof typeof texts): NodeJS.WriteStream => {
+    const stream = new PassThrough({ encoding: 'utf8' });
+    stream.on('data', (text: string) => (texts[name] += text));
+    return stream as unknown as NodeJS.WriteStream;
+  };
+  const terminal: Terminal = {
+    stdin: new PassThrough().end() as unknown as NodeJS.ReadStream,
+    stdout: capture('stdout'),
+    stderr: capture('stderr'),
+    environment,
+    signal: new AbortController().signal,
+  };
+  const code = await runCli(args, terminal).catch((error: unknown) => {
+    texts.stderr += errorText(error);
+    return error instanceof FlaghoistError ? error.exitCode : EXIT.failed;
+  });
+  return { code, ...texts };
 }
 
 /** A run that goes on while the test does something else. */
