@@ -66,8 +66,7 @@ describe.each(SERVICES)(
     });
 
     async function run(...args: readonly string[]): Promise<CliResult> {
-      return flaghoist([...args, '--url', service.origin], {
-        cwd: repository.directory,
+      return flaghoist([...args, '--url', service.origin, repository.directory], {
         env: { FLAGHOIST_API_KEY: service.key },
       });
     }
@@ -132,9 +131,10 @@ it.each([
     using repository = new ConfigRepository();
     const habits = withKeysHabits({ countsPage, replaces: true });
     const service = await startTestService({ middleware: habits });
-    const place = { cwd: repository.directory, env: { FLAGHOIST_API_KEY: service.key } };
     const run = async (): Promise<CliResult> =>
-      flaghoist(['reconcile', '--format', 'json', '--url', service.origin], place);
+      flaghoist(['reconcile', '--format', 'json', '--url', service.origin, repository.directory], {
+        env: { FLAGHOIST_API_KEY: service.key },
+      });
     writeKeys(repository, keysTo(9_950));
     expect(await run()).toMatchObject({ code: 0 });
     // Together more than a request takes, so that the new ones go alone.

@@ -44,7 +44,7 @@ const KEYS = '# Berlin\nu-1\nu-2\n\n# Madrid\nu-3\n';
 
 describe('drift', () => {
   const scenario = useScenario();
-  const { runInside: run, text } = scenario;
+  const { run, text } = scenario;
   let live: LiveWorkspace;
 
   beforeEach(async () => {

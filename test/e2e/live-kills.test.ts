@@ -17,7 +17,7 @@ const ID = 'flag/pay@production';
 
 describe('a flag that is killed on the service and not by git', () => {
   const scenario = useScenario();
-  const { reconcile, runInside } = scenario;
+  const { reconcile, run } = scenario;
   const dryRun = scenario.dryRun<PlanJson>;
   let live: LiveWorkspace;
 
@@ -102,8 +102,8 @@ describe('a flag that is killed on the service and not by git', () => {
   it('is drift, and `drift --adopt` has git say it', async () => {
     await setKilled('pay', 'production', true);
 
-    const drift = await runInside('drift');
-    const adopted = await runInside('drift', '--adopt');
+    const drift = await run('drift');
+    const adopted = await run('drift', '--adopt');
 
     expect(drift, drift.stderr).toMatchObject({ code: 2 });
     expect(drift.stdout).toContain(`~ ${ID} killed on the service, not ordered by git`);
@@ -112,6 +112,6 @@ describe('a flag that is killed on the service and not by git', () => {
     expect(scenario.text('flags/pay.yaml')).toContain('killed: true');
     scenario.commit({}, 'Order the kill in git');
     expect((await dryRun()).liveKills).toEqual([]);
-    expect(await runInside('drift')).toMatchObject({ code: 0 });
+    expect(await run('drift')).toMatchObject({ code: 0 });
   });
 });
