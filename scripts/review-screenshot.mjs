@@ -61,9 +61,9 @@ function reviewOf(directory) {
   edit('segments/beta-testers.production.keys', /$/, 'user-2001\nuser-2002\nuser-2003\n');
   commit('Ramp the new checkout to a quarter');
   edit(
-    'flags/catalog/search-ranking.yaml',
-    /^ {2}production:$/m,
-    '  production:\n    killed: true',
+    'kills/production.yaml',
+    /^kills: \{\}$/m,
+    'kills:\n  search-ranking: { reason: INC-4711 results are empty, by: ana }',
   );
   commit('Kill the new ranking, INC-4711');
   const args = [

@@ -29,6 +29,7 @@ export function reportOf(
       input.policy.environments.filter((each) => each.protected).map(({ name }) => name),
     ),
     ruleNames: ruleNamesOf(input),
+    killReasons: killReasonsOf(input.desired),
     ...('outcomes' in result
       ? { outcomes: result.outcomes, converged: result.converged, left: result.left }
       : killOutcomes(result)),
@@ -60,6 +61,15 @@ function ruleNamesOf({ desired, policy }: Planned['input']): PlanReport['ruleNam
     }
   }
   return names;
+}
+
+function killReasonsOf({ kills }: Planned['input']['desired']): PlanReport['killReasons'] & object {
+  return new Map(
+    kills.map(({ flag, environment, reason, by }) => [
+      objectId({ kind: 'flag', name: flag, environment }),
+      by === undefined ? reason : `${reason}, by ${by}`,
+    ]),
+  );
 }
 
 /** Exit code of a run that came to a plan. */

@@ -32,6 +32,8 @@ export interface PlanReport {
   readonly ruleNames?: ReadonlyMap<ObjectId, readonly (string | undefined)[]>;
   /** Whom each change reaches; changes without an entry reach nobody by themselves. */
   readonly impacts?: ReadonlyMap<ObjectId, Impact>;
+  /** Why the break-glass list kills a definition, and who put it there. */
+  readonly killReasons?: ReadonlyMap<ObjectId, string>;
   readonly guardFindings?: readonly GuardFinding[];
   /** Guards that the specs let the plan pass. */
   readonly allowed?: readonly AllowedFinding[];

@@ -1,16 +1,18 @@
-import { noteKey, type Change } from '../../model/plan.js';
-import { keyOf } from '../../model/ref.js';
-import { changeLines, withheldLines } from '../text/change/change.js';
-import { impactOf, audienceText } from '../text/impact.js';
-import { type PlanReport, countActions, TOUCHED_TEXT } from '../plan-report.js';
-import { changesByEnvironment } from '../text/plan.js';
+import type { Withheld } from '../../model/plan.js';
+import { countActions, type PlanReport } from '../plan-report.js';
+import { isUrgent, type PlannedObject } from '../planned-objects.js';
+import { clean } from '../sanitize.js';
+import { caveatsOf } from '../text/caveats.js';
+import { withheldLines } from '../text/change/change.js';
+import { alikeLines, alikeObjects, countedNames } from '../text/change/object.js';
 import { cut } from '../text/layout.js';
 import { LEFT_TITLE, leftLines } from '../text/left.js';
 import { plural } from '../values.js';
 import { assembled, type Block, type Rank } from './blocks.js';
 import { code, joined, Markup, trusted, link } from './markup.js';
-import { riskBlocks, countRisks } from './risks.js';
+import { riskBlocks, risksText } from './risks.js';
 import { fencedChunks, rowsOf } from './rows.js';
+import { tableBlocks } from './table.js';
 import { summaryLine } from '../text/summary.js';
 
 /** How long the report may be, and where it is shown. */
@@ -23,28 +25,27 @@ export interface MarkdownOptions extends ReportContext {
 export const COMMENT_BUDGET = 60_000;
 
 const NAME_COLUMNS = 100;
-const CELL_COLUMNS = 160;
-/**
- * UTF-16 code units of one table, about. A longer one goes on in the next, so that a budget can end
- * between the two.
- */
-const TABLE_SIZE = 8_000;
+/** The objects of a group that its details name; the others are counted. */
+const GROUP_NAMES = 200;
+/** The objects that a summary names; the others are counted. */
+const SUMMARY_NAMES = 5;
+const CAVEAT_COLUMNS = 400;
 
 /**
  * The plan as Markdown, for reviews and job summaries: a verdict; risks, which are never folded nor
- * cut; a table for each environment; folded details. Keys are counted and never named.
+ * cut; one table of objects and environments; folded details. Keys are counted and never named.
  *
  * The text is balanced and within the budget whatever the plan holds. Text of others is shown as
  * text: it makes no markup, no mention, and no command to a workflow.
  */
 export function planMarkdown(report: PlanReport, options: MarkdownOptions = {}): string {
+  const objects = alikeObjects(report, { showKeys: false });
   return assembled(
     [
       { rank: 'head', what: 'verdict', markup: () => headline(report, options) },
       ...riskBlocks(report),
-      ...[...changesByEnvironment(report)].flatMap(([place, changes]) =>
-        placeBlocks(place, changes, report),
-      ),
+      ...tableBlocks(objects, report),
+      ...objects.map((alike) => detail(alike, report)),
       ...leftBlocks(report),
       ...withheldBlocks(report),
       ...otherWorkspaceBlocks(report, options),
@@ -60,74 +61,19 @@ export function summaryOf(report: PlanReport, options: MarkdownOptions = {}): st
   return String(joined([headline(report, options), ...risks], '\n\n'));
 }
 
-/**
- * One environment, or the level of the workspace: tables, then the detail of each change. Nothing
- * where nothing changes there.
- */
-function placeBlocks(place: string, changes: readonly Change[], report: PlanReport): Block[] {
-  if (changes.length === 0) return [];
-  const title = trusted`#### ${cut(place, NAME_COLUMNS)}: ${plural(changes.length, 'change')}`;
-  const [first, ...more] = tables(changes.map((change) => tableRow(change, report)));
-  return [
-    { rank: 'table', what: 'table', markup: () => joined([title, first ?? trusted``], '\n\n') },
-    ...more.map((markup): Block => ({ rank: 'table', what: 'table', markup: () => markup })),
-    ...changes.map((change) => detail(change, report)),
-  ];
-}
-
-const TABLE_HEAD = Markup.own('| object | becomes | reaches | commit |\n| --- | --- | --- | --- |');
-
-/** Rows in tables of bounded size, each with its own head. */
-function tables(rows: readonly Markup[]): Markup[] {
-  const parts: { rows: Markup[]; size: number }[] = [];
-  for (const row of rows) {
-    const last = parts.at(-1);
-    if (last && last.size + row.length < TABLE_SIZE) {
-      last.rows.push(row);
-      last.size += row.length;
-    } else parts.push({ rows: [row], size: row.length });
-  }
-  return parts.map((part) => joined([TABLE_HEAD, ...part.rows], '\n'));
-}
-
-/** One change in one row. */
-function tableRow(change: Change, report: PlanReport): Markup {
-  const { kind, name } = change.ref;
-  const impact = impactOf(report, change.id);
-  const warning = impact && impact.risks.length > 0 ? Markup.own(' ⚠️') : trusted``;
-  const reach = impact ? cut(audienceText(change, impact, false), CELL_COLUMNS) : '';
-  const title = cut(report.notes.get(noteKey(change))?.title ?? '', CELL_COLUMNS);
-  const object = code(cut(keyOf(kind, name), NAME_COLUMNS));
-  return trusted`| ${object}${warning} | ${becomes(change)} | ${reach} | ${title} |`;
-}
-
-/** What becomes of an object, in the second column. */
-const BECOMES: Readonly<Record<Change['action'], string>> = {
-  create: 'new',
-  activate: 'active',
-  update: 'changed',
-  delete: 'deleted',
-  deactivate: 'inactive',
-};
-
-/** Deletions are set in bold. A reason is said only where it is not the usual one, a commit. */
-function becomes({ action, reason, keys }: Change): Markup {
-  const counts = keys ? trusted`, +${keys.added.length} −${keys.removed.length} keys` : trusted``;
-  const why = reason === 'commit' ? trusted`` : trusted` (${reason})`;
-  const word = BECOMES[action];
-  return action === 'delete' || action === 'deactivate'
-    ? trusted`**${word}**${counts}${why}`
-    : trusted`${word}${counts}${why}`;
-}
-
-/** One change, field by field, folded. The rows are made when the block is put into the report. */
-function detail(change: Change, report: PlanReport): Block {
-  const isRisky = (impactOf(report, change.id)?.risks.length ?? 0) > 0;
-  const rows = (): string[] => rowsOf(changeLines(change, report, false));
+/** One object, or several to which the same happens, field by field, folded. */
+function detail(alike: readonly PlannedObject[], report: PlanReport): Block {
+  const isRisky = alike.some(({ changes }) => changes.some((change) => isUrgent(change, report)));
+  const title =
+    alike.length === 1
+      ? code(cut(alike[0]?.key ?? '', NAME_COLUMNS))
+      : trusted`${countedNames(alike).count}`;
+  const rows = (): string[] =>
+    rowsOf(alikeLines(alike, { shownNames: GROUP_NAMES }, report, { showKeys: false }));
   return {
     rank: isRisky ? 'risky detail' : 'detail',
     what: 'detail',
-    markup: () => folded(code(cut(change.id, NAME_COLUMNS)), fencedChunks([rows()])),
+    markup: () => folded(title, fencedChunks([rows()])),
   };
 }
 
@@ -168,15 +114,21 @@ function otherWorkspaceBlocks(report: PlanReport, { subject }: ReportContext): B
   const others = report.plan.withheld.filter(({ why }) => why === 'not-reviewed');
   const rows = others.map((each) => rowsOf(withheldLines(each, report, false)));
   const before = subject === 'merge' ? 'before this pull request' : 'and not in the reviewed plan';
+  const title = trusted`Already different ${before}: ${plural(others.length, 'change')} (${otherNames(others)})`;
   return fencedChunks(rows).map((chunk, index, { length }) => ({
     rank: 'elsewhere',
     what: 'list of what was different already',
-    markup: () =>
-      folded(
-        trusted`Already different ${before}: ${plural(others.length, 'change')}${partOf(index, length)}`,
-        [chunk],
-      ),
+    markup: () => folded(trusted`${title}${partOf(index, length)}`, [chunk]),
   }));
+}
+
+/** The first of them by name, and how many of all were changed outside git. */
+function otherNames(others: readonly Withheld[]): Markup {
+  const names = others.slice(0, SUMMARY_NAMES).map(({ id }) => code(cut(id, NAME_COLUMNS)));
+  const more = others.length - names.length;
+  const drifted = others.filter(({ reason }) => reason === 'drift').length;
+  const all = joined([...names, ...(more > 0 ? [trusted`… ${more} more`] : [])], ', ');
+  return drifted === 0 ? all : trusted`${all}; ${drifted} changed outside git`;
 }
 
 function partOf(index: number, length: number): string {
@@ -204,7 +156,7 @@ const SHORT_SHA = 7;
 const SHOWN_PLACES = 12;
 
 /**
- * The first sentence: what happens, or that nothing does. A plan that a guard refuses has no other
+ * The first sentences: what is risky, and what happens or that nothing does. A plan that a guard refuses has no other
  * first sentence.
  */
 function headline(report: PlanReport, place: ReportContext): Markup {
@@ -223,10 +175,9 @@ function headline(report: PlanReport, place: ReportContext): Markup {
     ...(counts.update > 0 ? [`updates ${String(counts.update)}`] : []),
     ...(counts.delete > 0 ? [`deletes ${String(counts.delete)}`] : []),
   ].join(', ');
-  const risks = countRisks(report);
-  const mark = risks > 0 ? trusted`⚠️ ` : trusted``;
-  const warning = risks > 0 ? trusted`, with ${plural(risks, 'risk')} to look at` : trusted``;
-  return trusted`### ${mark}${act} ${deeds} in ${environmentsText(report)}${warning}${back}`;
+  const all = trusted`${act} ${deeds} in ${environmentsText(report)}${back}`;
+  const risks = risksText(report);
+  return risks === null ? trusted`### ${all}` : trusted`### ⚠️ ${risks}\n\n${all}.`;
 }
 
 /**
@@ -236,7 +187,7 @@ function footer(report: PlanReport, place: ReportContext): Markup {
   return joined(
     [
       nextStepsText(report, place),
-      ...(report.plan.observed === 'touched' ? [trusted`${TOUCHED_TEXT}`] : []),
+      ...caveatsOf(report).limits.map((text) => trusted`${cut(clean(text), CAVEAT_COLUMNS)}`),
       trusted`<sub>${joined(facts(report, place), ' · ')}</sub>`,
     ],
     '\n\n',
@@ -267,7 +218,6 @@ function targetText(target: string | undefined): Markup {
 /** Hash, commit, workspace and time of the plan. */
 function facts(report: PlanReport, { planUrl, madeAt }: ReportContext): Markup[] {
   const { commit, dirty } = report.revision;
-  const counted = report.plan.notCompared.length;
   return [
     trusted`plan ${code(report.planHash)}`,
     commit === null ? trusted`no commit` : trusted`commit ${code(commit.slice(0, SHORT_SHA))}`,
@@ -277,7 +227,6 @@ function facts(report: PlanReport, { planUrl, madeAt }: ReportContext): Markup[]
       ? [Markup.own(`made ${madeAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`)]
       : []),
     trusted`${report.plan.unchanged.length} unchanged`,
-    ...(counted > 0 ? [trusted`keys of ${plural(counted, 'segment')} counted, not compared`] : []),
     ...(planUrl === undefined ? [] : [link('full plan', planUrl)]),
   ];
 }

@@ -1,11 +1,13 @@
-import { RISKS } from '../../model/impact.js';
+import { RISKS, type Risk } from '../../model/impact.js';
 import type { Change, LiveKill } from '../../model/plan.js';
+import { keyOf } from '../../model/ref.js';
+import { risksOf } from '../planned-objects.js';
 import { clean } from '../sanitize.js';
+import { caveatsOf } from '../text/caveats.js';
 import { allowedLines, guardLines } from '../text/guards.js';
-import { impactOf, riskWord } from '../text/impact.js';
+import { riskWord } from '../text/impact.js';
 import type { PlanReport } from '../plan-report.js';
 import { cut } from '../text/layout.js';
-import { suspendedText } from '../text/summary.js';
 import { plural } from '../values.js';
 import type { Block } from './blocks.js';
 import { code, joined, type Markup, trusted } from './markup.js';
@@ -16,6 +18,9 @@ import { code, joined, type Markup, trusted } from './markup.js';
  */
 const SHOWN_OBJECTS = 8;
 const SHOWN_GUARDS = 12;
+/** The risks, and the objects of each, that the headline names. */
+const HEADLINE_GROUPS = 3;
+const HEADLINE_OBJECTS = 3;
 const NAME_COLUMNS = 80;
 const GUARD_COLUMNS = 240;
 
@@ -25,6 +30,7 @@ const GUARD_COLUMNS = 240;
  * many objects it is about.
  */
 export function riskBlocks(report: PlanReport): Block[] {
+  const groups = riskGroups(report);
   const lines = [
     ...guardItems(report),
     ...allowedItems(report),
@@ -32,7 +38,7 @@ export function riskBlocks(report: PlanReport): Block[] {
       'deleted',
       report.plan.changes.filter(({ action }) => action === 'delete'),
     ),
-    ...impactItems(report),
+    ...(groups.length > 1 ? riskItems(groups) : []),
     ...items(
       'left killed, though git no longer orders it',
       report.plan.liveKills.filter(isReleased),
@@ -44,12 +50,7 @@ export function riskBlocks(report: PlanReport): Block[] {
     ...(report.unknowns ?? []).map(
       ({ message }) => trusted`- ⚠️ ${cut(clean(message), GUARD_COLUMNS)}`,
     ),
-    ...(report.suspended
-      ? [trusted`- ⚠️ ${cut(clean(suspendedText(report.suspended)), GUARD_COLUMNS)}`]
-      : []),
-    ...(report.stateless
-      ? [trusted`- ⚠️ stateless: drift cannot be told from a change in git, and nothing is pruned`]
-      : []),
+    ...caveatsOf(report).serious.map((text) => trusted`- ⚠️ ${cut(text, GUARD_COLUMNS)}`),
   ];
   return lines.length === 0
     ? []
@@ -60,9 +61,34 @@ function isReleased({ wasOrdered }: LiveKill): boolean {
   return wasOrdered === true;
 }
 
-/** The number of lines that come from the impact of the changes. */
-export function countRisks(report: PlanReport): number {
-  return impactItems(report).length;
+/** The risks of the changes for a headline: how many, and the first by name. Null: there is none. */
+export function risksText(report: PlanReport): Markup | null {
+  const groups = riskGroups(report);
+  const count = groups.reduce((sum, { changes }) => sum + changes.length, 0);
+  if (count === 0) return null;
+  const texts = groups.slice(0, HEADLINE_GROUPS).map(({ risk, place, changes }) => {
+    const names = changes.slice(0, HEADLINE_OBJECTS).map(({ ref }) => {
+      return code(cut(keyOf(ref.kind, ref.name), NAME_COLUMNS));
+    });
+    const more = changes.length - names.length;
+    const all = joined([...names, ...(more > 0 ? [trusted`${more} more`] : [])], ', ');
+    return trusted`${all} ${riskPhrase(risk, place)}`;
+  });
+  const rest = groups.slice(HEADLINE_GROUPS).length > 0 ? [trusted`…`] : [];
+  return trusted`${plural(count, 'risk')}: ${joined([...texts, ...rest], '; ')}`;
+}
+
+/** How a sentence about the objects of a risk ends. */
+function riskPhrase(risk: Risk, place: string | null): Markup {
+  const where = code(cut(place ?? 'the workspace', NAME_COLUMNS));
+  const phrases: Readonly<Record<Risk, Markup>> = {
+    'all-of-production': trusted`to 100 % of ${where}`,
+    kills: trusted`killed in ${where}`,
+    'moves-between-variants': trusted`moves users between variants in ${where}`,
+    'default-changed-while-killed': trusted`with another default while killed in ${where}`,
+    'serves-nobody': trusted`serves nobody in ${where}`,
+  };
+  return phrases[risk];
 }
 
 /** Refusals by guards, in the words of the text report. */
@@ -91,22 +117,36 @@ function allowedItems(report: PlanReport): Markup[] {
   ];
 }
 
-/**
- * One line for each risk. A risk whose words name the environment has a line for each environment.
- */
-function impactItems(report: PlanReport): Markup[] {
+/** The changes of one risk in one environment. */
+interface RiskGroup {
+  readonly risk: Risk;
+  readonly place: string | null;
+  readonly word: string;
+  readonly changes: readonly Change[];
+}
+
+/** In the order of `RISKS`, and within each in that of the plan. */
+function riskGroups(report: PlanReport): RiskGroup[] {
   return RISKS.flatMap((risk) => {
-    const found = report.plan.changes.filter(({ id }) =>
-      impactOf(report, id)?.risks.includes(risk),
-    );
-    const text = new Set(found.map(({ ref }) => riskWord(risk, ref.environment)));
-    return [...text].flatMap((word) =>
-      items(
-        word,
-        found.filter(({ ref }) => riskWord(risk, ref.environment) === word),
-      ),
-    );
+    const found = report.plan.changes.filter((change) => risksOf(change, report).includes(risk));
+    const places = new Set(found.map(({ ref }) => ref.environment));
+    return [...places].map((place) => ({
+      risk,
+      place,
+      word: riskWord(risk, place),
+      changes: found.filter(({ ref }) => ref.environment === place),
+    }));
   });
+}
+
+/** One line for each risk, and for each environment where the words name it. */
+function riskItems(groups: readonly RiskGroup[]): Markup[] {
+  return [...new Set(groups.map(({ word }) => word))].flatMap((word) =>
+    items(
+      word,
+      groups.filter((group) => group.word === word).flatMap(({ changes }) => changes),
+    ),
+  );
 }
 
 /** A line that names the first objects and counts the others. */

@@ -2,14 +2,14 @@ import { renderLines, type Line } from '../text/layout.js';
 import { fenced, type Markup } from './markup.js';
 
 const WIDTH = 110;
-/** The most rows of one change; the others are counted. */
+/** The most rows of one object; the others are counted. */
 const MOST_ROWS = 80;
 /** The most UTF-16 code units of one piece of text in a row. */
 const MOST_TEXT = 1_500;
 /** UTF-16 code units of one fence, about: a chunk is kept or cut as a whole. */
 const CHUNK_SIZE = 8_000;
 
-/** The rows of one change as the text report has them, with the headline at the edge. */
+/** Rows as the text report has them, with the headlines of changes at the edge. */
 export function rowsOf(lines: readonly Line[]): string[] {
   const bounded = lines.map(({ indent, spans }) => ({
     indent: Math.max(0, indent - 2),
@@ -17,8 +17,7 @@ export function rowsOf(lines: readonly Line[]): string[] {
   }));
   const rows = renderLines(bounded, { color: false, width: WIDTH }).trimEnd().split('\n');
   // A forge colours what begins with `!`, and not what begins with `~`.
-  const [first = '', ...others] = rows;
-  const marked = [first.replace(/^~ /, '! '), ...others];
+  const marked = rows.map((row) => row.replace(/^~ /, '! '));
   const more = marked.length - MOST_ROWS;
   return more <= 0 ? marked : [...marked.slice(0, MOST_ROWS), `    … ${String(more)} more lines`];
 }

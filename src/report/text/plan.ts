@@ -1,4 +1,4 @@
-import type { Change, NotCompared } from '../../model/plan.js';
+import { caveatsOf } from './caveats.js';
 import { withheldLines } from './change/change.js';
 import { clean } from '../sanitize.js';
 import { allowedLines, guardLines } from './guards.js';
@@ -6,16 +6,14 @@ import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.
 import { LEFT_TITLE, leftLines } from './left.js';
 import { LIVE_KILLS_TITLE, liveKillLines } from './live-kills.js';
 import { objectsLines, type ObjectOptions } from './change/object.js';
-import { TOUCHED_TEXT, type PlanReport } from '../plan-report.js';
-import { summaryLine, suspendedText } from './summary.js';
-import { plural } from '../values.js';
+import type { PlanReport } from '../plan-report.js';
+import { summaryLine } from './summary.js';
 
 /** How the report is laid out, and how much of it there is. */
 export type TextOptions = Layout & ObjectOptions;
 
 const SHORT_SHA = 7;
 const GUARDS_TITLE = 'Refused by a guard, nothing is sent';
-const WORKSPACE_LEVEL = 'workspace level';
 
 /**
  * The report for people: changes by object, then what is withheld, then one line of totals.
@@ -59,66 +57,19 @@ function section(title: string, lines: readonly Line[]): Line[] {
   return [EMPTY_LINE, { indent: 0, spans: [span(title, 'strong')] }, ...lines];
 }
 
-/**
- * Changes by place: the level of the workspace first, then the environments in their order. Places
- * without a change are there too.
- */
-export function changesByEnvironment(report: PlanReport): [string, Change[]][] {
-  const order = [null, ...report.environments];
-  const byPlace = new Map<string | null, Change[]>(order.map((place) => [place, []]));
-  for (const change of report.plan.changes) {
-    const { environment } = change.ref;
-    const group = byPlace.get(environment) ?? [];
-    byPlace.set(environment, group);
-    group.push(change);
-  }
-  return [...byPlace].map(([place, changes]) => [
-    place === null ? WORKSPACE_LEVEL : clean(place),
-    changes,
-  ]);
-}
-
-/** Notes, and the line of totals. */
+/** Caveats, and the line of totals. */
 function endLines(report: PlanReport): Line[] {
   const { plan } = report;
+  const { serious, limits } = caveatsOf(report);
   const busy = plan.changes.length + plan.withheld.length > 0;
   return [
-    ...notes(report).map((note) => paragraph(note, 'faint')),
+    ...[...serious, ...limits].map((text) => paragraph(text, 'faint')),
     ...(busy && plan.unchanged.length > 0
       ? [paragraph(`${String(plan.unchanged.length)} unchanged hidden`, 'faint')]
       : []),
     ...(busy && !report.outcomes ? [paragraph(`planHash ${clean(report.planHash)}`, 'faint')] : []),
     paragraph(summaryLine(report), 'strong'),
   ];
-}
-
-/** What a reader has to know about how much the report can say. */
-function notes({ plan, stateless, suspended = null, held = [] }: PlanReport): string[] {
-  return [
-    ...(suspended === null ? [] : [suspendedText(suspended)]),
-    ...(held.length > 0
-      ? [
-          `Left as they are, because their specs or what they name are invalid: ${held.map(clean).join(', ')}.`,
-        ]
-      : []),
-    ...(stateless
-      ? ['Stateless: drift cannot be told from a change in git, and nothing is pruned.']
-      : []),
-    ...(plan.observed === 'touched' ? [TOUCHED_TEXT] : []),
-    ...notComparedNotes(plan.notCompared),
-    ...(plan.unmanaged && plan.unmanaged.flags + plan.unmanaged.segments > 0
-      ? [
-          `Not managed here: ${plural(plan.unmanaged.flags, 'flag')}, ${plural(plan.unmanaged.segments, 'segment')}.`,
-        ]
-      : []),
-  ];
-}
-
-/** Which keys nobody compared, and how to have it done. */
-function notComparedNotes(missing: readonly NotCompared[]): string[] {
-  if (missing.length === 0) return [];
-  const ids = missing.map(({ id }) => clean(id)).join(', ');
-  return [`Keys were counted and not compared: ${ids} (--every-key compares them).`];
 }
 
 /** Which workspace of which service the report is about, and the commit that it compares. */

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest';
 import { InvalidSpecsError } from '../../../src/reconcile/context.js';
+import { plan } from '../../../src/reconcile/reconcile.js';
+import { reportOf } from '../../../src/reconcile/result.js';
+import { planMarkdown } from '../../../src/report/markdown/plan.js';
+import { planText } from '../../../src/report/text/plan.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
@@ -42,6 +46,16 @@ it('sends a kill before it reads a single flag, and shows it as a change that is
   expect(done.outcomes.get(ID)).toEqual({ status: 'applied' });
   expect(done.converged).toBe(true);
   expect(await isKilled(world)).toBe(true);
+});
+
+it('says in the report of a plan why the break-glass list kills, and who put it there', async () => {
+  const world = await worldWithPay();
+  world.repository.commit('Kill pay', { 'kills/production.yaml': KILL_PAY });
+  await using run = await world.opened({ dryRun: true });
+  const report = reportOf(await plan(run.context), run);
+  const said = 'killed: INC-1 double charges, by ana';
+  expect(planText(report, { color: false, width: 200, showKeys: false })).toContain(said);
+  expect(planMarkdown(report)).toContain(said.replace(':', '&#58;'));
 });
 
 it('gives the change of a sent kill the note that the kill went out with', async () => {

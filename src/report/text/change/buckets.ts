@@ -11,6 +11,13 @@ export function bucketsText(buckets: readonly Bucket[]): string {
     .join(', ');
 }
 
+/** Whom a new definition serves: `on 10 %`; the default treatment alone where nobody gets another one. */
+export function sharesText(buckets: readonly Bucket[], defaultTreatment: unknown): string {
+  const served = buckets.filter(({ size }) => size > 0);
+  const others = served.filter(({ treatment }) => treatment !== defaultTreatment);
+  return bucketsText(others.length > 0 ? others : served);
+}
+
 /**
  * `on 10 → 25 %, off 90 → 75 %`: every treatment of either side, in the new order. A changed order
  * is reported too, since it moves users between treatments even where all sizes stay.
@@ -26,6 +33,13 @@ export function bucketsChange(before: readonly Bucket[], after: readonly Bucket[
   return [...parts, ...orderChange([...held.keys()], [...wanted.keys()])].join(', ');
 }
 
+/** What becomes of one treatment's share, in per cent; undefined: there is no bucket on that side. */
+export interface ShareChange {
+  readonly treatment: string;
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+}
+
 /** The most shares that a headline holds. */
 const SHOWN_SHARES = 3;
 
@@ -34,14 +48,27 @@ const SHOWN_SHARES = 3;
  * treatment would not say what changes.
  */
 export function sharesChange(before: readonly Bucket[], after: readonly Bucket[]): string {
-  if (repeats(before) || repeats(after)) return '';
+  const changed = changedShares(before, after);
+  const parts = changed
+    .slice(0, SHOWN_SHARES)
+    .map((share) => sizeChange(share.treatment, share.before, share.after));
+  return [...parts, ...(changed.length > SHOWN_SHARES ? ['…'] : [])].join(', ');
+}
+
+/**
+ * The shares that change, in the new order. Of two that mirror each other the first stands for both. Empty where sizes by
+ * treatment would not say what changes.
+ */
+export function changedShares(
+  before: readonly Bucket[],
+  after: readonly Bucket[],
+): readonly ShareChange[] {
+  if (repeats(before) || repeats(after)) return [];
   const [held, wanted] = [sizes(before), sizes(after)];
-  const names = [...new Set([...wanted.keys(), ...held.keys()])].filter(
-    (name) => held.get(name) !== wanted.get(name),
-  );
-  const shown = names.length === 2 ? names.slice(0, 1) : names.slice(0, SHOWN_SHARES);
-  const parts = shown.map((name) => sizeChange(name, held.get(name), wanted.get(name)));
-  return [...parts, ...(names.length > SHOWN_SHARES ? ['…'] : [])].join(', ');
+  const changed = [...new Set([...wanted.keys(), ...held.keys()])]
+    .map((treatment) => ({ treatment, before: held.get(treatment), after: wanted.get(treatment) }))
+    .filter((share) => share.before !== share.after);
+  return changed.length === 2 ? changed.slice(0, 1) : changed;
 }
 
 /** A sentence where treatments that are on both sides changed their order; nothing otherwise. */

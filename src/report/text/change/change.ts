@@ -172,7 +172,7 @@ function renameLines({ rename, ref }: Change): Line[] {
 function headline(change: Change, report: PlanReport, { subject, origin }: Headline): Line {
   const outcome = outcomeOf(report, change.id);
   const { symbol, tone } = markOf(change.action, outcome);
-  const fact = hasFact(change, outcome) ? factText(change) : '';
+  const fact = hasFact(change, outcome) ? factText(change, report) : '';
   const reason = change.reason === 'commit' ? [] : [span(` · ${reasonText(change)}`, 'change')];
   return {
     indent: HEADLINE_INDENT,
@@ -305,7 +305,8 @@ function fieldParagraph(spans: FieldLine): Line {
   return { indent: FIELD_INDENT, spans };
 }
 
-function contextOf(change: Change, report: PlanReport, showKeys: boolean): FieldContext {
+/** What the lines about the fields of a change need to know. */
+export function contextOf(change: Change, report: PlanReport, showKeys: boolean): FieldContext {
   const ruleNames = report.ruleNames?.get(change.id);
   return ruleNames ? { showKeys, ruleNames } : { showKeys };
 }

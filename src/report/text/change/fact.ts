@@ -1,23 +1,38 @@
 import type { Change, FieldChange } from '../../../model/plan.js';
 import { keysText } from '../../masked-keys.js';
+import type { PlanReport } from '../../plan-report.js';
+import { clean } from '../../sanitize.js';
 import { isBuckets } from '../../values.js';
 import { sharesChange } from './buckets.js';
-import { noBreak } from '../layout.js';
+import { cut, noBreak } from '../layout.js';
+
+const REASON_COLUMNS = 80;
+/** What matters most comes first. */
+const FACT_PATHS = ['/killed', '/defaultRule', '/trafficAllocation'];
 
 /**
- * What an update means in a few words: `on 25 → 40 %`, `killed`, `+120 −3 keys`. Empty where no field of the change has
- * such words; what the other fields mean stands in their own lines.
+ * What an update means in a few words: `on 25 → 40 %`, `killed: INC-6012`, `+120 −3 keys`. Empty where no field of the
+ * change has such words; what the other fields mean stands in their own lines.
  */
-export function factText({ action, ref, fields, keys }: Change): string {
+export function factText(change: Change, report: PlanReport): string {
+  const { action, ref, fields, keys } = change;
   if (action !== 'update' || ref.kind === 'identities') return '';
-  const facts = fields.map(fieldFact).filter((fact) => fact !== '');
+  const facts = fields
+    .toSorted((a, b) => FACT_PATHS.indexOf(a.path) - FACT_PATHS.indexOf(b.path))
+    .map((field) => fieldFact(field, change, report))
+    .filter((fact) => fact !== '');
   return [...facts, ...(keys ? [keysText(keys, false)] : [])].join(', ');
 }
 
-function fieldFact({ path, before, after }: FieldChange): string {
+/** The same of one field. */
+export function fieldFact(
+  { path, before, after }: FieldChange,
+  { id }: Pick<Change, 'id'>,
+  report: PlanReport,
+): string {
   switch (path) {
     case '/killed':
-      return after === true ? 'killed' : noBreak('no longer killed');
+      return after === true ? killedText(id, report) : noBreak('no longer killed');
     case '/trafficAllocation':
       return typeof before === 'number' && typeof after === 'number'
         ? noBreak(`traffic ${String(before)} → ${String(after)} %`)
@@ -27,4 +42,10 @@ function fieldFact({ path, before, after }: FieldChange): string {
     default:
       return '';
   }
+}
+
+/** With the reason that the break-glass list gives. */
+export function killedText(id: Change['id'], { killReasons }: PlanReport): string {
+  const reason = killReasons?.get(id);
+  return reason === undefined ? 'killed' : `killed: ${cut(clean(reason), REASON_COLUMNS)}`;
 }

@@ -24,25 +24,27 @@ export interface ObjectOptions {
  * title that all changes share stands once, above them.
  */
 export function objectsLines(report: PlanReport, options: ObjectOptions): Line[] {
-  const objects = plannedObjects(report);
-  const shared = objects.length > 1 ? sharedText(report.plan.changes, report, commitText) : '';
+  const alike = alikeObjects(report, options);
+  const shared = alike.flat().length > 1 ? sharedText(report.plan.changes, report, commitText) : '';
   return [
     ...(shared === '' ? [] : [{ indent: 0, spans: [span(shared, 'faint')] }]),
-    ...folded(objects, report, options).flatMap((alike) => [
+    ...alike.flatMap((each) => [
       EMPTY_LINE,
-      ...alikeLines(alike, shared, report, options),
+      ...alikeLines(each, { told: shared }, report, options),
     ]),
   ];
 }
 
-/** Objects to which the same happens in groups, each in the place of its first; all others are groups of one. */
-function folded(
-  objects: readonly PlannedObject[],
+/**
+ * The objects of a plan in the order of `plannedObjects`; those to which the same happens in groups, each in the place of
+ * its first. All others are groups of one.
+ */
+export function alikeObjects(
   report: PlanReport,
   { verbose = false, showKeys }: ObjectOptions,
 ): PlannedObject[][] {
   const groups = new Map<string, PlannedObject[]>();
-  for (const object of objects) {
+  for (const object of plannedObjects(report)) {
     const isSingle = verbose || showKeys || isTold(object, report);
     const key = isSingle ? object.key : `${object.kind} ${sameText(object, report)}`;
     const group = groups.get(key) ?? [];
@@ -73,23 +75,28 @@ function foldedLines(change: Change, report: PlanReport): Line[] {
   return change.action === 'create' ? lines.slice(0, 1) : lines;
 }
 
+/** What stands around the lines of objects. */
+interface Around {
+  /** What stands above all objects, and is not said again; empty: nothing. */
+  readonly told?: string;
+  /** How many of several objects are named; the others are counted. */
+  readonly shownNames?: number;
+}
+
 /** The lines of one object, or of several to which the same happens. */
-function alikeLines(
+export function alikeLines(
   alike: readonly PlannedObject[],
-  told: string,
+  { told = '', shownNames = SHOWN_NAMES }: Around,
   report: PlanReport,
   { showKeys }: ObjectOptions,
 ): Line[] {
   const [object] = alike;
   if (!object) return [];
   if (alike.length > 1) {
-    const names = alike.map(({ key }) => key.slice(object.kind.length + 1));
-    const count =
-      object.kind === 'identities'
-        ? `${String(alike.length)} identities`
-        : plural(alike.length, object.kind);
+    const { count, names } = countedNames(alike, shownNames);
+    const more = alike.length > shownNames ? ' (--verbose lists them)' : '';
     return [
-      headingLine(count, [], `: ${itemText(names, SHOWN_NAMES)} (--verbose lists them)`),
+      headingLine(count, [], `: ${names}${more}`),
       ...object.changes.flatMap((change) => foldedLines(change, report)),
     ];
   }
@@ -108,6 +115,18 @@ function alikeLines(
     headingLine(clean(object.key), origin),
     ...changes.flatMap((change) => changeLines(change, report, showKeys, headOf(change))),
   ];
+}
+
+/** How many objects a group holds, and the names of the first. */
+export function countedNames(
+  alike: readonly PlannedObject[],
+  shownNames = SHOWN_NAMES,
+): { readonly count: string; readonly names: string } {
+  const kind = alike[0]?.kind ?? 'flag';
+  const names = alike.map(({ key }) => key.slice(kind.length + 1));
+  const count =
+    kind === 'identities' ? `${String(alike.length)} identities` : plural(alike.length, kind);
+  return { count, names: itemText(names, shownNames) };
 }
 
 function headingLine(subject: string, origin: readonly string[], rest = ''): Line {

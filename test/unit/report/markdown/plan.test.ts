@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Impact } from '../../../../src/model/impact.js';
 import { failureMarkdown } from '../../../../src/report/markdown/failure.js';
 import { planMarkdown } from '../../../../src/report/markdown/plan.js';
+import type { Outcomes } from '../../../../src/model/outcome.js';
 import type { PlanReport } from '../../../../src/report/plan-report.js';
 import { readMarkdown } from '../../../support/markdown-reading.js';
 import { aChange, aField, aReport, aWithheld, keyChange } from '../../../support/plan-builder.js';
@@ -11,10 +12,53 @@ const ID = 'flag/new-checkout@production';
 const RISKY: Impact = { flags: [], risks: ['all-of-production', 'kills'] };
 /** What a plan of ours is made of; nothing else may come of what others wrote. */
 const OUR_ELEMENTS = new Set(
-  'a blockquote code details h3 h4 li p pre strong sub summary table tbody td th thead tr ul'.split(
+  'a blockquote br code details h3 h4 li p pre strong sub summary table tbody td th thead tr ul'.split(
     ' ',
   ),
 );
+
+const RAMP: Impact = {
+  flags: [
+    {
+      flag: 'new-checkout',
+      environment: 'production',
+      traffic: { atLeast: 15, atMost: 15 },
+      keys: { atLeast: 0, atMost: 0, certain: true },
+      listed: 0,
+      moves: [
+        {
+          from: 'off',
+          to: 'on',
+          traffic: { atLeast: 15, atMost: 15 },
+          keys: { atLeast: 0, atMost: 0, certain: true },
+          names: [],
+        },
+      ],
+      bounded: false,
+    },
+  ],
+  risks: [],
+};
+
+function onOff(on: number): object[] {
+  return [
+    { treatment: 'on', size: on },
+    { treatment: 'off', size: 100 - on },
+  ];
+}
+
+/** The first table as a reader sees it, row by row. */
+function tableOf(markdown: string): string[][] {
+  const [table = ''] = /<table>[^]*?<\/table>/.exec(readMarkdown(markdown).html) ?? [];
+  return [...table.matchAll(/<tr>([^]*?)<\/tr>/g)].map(([, row = '']) =>
+    [...row.matchAll(/<t[hd]>([^]*?)<\/t[hd]>/g)].map(([, cell = '']) =>
+      cell
+        .replaceAll('<br>', '\n')
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll('&quot;', '"'),
+    ),
+  );
+}
 
 const HOSTILE = [
   '`` ``` ```` code',
@@ -67,33 +111,149 @@ describe('a plan as Markdown', () => {
       planMarkdown({ ...aStory(), impacts: new Map([[ID, RISKY]]) }, { subject: 'merge' }),
     );
 
-    expect(html.split('\n').slice(0, 6)).toEqual([
-      '<h3>⚠️ Merging this creates 2, updates 3, deletes 1 in the workspace, <code>staging</code>, <code>production</code>, with 2 risks to look at; 1 change is held back</h3>',
+    expect(html.split('\n').slice(0, 7)).toEqual([
+      '<h3>⚠️ 3 risks: <code>flag/new-checkout</code> to 100 % of <code>production</code>; <code>flag/new-checkout</code>, <code>flag/payments</code> killed in <code>production</code></h3>',
+      '<p>Merging this creates 2, updates 3, deletes 1 in the workspace, <code>staging</code>, <code>production</code>; 1 change is held back.</p>',
       '<ul>',
       '<li>⚠️ <strong>deleted</strong>: <code>flag/banner@production</code></li>',
       '<li>⚠️ <strong>100 % of production</strong>: <code>flag/new-checkout@production</code></li>',
-      '<li>⚠️ <strong>kills: everybody gets the default treatment</strong>: <code>flag/new-checkout@production</code></li>',
+      '<li>⚠️ <strong>kills: everybody gets the default treatment</strong>: <code>flag/new-checkout@production</code>, <code>flag/payments@production</code></li>',
       '</ul>',
     ]);
   });
 
-  it('has a table for each environment, and details folded', () => {
-    const { html } = readMarkdown(planMarkdown(aStory()));
+  it('says the only risk in the headline, and not once more', () => {
+    const changes = [aChange('flag/pay@production', 'update')];
+    const impacts = new Map([['flag/pay@production', { ...RISKY, risks: ['all-of-production'] }]]);
+    const { html } = readMarkdown(planMarkdown(aReport({ changes }, { impacts } as object)));
 
-    expect(html.match(/<h4>.*<\/h4>/g)).toEqual([
-      '<h4>workspace level: 1 change</h4>',
-      '<h4>staging: 1 change</h4>',
-      '<h4>production: 4 changes</h4>',
-      '<h4>Held back: 1</h4>',
+    expect(html).toMatch(
+      /^<h3>⚠️ 1 risk: <code>flag\/pay<\/code> to 100 % of <code>production<\/code><\/h3>/,
+    );
+    expect(html).not.toContain('<li>');
+  });
+
+  it('has objects down and environments across, protected ones first, with what happens in the cell', () => {
+    const story = aStory({
+      impacts: new Map([[ID, RAMP]]),
+      killReasons: new Map([['flag/payments@production', 'INC-6012 double charges, by ana']]),
+    });
+
+    expect(tableOf(planMarkdown(story))).toEqual([
+      ['object', 'production', 'staging', 'workspace level', 'commit'],
+      ['flag/payments ⚠️', 'killed: INC-6012 double charges, by ana', '', '', ''],
+      ['flag/banner', 'deleted (prune)', '', '', ''],
+      ['segment/beta', '+120 −3 keys', '', '', ''],
+      [
+        'flag/new-checkout',
+        [
+          'on 10 → 25 %, traffic 90 → 100 % (drift)',
+          '█░░░░░░░░░ → ███░░░░░░░',
+          'targets of on: +1 −0 keys',
+          '~ rule 1 "staff in the EU": if in segment staff and country in [ES, FR], serve on 10 → 50 %, off 90 → 50 %',
+          '~ rule 1 → 2: if in segment contractors, serve off 100 %',
+          'reaches: 15 % off → on',
+        ].join('\n'),
+        '',
+        '',
+        'Ramp checkout to 25 %',
+      ],
+      [
+        'flag/search',
+        '',
+        'new: on 50 %\nrule 1: if in segment contractors, serve off 100 %',
+        'new',
+        '',
+      ],
     ]);
-    expect(html).toContain('<td>changed, +120 −3 keys</td>');
-    expect(html.match(/<details>/g)).toHaveLength(6);
+    expect(readMarkdown(planMarkdown(story)).html.match(/<details>/g)).toHaveLength(5);
+  });
+
+  it.each([
+    [0, 1, '░░░░░░░░░░ → █░░░░░░░░░'],
+    [99, 100, '█████████░ → ██████████'],
+    [50, 0, '█████░░░░░ → ░░░░░░░░░░'],
+  ])('draws %d and %d per cent as bars that lie about neither end', (before, after, drawn) => {
+    const fields = [aField('/defaultRule', onOff(before), onOff(after))];
+
+    expect(planMarkdown(aReport({ changes: [aChange(ID, 'update', { fields })] }))).toContain(
+      drawn.replace(' → ', '</code> → <code>'),
+    );
+  });
+
+  it.each([
+    ['serves a part of a part', { '/trafficAllocation': 40 }, 'new: on 5 % of 40 % of the traffic'],
+    ['is killed', { '/killed': true }, 'new: killed: INC-1'],
+    ['serves the default treatment alone', { '/defaultRule': onOff(0) }, 'new: off 100 %'],
+  ])('says of a new flag that %s', (_, values, said) => {
+    const all = { '/defaultTreatment': 'off', '/defaultRule': onOff(5), ...values };
+    const fields = Object.entries(all).map(([path, value]) => aField(path, undefined, value));
+    const changes = [aChange(ID, 'create', { fields })];
+    const report = aReport({ changes }, { killReasons: new Map([[ID, 'INC-1']]) });
+
+    expect(tableOf(planMarkdown(report))[1]?.[1]).toBe(said);
+  });
+
+  it('says a title once that all changes share', () => {
+    const changes = ['staging', 'production'].map((name) => aChange(`flag/a@${name}`, 'update'));
+    const notes = new Map(changes.map(({ id }) => [id, { title: 'Ramp a', comment: '' }]));
+    const text = planMarkdown(aReport({ changes }, { notes }));
+
+    expect(text).toContain('All of it: Ramp a\n');
+    expect(tableOf(text)[0]).toEqual(['object', 'production', 'staging']);
+  });
+
+  it('tells of many objects with which the same happens in one row, and names them below', () => {
+    const names = Array.from({ length: 12 }, (_, index) => `flag-${String(index)}`);
+    const changes = names.map((name) => aChange(`flag/${name}@staging`, 'create'));
+    const text = planMarkdown(aReport({ changes }));
+
+    expect(tableOf(text).slice(1)).toEqual([['12 flags: flag-0, flag-1, flag-2, … 9 more', 'new']]);
+    expect(text.match(/<details>/g)).toHaveLength(1);
+    expect(text).toContain('flag-11');
+  });
+
+  it('goes on in a further table where there are more environments than fit side by side', () => {
+    const environments = Array.from({ length: 8 }, (_, index) => `e${String(index)}`);
+    const changes = environments.map((name) => aChange(`flag/a@${name}`, 'update'));
+    const text = planMarkdown(aReport({ changes }, { environments }));
+
+    expect(text.match(/^\| object.*/gm)).toEqual([
+      '| object | e7 | e6 | e5 | e4 | e3 | e2 |',
+      '| object | e1 | e0 |',
+    ]);
+  });
+
+  it('says of a failed change that it failed', () => {
+    const outcomes: Outcomes = new Map([[ID, { status: 'skipped', why: 'interrupted' }]]);
+    const report = aReport({ changes: [aChange(ID, 'update')] }, { outcomes, converged: false });
+
+    expect(tableOf(planMarkdown(report))[1]?.[1]).toBe('skipped\nchanged');
+  });
+
+  it('has the caveats of the text', () => {
+    const text = planMarkdown(
+      aReport(
+        {
+          unmanaged: { flags: 12, segments: 1 },
+          notCompared: [{ id: 'segment/s@production', what: 'keys', why: 'counted' }],
+        },
+        { held: ['flag/broken'], stateless: true },
+      ),
+    );
+
+    expect(text).toContain(
+      '- ⚠️ Left as they are, because their specs or what they name are invalid',
+    );
+    expect(text).toContain('- ⚠️ Stateless');
+    expect(text).toContain('Not managed here&#58; 12 flags, 1 segment.');
+    expect(text).toContain('Keys were counted and not compared&#58; segment/s');
   });
 
   it('marks each change by a sign that forges colour', () => {
-    const fences = planMarkdown(aStory()).match(/(?<=```diff\n).*/g);
+    const rows = planMarkdown(aStory()).match(/^[!+~-] (?!⚠).*/gm);
 
-    expect(fences?.map((row) => row.slice(0, 2)).toSorted()).toEqual([
+    expect(rows?.map((row) => row.slice(0, 2)).toSorted()).toEqual([
       '! ',
       '! ',
       '! ',
@@ -117,7 +277,7 @@ describe('a plan as Markdown', () => {
       aReport({
         changes: [aChange('flag/mine@staging', 'update')],
         withheld: [
-          aWithheld('flag/theirs@staging', 'update', 'not-reviewed'),
+          aWithheld('flag/theirs@staging', 'update', 'not-reviewed', { reason: 'drift' }),
           aWithheld('flag/held@staging', 'update', 'live-kill'),
         ],
       }),
@@ -125,7 +285,9 @@ describe('a plan as Markdown', () => {
     );
 
     expect(text.indexOf('flag/held@staging')).toBeLessThan(text.indexOf('Already different'));
-    expect(text).toMatch(/Already different before this pull request: 1 change<[^]*flag\/theirs/);
+    expect(text).toMatch(
+      /Already different before this pull request: 1 change \(<code>flag\/theirs&#64;staging<\/code>; 1 changed outside git\)<[^]*flag\/theirs/,
+    );
     expect(text).toContain(
       '### Merging this updates 1 in <code>staging</code>; 1 change is held back',
     );
@@ -214,8 +376,8 @@ describe('a plan as Markdown', () => {
 
     const text = planMarkdown(aReport({ changes }, { impacts }), { budget: 3_000 });
 
-    expect(text).toContain('<summary><code>flag/b&#64;production</code></summary>');
-    expect(text).not.toContain('<summary><code>flag/a&#64;production</code></summary>');
+    expect(text).toContain('<summary><code>flag/b</code></summary>');
+    expect(text).not.toContain('<summary><code>flag/a</code></summary>');
     expect(text).toContain('Cut to fit: 1 × detail.');
   });
 });

@@ -39,7 +39,7 @@ describe('a plan', () => {
         ~ production will be updated: +120 −3 keys
 
       flag/new-checkout · flags/checkout/new-checkout.yaml:18 · 9d41c0f Ramp checkout to 25 %
-        ~ production will be updated: traffic 90 → 100 %, on 10 → 25 %
+        ~ production will be updated: on 10 → 25 %, traffic 90 → 100 %
             targets of on: +1 −0 keys
             trafficAllocation: 90 → 100 % (drift)
             ~ rule 1 "staff in the EU": if in segment staff and country in [ES, FR], serve on 10 → 50 %,
@@ -91,8 +91,8 @@ describe('a plan', () => {
 
       flag/new-checkout · flags/checkout/new-checkout.yaml:18 ·
           9d41c0f Ramp checkout to 25 %
-        ~ production will be updated: traffic 90 → 100 %,
-            on 10 → 25 %
+        ~ production will be updated: on 10 → 25 %,
+            traffic 90 → 100 %
             targets of on: +1 −0 keys: + user-1
             trafficAllocation: 90 → 100 % (drift)
             ~ rule 1 "staff in the EU": if in segment staff and
@@ -440,7 +440,7 @@ describe('an apply', () => {
         ~ production updated: +120 −3 keys
 
       flag/new-checkout · flags/checkout/new-checkout.yaml:18 · 9d41c0f Ramp checkout to 25 %
-        ~ production updated: traffic 90 → 100 %, on 10 → 25 %
+        ~ production updated: on 10 → 25 %, traffic 90 → 100 %
             targets of on: +1 −0 keys
             trafficAllocation: 90 → 100 % (drift)
             ~ rule 1 "staff in the EU": if in segment staff and country in [ES, FR], serve on 10 → 50 %,
