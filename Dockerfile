@@ -40,6 +40,7 @@ COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app/package.json /app/
 COPY --from=build /app/node_modules /app/node_modules
 COPY --from=build /app/schemas /app/schemas
+COPY docs/*.md /app/docs/
 COPY docs/workflows /app/docs/workflows
 COPY --from=build /app/dist /app/dist
 COPY LICENSE /app/

@@ -27,7 +27,7 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     synopsis: 'explain [options] <object> [directory]',
-    summary: 'who gets what of a flag, by which rule, and where that stands',
+    summary: 'who gets what of a flag, by which rule, and where; or what a code means',
     load: async () => (await import('./commands/explain.js')).declareExplain,
   },
   {

@@ -42,13 +42,21 @@ export interface FailedIdentity {
 }
 
 /**
+ * Codes that stand at a change and never end a run.
+ *
  * - `CHANGED_MEANWHILE`: the definition is not what the plan was made from; nothing was written.
  * - `SEGMENT_SHRANK`: an upload replaced the keys of a segment; they were put back.
  * - `IDENTITIES_REFUSED`: the service took some identities and not others, see `Outcome.identities`.
  * - `BUG`: ours.
  */
-export type OutcomeCode =
-  ErrorCode | 'CHANGED_MEANWHILE' | 'SEGMENT_SHRANK' | 'IDENTITIES_REFUSED' | 'BUG';
+export const CHANGE_CODES = [
+  'CHANGED_MEANWHILE',
+  'SEGMENT_SHRANK',
+  'IDENTITIES_REFUSED',
+  'BUG',
+] as const;
+
+export type OutcomeCode = ErrorCode | (typeof CHANGE_CODES)[number];
 
 export interface OutcomeError {
   readonly code: OutcomeCode;

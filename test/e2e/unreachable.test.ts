@@ -37,7 +37,7 @@ describe('a service that cannot be read', () => {
 
     expect(run.code).toBe(6);
     expect(run.stdout).toBe('');
-    expect(run.stderr).toMatch(/^flaghoist: cannot .+\n$/);
+    expect(run.stderr).toMatch(/^flaghoist: cannot .+\n {2}[A-Z]+: .+\n$/);
     expect(stateRefs()).toBe('');
   });
 
@@ -52,7 +52,7 @@ describe('a service that cannot be read', () => {
     );
 
     expect(run.code).toBe(6);
-    expect(run.stderr).toMatch(/^flaghoist: cannot .+\n$/);
+    expect(run.stderr).toMatch(/^flaghoist: cannot .+\n {2}[A-Z]+: .+\n$/);
     expect(run.stdout + run.stderr).not.toContain(wrong);
     expect(await scenario.service.audit({ name: 'banner' })).toEqual([]);
   });
@@ -66,7 +66,7 @@ describe('a service that cannot be read', () => {
     ]);
 
     expect(run.code).toBe(6);
-    expect(run.stderr).toMatch(/^flaghoist: cannot .+FLAGHOIST_API_KEY_FILE.+\n$/);
+    expect(run.stderr).toMatch(/^flaghoist: cannot .+FLAGHOIST_API_KEY_FILE.+\n {2}NO_KEY: .+\n$/);
     expect(scenario.service.requests).toEqual([]);
   });
 

@@ -14,6 +14,7 @@ import { didYouMean } from '../../specs/parse/suggest.js';
 import { collect, collectObject, collectPair, place } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
 import { commonOptions, type CommonOptions } from '../options.js';
+import { entriesOf, entriesText } from '../explain-code.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
@@ -29,7 +30,7 @@ interface ExplainOptions extends CommonOptions {
 /** Declares `flaghoist explain`. */
 export const declareExplain: DeclareCommand = (command, { terminal, done }) => {
   command
-    .argument('<object>', 'the flag: flag/NAME', (text: string) => collectObject(text, [])[0])
+    .argument('<object>', 'the flag: flag/NAME; or a code that a message names', objectOrCode)
     .argument('[directory]', 'config repository', '.')
     .option('--environment <name>', 'only this environment (repeatable)', collect, [])
     .option('--key <key>', 'what this key gets')
@@ -38,14 +39,43 @@ export const declareExplain: DeclareCommand = (command, { terminal, done }) => {
     .option('--at <bucket>', 'take the key to fall into this bucket, 1 to 100', place)
     .addHelpText(
       'after',
-      '\nExample:\n  flaghoist explain flag/new-checkout --environment production --attribute country=ES\n',
+      '\nExample:\n  flaghoist explain flag/new-checkout --environment production --attribute country=ES\n  flaghoist explain unknown-field\n',
     );
   commonOptions(command).action(
     async (object: string, directory: string, options: ExplainOptions) => {
-      done(await explain(object, directory, options, terminal));
+      const explained = object.includes('/')
+        ? explain(object, directory, options, terminal)
+        : explainCode(object, options, terminal);
+      done(await explained);
     },
   );
 };
+
+function objectOrCode(text: string): string {
+  return text.includes('/') ? (collectObject(text, [])[0] ?? '') : text;
+}
+
+/**
+ * Prints what the pages say of a code. Neither specs nor the service are asked.
+ *
+ * @returns 0.
+ * @throws FlaghoistError `USAGE`: there is no such code.
+ */
+async function explainCode(
+  code: string,
+  options: CommonOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  const entries = await entriesOf(code);
+  const { color, width } = screen;
+  await screen.result(
+    options.format === 'json'
+      ? `${JSON.stringify({ formatVersion: 1, entries }, null, 2)}\n`
+      : entriesText(entries, { color, width }),
+  );
+  return EXIT.ok;
+}
 
 /** The newest commits that are shown. */
 const MOST_COMMITS = 5;

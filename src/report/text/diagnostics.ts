@@ -10,7 +10,7 @@ const CONTEXT = 60;
 const LONGEST_MARK = 80;
 
 /**
- * Every problem with its place, the line in which it stands, and a mark below that; totals last.
+ * Every problem with its place, the line in which it stands, and a mark below that; totals last, and how to learn more.
  * Problems are in the order given. Without problems the text is empty.
  */
 export function diagnosticsText(
@@ -90,5 +90,7 @@ function totals(diagnostics: readonly Diagnostic[]): string {
     ...(errors > 0 ? [plural(errors, 'error')] : []),
     ...(warnings > 0 ? [plural(warnings, 'warning')] : []),
   ].join(', ');
-  return `${found} in ${plural(files, 'file')}`;
+  const [first] = diagnostics;
+  const more = first ? `; more by \`flaghoist explain ${first.code}\`` : '';
+  return `${found} in ${plural(files, 'file')}${more}`;
 }

@@ -2,12 +2,16 @@ import { FlaghoistError, messageOf } from '../../errors.js';
 import { clean } from '../sanitize.js';
 
 /**
- * One sentence for the person whose run failed: `flaghoist: <message>`, a line feed at the end.
+ * One sentence for the person whose run failed: `flaghoist: <message>`, a line feed at the end. A second line names the
+ * code of an error of the run, and how to learn more of it.
  *
  * A stack follows only where the fault is this program's own: a `bug:` error, or one that the language threw.
  */
 export function errorText(error: unknown): string {
   const sentence = `flaghoist: ${clean(messageOf(error))}\n`;
+  if (error instanceof FlaghoistError) {
+    return `${sentence}  ${error.code}: more by \`flaghoist explain ${error.code}\`\n`;
+  }
   return isBug(error) ? `${sentence}${stackOf(error)}` : sentence;
 }
 

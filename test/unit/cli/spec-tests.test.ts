@@ -82,7 +82,7 @@ tests/pay.test.yaml:6:58: error[spec-test-failed] misspelt: no segment "stuff" i
   6 |   - { name: misspelt, environment: production, segments: [stuff], expect: "on" }
     |                                                          ^^^^^^^
 
-4 errors in 1 file
+4 errors in 1 file; more by \`flaghoist explain spec-test-failed\`
 0 passed, 4 failed
 `);
   });

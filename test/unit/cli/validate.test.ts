@@ -32,7 +32,7 @@ segments/staff.yaml:1:10: warning[unused-segment] no rule of this repository nam
   1 | segment: staff
     |          ^^^^^
 
-2 warnings in 2 files
+2 warnings in 2 files; more by \`flaghoist explain stray-file\`
 valid: 1 flag, 1 segment, 1 environment
 `,
     });

@@ -58,17 +58,21 @@ describe('the package', () => {
 
   it('names only files that exist, but for what the build makes', () => {
     const named = manifest.files.filter((file) => file !== 'dist' && !file.startsWith('!'));
-    expect(named.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
+    const folders = named.map((file) => file.replace(/\/\*\.md$/, ''));
+    expect(folders.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
   });
 
   it('brings no sources, tests or local data along', () => {
     const allowed = ['package.json', ...manifest.files];
     const isAllowed = (file: string): boolean =>
-      allowed.some((entry) => file === entry || file.startsWith(`${entry}/`));
+      allowed.some((entry) => file === entry || file.startsWith(`${entry}/`)) ||
+      /^docs\/[^/]+\.md$/.test(file);
     const files = packedFiles();
     expect(files).toContain('LICENSE');
     expect(files).toContain('schemas/plan.schema.json');
     expect(files).toContain('docs/workflows/github-review.yml');
+    // `explain` prints what they say of a code.
+    expect(files).toContain('docs/diagnostics.md');
     expect(files.filter((file) => !isAllowed(file))).toEqual([]);
     // What a run of the quick start leaves there.
     expect(manifest.files).toContain('!specs-example/.flaghoist');

@@ -2,16 +2,20 @@ import { expect, it } from 'vitest';
 import { FlaghoistError } from '../../../../src/errors.js';
 import { errorText } from '../../../../src/report/text/error.js';
 
-it('is one sentence for an error of the run', () => {
+it('is one sentence for an error of the run, and below it the code', () => {
   const error = new FlaghoistError('UNREACHABLE', 'cannot read flags: connection refused', {
     cause: new Error('ECONNREFUSED'),
   });
-  expect(errorText(error)).toBe('flaghoist: cannot read flags: connection refused\n');
+  expect(errorText(error)).toBe(
+    'flaghoist: cannot read flags: connection refused\n  UNREACHABLE: more by `flaghoist explain UNREACHABLE`\n',
+  );
 });
 
-it('is one line, whatever the service answered', () => {
+it('keeps what the service answered on one line', () => {
   const error = new FlaghoistError('REJECTED', 'cannot patch: no\n\u001b[2Jflaghoist: all is well');
-  expect(errorText(error)).toBe('flaghoist: cannot patch: no <U+001B>[2Jflaghoist: all is well\n');
+  expect(errorText(error)).toBe(
+    'flaghoist: cannot patch: no <U+001B>[2Jflaghoist: all is well\n  REJECTED: more by `flaghoist explain REJECTED`\n',
+  );
 });
 
 it('shows where it happened when the fault is ours', () => {
