@@ -5,7 +5,7 @@ import { allowedLines, guardLines } from './guards.js';
 import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
 import { LEFT_TITLE, leftLines } from './left.js';
 import { LIVE_KILLS_TITLE, liveKillLines } from './live-kills.js';
-import { objectsLines, type ObjectOptions } from './change/object.js';
+import { objectsLines, sharedCommit, type ObjectOptions } from './change/object.js';
 import type { PlanReport } from '../plan-report.js';
 import { summaryLine } from './summary.js';
 
@@ -36,9 +36,11 @@ function bodyLines(report: PlanReport, options: ObjectOptions): Line[] {
   const findings = report.guardFindings ?? [];
   const count = plan.changes.length + plan.withheld.length + plan.liveKills.length;
   if (count + findings.length === 0) return [];
+  const told = sharedCommit(report);
   return [
-    paragraph(placeText(report), 'faint'),
-    ...objectsLines(report, options),
+    paragraph(placeText(report, told), 'faint'),
+    ...section(GUARDS_TITLE, guardLines(report)),
+    ...objectsLines(report, told, options),
     ...section(
       'Withheld',
       plan.withheld.flatMap((withheld) => withheldLines(withheld, report, showKeys)),
@@ -46,7 +48,6 @@ function bodyLines(report: PlanReport, options: ObjectOptions): Line[] {
     ...section(LIVE_KILLS_TITLE, liveKillLines(plan.liveKills)),
     ...section(LEFT_TITLE, leftLines(report.left ?? [], showKeys)),
     ...section('Allowed by the specs', allowedLines(report)),
-    ...section(GUARDS_TITLE, guardLines(report)),
     EMPTY_LINE,
   ];
 }
@@ -72,12 +73,13 @@ function endLines(report: PlanReport): Line[] {
   ];
 }
 
-/** Which workspace of which service the report is about, and the commit that it compares. */
-function placeText({ workspace, origin, revision }: PlanReport): string {
+/** Which workspace of which service the report is about, the commit that it compares, and the one behind all changes. */
+function placeText({ workspace, origin, revision }: PlanReport, told: string): string {
   const commit =
     revision.commit === null ? 'no commit' : `commit ${clean(revision.commit).slice(0, SHORT_SHA)}`;
   const dirty = revision.dirty ? ' with local changes' : '';
-  return `Workspace ${clean(workspace.name)} at ${clean(origin)}, ${commit}${dirty}`;
+  const place = `Workspace ${clean(workspace.name)} at ${clean(origin)}, ${commit}${dirty}`;
+  return told === '' ? place : `${place} · all by ${told}`;
 }
 
 function paragraph(text: string, tone: 'faint' | 'strong'): Line {

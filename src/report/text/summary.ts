@@ -59,7 +59,12 @@ function plannedLine(report: PlanReport): string {
     `${String(counts.delete)} to delete`,
     plural(plan.steps.length, 'request'),
   ].join(', ');
-  const parts = [actions, ...restCounts(plan), ...(risks > 0 ? [plural(risks, 'risk')] : [])];
+  const parts = [
+    actions,
+    ...restCounts(plan),
+    ...(risks > 0 ? [plural(risks, 'risk')] : []),
+    ...(report.guardFindings?.length ? ['refused by a guard'] : []),
+  ];
   return `Plan: ${parts.join('; ')}.`;
 }
 

@@ -2,8 +2,9 @@ import type { Change, FieldChange } from '../../../model/plan.js';
 import { keysText } from '../../masked-keys.js';
 import type { PlanReport } from '../../plan-report.js';
 import { clean } from '../../sanitize.js';
-import { isBuckets } from '../../values.js';
+import { isBuckets, isRules } from '../../values.js';
 import { sharesChange } from './buckets.js';
+import { rulesFact } from './rules.js';
 import { cut, noBreak } from '../layout.js';
 
 const REASON_COLUMNS = 80;
@@ -11,7 +12,7 @@ const REASON_COLUMNS = 80;
 const FACT_PATHS = ['/killed', '/defaultRule', '/trafficAllocation'];
 
 /**
- * What an update means in a few words: `on 25 → 40 %`, `killed: INC-6012`, `+120 −3 keys`. Empty where no field of the
+ * What an update means in a few words: `on 25 → 40 %`, `killed: INC-6012`, `+120 −3 keys`, `1 rule added`. Empty where no field of the
  * change has such words; what the other fields mean stands in their own lines.
  */
 export function factText(change: Change, report: PlanReport): string {
@@ -21,7 +22,14 @@ export function factText(change: Change, report: PlanReport): string {
     .toSorted((a, b) => FACT_PATHS.indexOf(a.path) - FACT_PATHS.indexOf(b.path))
     .map((field) => fieldFact(field, change, report))
     .filter((fact) => fact !== '');
-  return [...facts, ...(keys ? [keysText(keys, false)] : [])].join(', ');
+  if (keys) facts.push(keysText(keys, false));
+  return facts.length > 0 ? facts.join(', ') : rulesText(fields);
+}
+
+/** Rules are counted where nothing shorter is to be told. */
+function rulesText(fields: readonly FieldChange[]): string {
+  const { before = [], after = [] } = fields.find(({ path }) => path === '/rules') ?? {};
+  return isRules(before) && isRules(after) ? rulesFact(before, after) : '';
 }
 
 /** The same of one field. */

@@ -1,4 +1,5 @@
 import type { Change } from '../../../model/plan.js';
+import { keyOf } from '../../../model/ref.js';
 import { isUrgent, plannedObjects, type PlannedObject } from '../../planned-objects.js';
 import type { PlanReport } from '../../plan-report.js';
 import { clean } from '../../sanitize.js';
@@ -20,19 +21,22 @@ export interface ObjectOptions {
 }
 
 /**
- * The changes of a plan, object by object, each environment on lines of its own; see `plannedObjects` for the order. A
- * title that all changes share stands once, above them.
+ * The changes of a plan, object by object, each environment on lines of its own; see `plannedObjects` for the order.
+ *
+ * @param told the commit that stands above all objects, see `sharedCommit`; empty: none does.
  */
-export function objectsLines(report: PlanReport, options: ObjectOptions): Line[] {
-  const alike = alikeObjects(report, options);
-  const shared = alike.flat().length > 1 ? sharedText(report.plan.changes, report, commitText) : '';
-  return [
-    ...(shared === '' ? [] : [{ indent: 0, spans: [span(shared, 'faint')] }]),
-    ...alike.flatMap((each) => [
-      EMPTY_LINE,
-      ...alikeLines(each, { told: shared }, report, options),
-    ]),
-  ];
+export function objectsLines(report: PlanReport, told: string, options: ObjectOptions): Line[] {
+  return alikeObjects(report, options).flatMap((each) => [
+    EMPTY_LINE,
+    ...alikeLines(each, { told }, report, options),
+  ]);
+}
+
+/** The commit behind all changes of several objects, cleaned; empty where there is no such commit. */
+export function sharedCommit(report: PlanReport): string {
+  const { changes } = report.plan;
+  const objects = new Set(changes.map(({ ref }) => keyOf(ref.kind, ref.name)));
+  return objects.size > 1 ? sharedText(changes, report, commitText) : '';
 }
 
 /**

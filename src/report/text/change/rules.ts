@@ -33,6 +33,21 @@ export function ruleLines(
   return [...lines, [span(`${plural(unchanged, 'rule')} unchanged`, 'faint')]];
 }
 
+/** How many rules change in which way: `1 rule changed, 1 added`; empty where none does. */
+export function rulesFact(before: readonly Rule[], after: readonly Rule[]): string {
+  const { pairs, removed, added } = pairRules(before, after);
+  const moved = pairs.filter((pair) => pair.moved).length;
+  const changed = pairs.filter((pair) => {
+    return !pair.moved && jsonText(before[pair.before]) !== jsonText(after[pair.after]);
+  }).length;
+  const counts = { changed, moved, added: added.length, removed: removed.length };
+  const parts = Object.entries(counts).filter(([, count]) => count > 0);
+  const texts = parts.map(([word, count], index) => {
+    return noBreak(`${index === 0 ? plural(count, 'rule') : String(count)} ${word}`);
+  });
+  return texts.join(', ');
+}
+
 /** Rules of which there is one side alone; positions count from 1. */
 export function wholeRuleLines(rules: readonly Rule[], context: FieldContext): FieldLine[] {
   return rules.map((rule, index) => {

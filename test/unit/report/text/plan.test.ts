@@ -163,12 +163,12 @@ describe('a plan', () => {
         { title: titles[index] ?? '', comment: '' },
       ]);
       const printed = text(aReport({ changes }, { notes: new Map(notes) }));
-      return printed.split('\n').slice(1, 9).join('\n');
+      return printed.split('\n').slice(0, 8).join('\n');
     };
 
     expect(titled(['Ramp', 'Ramp', 'Ramp'])).toBe(
       [
-        'Ramp',
+        'Workspace Default at https://admin.example.com, commit 3f9c2ab · all by Ramp',
         '',
         'flag/a',
         '  ~ production will be updated · flags/x.yaml:1',
@@ -196,6 +196,10 @@ describe('a plan', () => {
     expect(rule([20, 30, 50], [30, 40, 30])).toBe(': t0 20 → 30 %, t1 30 → 40 %, t2 50 → 30 %');
     expect(headline(aField('/killed', true, false))).toBe(': no longer killed');
     expect(headline(aField('/defaultTreatment', 'on', 'off'))).toBe('');
+    const rules = (...names: readonly string[]) =>
+      names.map((string) => ({ matchers: [{ type: 'IN_SEGMENT', string }], buckets: [] }));
+    expect(headline(aField('/rules', rules('a'), rules('a', 'b', 'c')))).toBe(': 2 rules added');
+    expect(headline(aField('/rules', rules('a', 'b'), rules('b', 'a')))).toBe(': 1 rule moved');
   });
 
   it('tells once what happens to many objects alike, unless it is risky or every one is asked for', () => {

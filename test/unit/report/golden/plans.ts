@@ -1,0 +1,287 @@
+import type { Impact, Risk } from '../../../../src/model/impact.js';
+import type { Outcomes } from '../../../../src/model/outcome.js';
+import type { Change } from '../../../../src/model/plan.js';
+import type { PlanReport } from '../../../../src/report/plan-report.js';
+import {
+  aChange,
+  aField,
+  aLiveKill,
+  aReport,
+  aWithheld,
+  COMMIT,
+  keyChange,
+  manyKeys,
+} from '../../../support/plan-builder.js';
+
+/** What a newcomer has to have read within five seconds: a part of the first three lines. */
+export interface GoldenPlan {
+  readonly name: string;
+  readonly inFiveSeconds: string;
+  readonly report: PlanReport;
+}
+
+const CHECKOUT = 'flag/new-checkout@production';
+const STAGING = 'flag/new-checkout@staging';
+const NO_KEYS = { atLeast: 0, atMost: 0, certain: true } as const;
+
+function onOff(on: number): object[] {
+  return [
+    { treatment: 'on', size: on },
+    { treatment: 'off', size: 100 - on },
+  ];
+}
+
+function moved(percent: number, risks: readonly Risk[] = []): Impact {
+  const traffic = { atLeast: percent, atMost: percent };
+  const move = { from: 'off', to: 'on', traffic, keys: NO_KEYS, names: [] };
+  const place = { flag: 'new-checkout', environment: 'production' };
+  const flag = { ...place, traffic, keys: NO_KEYS, listed: 0, moves: [move], bounded: false };
+  return { flags: [flag], risks };
+}
+
+function ramp(from: number, to: number, id = CHECKOUT, members: Partial<Change> = {}): Change {
+  return aChange(id, 'update', {
+    fields: [
+      { ...aField('/defaultRule', onOff(from), onOff(to)), reason: members.reason ?? 'commit' },
+    ],
+    ...members,
+  });
+}
+
+/** The report of changes that one commit caused. */
+function by(
+  title: string,
+  changes: readonly Change[],
+  members: Partial<PlanReport> = {},
+): PlanReport {
+  return aReport(
+    { changes, unchanged: ['flag/search'] },
+    {
+      notes: new Map(changes.map(({ id }) => [id, { title, comment: title }])),
+      commits: new Map(changes.map(({ id }) => [id, COMMIT])),
+      ...members,
+    },
+  );
+}
+
+function newFlag(name: string): Change[] {
+  return [
+    aChange(`flag/${name}`, 'create', {
+      fields: [aField('/description', undefined, `All of ${name}`)],
+    }),
+    ...['staging', 'production'].map((place) =>
+      aChange(`flag/${name}@${place}`, 'create', {
+        fields: [
+          aField('/treatments', undefined, [{ name: 'on' }, { name: 'off' }]),
+          aField('/defaultTreatment', undefined, 'off'),
+          aField('/rules', undefined, [
+            { matchers: [{ type: 'IN_SEGMENT', string: 'staff' }], buckets: onOff(100) },
+          ]),
+          aField('/defaultRule', undefined, onOff(place === 'staging' ? 100 : 5)),
+        ],
+      }),
+    ),
+  ];
+}
+
+const rule = (segment: string, on: number): object => ({
+  matchers: [{ type: 'IN_SEGMENT', string: segment }],
+  buckets: onOff(on),
+});
+const skipped: Outcomes = new Map([
+  [STAGING, { status: 'applied' }],
+  [
+    CHECKOUT,
+    {
+      status: 'failed',
+      partly: false,
+      error: {
+        code: 'REJECTED',
+        message: 'cannot patch: refused',
+        status: 400,
+        transactionId: 't-1',
+      },
+    },
+  ],
+]);
+
+/** Twenty ordinary days. */
+export const GOLDEN_PLANS: readonly GoldenPlan[] = [
+  {
+    name: 'ramp',
+    inFiveSeconds: 'production will be updated: on 25 → 40 %',
+    report: by('Ramp checkout to 40 %', [ramp(25, 40)], {
+      impacts: new Map([[CHECKOUT, moved(15)]]),
+    }),
+  },
+  {
+    name: 'ramp-everywhere',
+    inFiveSeconds: 'production will be updated: on 25 → 40 %',
+    report: by('Ramp checkout', [ramp(50, 100, STAGING), ramp(25, 40)]),
+  },
+  {
+    name: 'full-rollout',
+    inFiveSeconds: 'production will be updated: on 40 → 100 %',
+    report: by('Checkout for all', [ramp(0, 5, 'flag/a@staging'), ramp(40, 100)], {
+      impacts: new Map([[CHECKOUT, moved(60, ['all-of-production'])]]),
+    }),
+  },
+  {
+    name: 'new-flag',
+    inFiveSeconds: 'production will be created',
+    report: by('Add search', newFlag('search')),
+  },
+  {
+    name: 'kill',
+    inFiveSeconds: 'production will be updated: killed: INC-6012 double charges, by ana',
+    report: by(
+      'Kill checkout',
+      [
+        aChange(CHECKOUT, 'update', {
+          reason: 'kill',
+          location: { file: 'kills/production.yaml', line: 2, column: 3 },
+          fields: [{ ...aField('/killed', false, true), reason: 'kill' }],
+        }),
+      ],
+      { killReasons: new Map([[CHECKOUT, 'INC-6012 double charges, by ana']]) },
+    ),
+  },
+  {
+    name: 'restore',
+    inFiveSeconds: 'production will be updated: no longer killed',
+    report: by('Take the kill back', [
+      aChange(CHECKOUT, 'update', {
+        reason: 'restore',
+        fields: [{ ...aField('/killed', true, false), reason: 'restore' }],
+      }),
+    ]),
+  },
+  {
+    name: 'segment-keys',
+    inFiveSeconds: 'production will be updated: +120 −3 keys',
+    report: by('Invite testers', [
+      aChange('segment/beta@production', 'update', {
+        keys: keyChange(manyKeys('user', 120), manyKeys('gone', 3)),
+      }),
+    ]),
+  },
+  {
+    name: 'new-segment',
+    inFiveSeconds: 'production will be activated',
+    report: by('Add a segment', [
+      aChange('segment/beta', 'create', { fields: [aField('/description', undefined, 'Testers')] }),
+      aChange('segment/beta@production', 'activate', { keys: keyChange(manyKeys('user', 12)) }),
+    ]),
+  },
+  {
+    name: 'deletion',
+    inFiveSeconds: 'production will be deleted · prune: no longer in git',
+    report: by('Remove the banner', [
+      ramp(10, 20),
+      aChange('flag/banner@production', 'delete', {
+        reason: 'prune',
+        location: null,
+        fields: [aField('/defaultRule', onOff(100), undefined)],
+      }),
+    ]),
+  },
+  {
+    name: 'rules',
+    inFiveSeconds: 'production will be updated: 1 rule changed, 1 added',
+    report: by('Half of the staff', [
+      aChange(CHECKOUT, 'update', {
+        fields: [aField('/rules', [rule('staff', 10)], [rule('staff', 50), rule('beta', 100)])],
+      }),
+    ]),
+  },
+  {
+    name: 'variants',
+    inFiveSeconds: 'production will be updated: red 50 → 30 %, blue 50 → 30 %, green 0 → 40 %',
+    report: by('A third colour', [
+      aChange(CHECKOUT, 'update', {
+        fields: [
+          aField(
+            '/defaultRule',
+            [
+              { treatment: 'red', size: 50 },
+              { treatment: 'blue', size: 50 },
+            ],
+            [
+              { treatment: 'red', size: 30 },
+              { treatment: 'blue', size: 30 },
+              { treatment: 'green', size: 40 },
+            ],
+          ),
+        ],
+      }),
+    ]),
+  },
+  {
+    name: 'drift',
+    inFiveSeconds: 'staging will be updated: on 90 → 10 % · drift: changed outside git',
+    report: by('Correct drift of flag/new-checkout@staging', [
+      ramp(90, 10, STAGING, { reason: 'drift' }),
+    ]),
+  },
+  {
+    name: 'conflict',
+    inFiveSeconds: 'conflict: changed in git and outside git',
+    report: by('Ramp checkout', [ramp(90, 40, CHECKOUT, { reason: 'conflict' })]),
+  },
+  {
+    name: 'first-contact',
+    inFiveSeconds: 'adopt: exists, and no run remembers it here',
+    report: by('Declare checkout', [ramp(90, 40, STAGING, { reason: 'adopt' })]),
+  },
+  {
+    name: 'withheld-alone',
+    inFiveSeconds: 'flag/legacy@production would be updated: changed outside git',
+    report: aReport({
+      withheld: [
+        aWithheld('flag/legacy@production', 'update', 'drift-reported', {
+          reason: 'drift',
+          fields: [{ ...aField('/defaultTreatment', 'on', 'off'), reason: 'drift' }],
+          wayOut: 'run with --revert-drift, or take the change over with drift --adopt',
+        }),
+      ],
+    }),
+  },
+  {
+    name: 'guard',
+    inFiveSeconds: 'Refused by a guard, nothing is sent',
+    report: by(
+      'Clean up',
+      [aChange('flag/banner@production', 'delete', { reason: 'prune', location: null })],
+      { guardFindings: [{ guard: 'maxDeletes', environment: 'production', found: 9, limit: 5 }] },
+    ),
+  },
+  {
+    name: 'many-flags',
+    inFiveSeconds: '300 flags: flag-1, flag-2, flag-3, … 297 more',
+    report: by(
+      'Import them all',
+      Array.from({ length: 300 }, (_, i) => newFlag(`flag-${String(i + 1)}`)).flat(),
+    ),
+  },
+  {
+    name: 'failed',
+    inFiveSeconds:
+      'production failed: cannot patch: refused (REJECTED, status 400, transaction t-1)',
+    report: by('Ramp checkout', [ramp(25, 40), ramp(50, 100, STAGING)], {
+      outcomes: skipped,
+      converged: false,
+    }),
+  },
+  {
+    name: 'live-kill',
+    inFiveSeconds: 'Killed on the service, not ordered by git; they stay so',
+    report: aReport({
+      liveKills: [aLiveKill(CHECKOUT, { seen: '2026-10-03T22:14:00Z', commit: COMMIT })],
+    }),
+  },
+  {
+    name: 'in-sync',
+    inFiveSeconds: 'In sync: 40 objects equal, nothing to write in workspace Default',
+    report: aReport({ unchanged: manyKeys('flag/f', 40) }),
+  },
+];
