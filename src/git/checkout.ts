@@ -42,7 +42,8 @@ export interface Repository {
  * directory which was given, because naming the directory is trust in its owner (a container, a mounted volume).
  *
  * @param memory of earlier runs over the same directory.
- * @throws FlaghoistError `GIT` the directory cannot be read, or it has a `.git` that git cannot open.
+ * @throws FlaghoistError `SPECS_INVALID` there is no such directory; `GIT` it cannot be read, or it has a `.git` that git
+ *   cannot open.
  */
 export async function openCheckout(
   directory: string,
@@ -195,11 +196,20 @@ function withoutRepository(directory: string): Checkout {
 async function realDirectory(directory: string): Promise<string> {
   try {
     const real = await realpath(directory);
-    if (!(await lstat(real)).isDirectory()) throw new Error('not a directory');
-    return real;
+    if ((await lstat(real)).isDirectory()) return real;
   } catch (error) {
-    throw gitError(`read directory "${directory}"`, error);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw gitError(`read directory "${directory}"`, error);
+    }
+    throw noSpecs(directory, 'there is no such directory');
   }
+  throw noSpecs(directory, 'it is no directory');
+}
+
+/** Where there is no directory there are no specs. */
+function noSpecs(directory: string, why: string): FlaghoistError {
+  const wayOut = 'name a config repository; flaghoist init writes one';
+  return new FlaghoistError('SPECS_INVALID', `cannot read "${directory}": ${why} (${wayOut})`);
 }
 
 async function findRoot(directory: string): Promise<string | null> {

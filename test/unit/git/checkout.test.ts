@@ -30,6 +30,16 @@ describe('checkout', () => {
     expect(await localChanges(checkout)).toEqual([]);
   });
 
+  it.each([
+    ['that is not there', () => join(makeDirectory(), 'absent')],
+    ['that is a file', () => process.execPath],
+  ])('has no specs to read in a directory %s', async (_, directory) => {
+    await expect(openCheckout(directory())).rejects.toMatchObject({
+      code: 'SPECS_INVALID',
+      message: expect.stringContaining('flaghoist init writes one') as string,
+    });
+  });
+
   it('reads a repository as a plain directory where git is not installed', async () => {
     const repository = makeRepository();
     repository.commit('one');
