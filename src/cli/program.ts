@@ -61,8 +61,8 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/review.js')).declareReview,
   },
   {
-    synopsis: 'import [options] [directory]',
-    summary: 'write what is live as files, so that the next plan is empty',
+    synopsis: 'import [options] [directory] [target]',
+    summary: 'write what is live, or what a file of another tool says, as specs',
     load: async () => (await import('./commands/import.js')).declareImport,
   },
   {

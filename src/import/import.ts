@@ -15,7 +15,7 @@ import { OBSERVED_KINDS } from '../plan/objects/kinds.js';
 import { planChanges } from '../plan/plan.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { filesTree } from './files-tree.js';
-import { nameProblems, workspaceFiles, type EnvironmentToWrite } from './workspace-files.js';
+import { nameProblems, workspaceFiles, type LiveEnvironment } from './workspace-files.js';
 import { objectsSeen, wholeScopeOf } from '../plan/scope.js';
 import { resolvePolicy } from '../reconcile/policy.js';
 import { openCheckout } from '../git/checkout.js';
@@ -102,7 +102,7 @@ function clearName<T extends { readonly id: string; readonly name: string }>(
 /**
  * The environments to be written. Protected ones come last; otherwise the order is the service's.
  */
-function environmentsOf(at: Catalog, wanted: readonly string[]): EnvironmentToWrite[] {
+function environmentsOf(at: Catalog, wanted: readonly string[]): LiveEnvironment[] {
   const named = new Set(wanted.map((each) => findEnvironment(at, each)));
   return at.environments
     .filter((each) => wanted.length === 0 || named.has(each))
@@ -174,12 +174,13 @@ async function prove(
 
 const MOST_SHOWN = 20;
 
-function cannotSay(problems: readonly string[]): FlaghoistError {
+/** Names at most 20 of the problems. */
+export function cannotSay(problems: readonly string[], holder = 'the service'): FlaghoistError {
   const shown = problems.slice(0, MOST_SHOWN);
   const more = problems.length > MOST_SHOWN ? [`and ${problems.length - MOST_SHOWN} more`] : [];
   return new FlaghoistError(
     'SPECS_INVALID',
-    `cannot say in files what the service holds; nothing was written (change it there, or name what to import with --only)\n${[...shown, ...more].map((line) => `  ${line}`).join('\n')}`,
+    `cannot say in files what ${holder} holds; nothing was written (change it there, or name what to import with --only)\n${[...shown, ...more].map((line) => `  ${line}`).join('\n')}`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { FLAG_FIELDS_IN_FILE } from '../model/flag/fields.js';
-import type { Definition, FlagField, FlagFields, Treatment } from '../model/flag/flag.js';
+import type { Definition, FlagField, Treatment } from '../model/flag/flag.js';
 import { ownMember } from '../model/collections.js';
 import { canonicalJson } from '../model/json.js';
 import {
@@ -10,16 +10,7 @@ import {
   writtenTreatments,
 } from '../specs/edit/definition-values.js';
 import { Flow, mapping, yamlText, type Member, type Written } from '../specs/edit/yaml-text.js';
-import type { LiveSegment } from './live-objects.js';
-
-export interface FlagToWrite {
-  readonly name: string;
-  readonly trafficType: string;
-  /** Absent fields are left as the service has them. */
-  readonly fields: FlagFields;
-  /** Environment, as the config names it → every field of the definition; in config order. */
-  readonly environments: ReadonlyMap<string, Required<Definition>>;
-}
+import type { FlagToWrite, SegmentToWrite } from './objects-to-write.js';
 
 /** What environments share, and name only where they depart from it. */
 type Shared = Pick<Required<Definition>, 'treatments' | 'defaultTreatment' | 'baselineTreatment'>;
@@ -127,9 +118,10 @@ const MOST_INLINE_KEYS = 50;
  *
  * @param taken paths that are in use; those of the key files are added.
  */
-export function segmentFiles(segment: LiveSegment, taken: Set<string>): Map<string, string> {
+export function segmentFiles(segment: SegmentToWrite, taken: Set<string>): Map<string, string> {
   const files = new Map<string, string>();
   const environments = [...segment.environments].map(([environment, keys], position): Member => {
+    if (keys === null) return [environment, new Flow(mapping(['mode', 'external']))];
     if (keys.length <= MOST_INLINE_KEYS) return [environment, inlineKeys(keys)];
     const stem = `${segment.name}.${fileWord(environment) ?? `environment-${position + 1}`}`;
     const path = freePath(`segments/${stem}`, taken);

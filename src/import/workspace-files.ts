@@ -4,25 +4,27 @@ import { byCodeUnits, sortedSet } from '../model/json.js';
 import { FLAG_NAME, RESERVED_FLAG_NAMES, SEGMENT_NAME } from '../model/names.js';
 import type { Actual, ActualFlag, ActualSegment } from '../model/actual.js';
 import { CONFIG_PATH } from '../specs/parse/load-files.js';
-import type { LiveFlag, LiveSegment } from './live-objects.js';
+import type {
+  EnvironmentToWrite,
+  FlagToWrite,
+  RepositoryToWrite,
+  SegmentToWrite,
+} from './objects-to-write.js';
 import { flagFileText, segmentFiles } from './object-files.js';
 import { Flow, mapping, yamlText, type Member, type Written } from '../specs/edit/yaml-text.js';
 import type { Matcher } from '../model/flag/flag.js';
 import { dependencyOf, segmentOf } from '../model/matcher/canonical.js';
 
-/** An environment that is written, in the order of application. */
-export interface EnvironmentToWrite {
+/** An environment of the service, by the name that it has there. */
+export interface LiveEnvironment extends EnvironmentToWrite {
   /** The name that the specs use. */
   readonly configName: string;
-  /** The name that the service has. */
-  readonly name: string;
-  readonly production: boolean;
 }
 
 export interface WorkspaceToWrite {
   /** Name or id, as the config names it. */
   readonly workspace: string;
-  readonly environments: readonly EnvironmentToWrite[];
+  readonly environments: readonly LiveEnvironment[];
   /** Its flags and segments are written, in these environments. */
   readonly actual: Actual;
 }
@@ -33,31 +35,34 @@ export interface WorkspaceToWrite {
  * @param of free of names that no file can have: see `nameProblems`.
  */
 export function workspaceFiles(of: WorkspaceToWrite): ReadonlyMap<string, string> {
-  const flags = liveFlags(of);
-  const segments = liveSegments(of);
+  return repositoryFiles({
+    workspace: of.workspace,
+    environments: of.environments.map((each) => ({ ...each, name: each.configName })),
+    flags: liveFlags(of),
+    segments: liveSegments(of),
+  });
+}
+
+/**
+ * The files of a config repository: path → text, sorted by path.
+ *
+ * @param of free of names that no file can have: see `nameProblem`.
+ */
+export function repositoryFiles(of: RepositoryToWrite): ReadonlyMap<string, string> {
   const taken = new Set<string>();
   const files = [
-    [CONFIG_PATH, configText(of, flags, segments)] as const,
-    ...flags.map((flag) => [`flags/${flag.name}.yaml`, textOf(flag)] as const),
-    ...segments.flatMap((segment) => [...segmentFiles(segment, taken)]),
+    [CONFIG_PATH, configText(of)] as const,
+    ...of.flags.map((flag) => [`flags/${flag.name}.yaml`, flagFileText(flag)] as const),
+    ...of.segments.flatMap((segment) => [...segmentFiles(segment, taken)]),
   ];
   return new Map(files.toSorted(([a], [b]) => byCodeUnits(a, b)));
 }
 
-function textOf({ name, trafficType, actual, environments }: LiveFlag): string {
-  const fields = actual.flag ? flagFieldsFromWire(actual.flag) : {};
-  return flagFileText({ name, trafficType, fields, environments });
-}
-
-function configText(
-  { workspace, environments }: WorkspaceToWrite,
-  flags: readonly LiveFlag[],
-  segments: readonly LiveSegment[],
-): string {
+function configText({ workspace, environments, flags, segments }: RepositoryToWrite): string {
   const foreign = foreignReferences(flags, segments);
-  const blocks = environments.map(({ configName, production }): Member => {
+  const blocks = environments.map(({ name, production }): Member => {
     const policies: Member[] = production ? [['protected', true]] : [];
-    return [configName, new Flow(mapping(...policies))];
+    return [name, new Flow(mapping(...policies))];
   });
   const references = mapping(
     ['segments', nonEmpty(foreign.segments)],
@@ -76,7 +81,7 @@ function nonEmpty(names: readonly string[]): Written | undefined {
   return names.length === 0 ? undefined : names;
 }
 
-function liveFlags({ actual, environments }: WorkspaceToWrite): LiveFlag[] {
+function liveFlags({ actual, environments }: WorkspaceToWrite): FlagToWrite[] {
   return byName(actual.flags).map(([name, flag]) => {
     const definitions = environments.flatMap((environment) => {
       const definition = flag.definitions.get(environment.name);
@@ -85,7 +90,7 @@ function liveFlags({ actual, environments }: WorkspaceToWrite): LiveFlag[] {
     });
     return {
       name,
-      actual: flag,
+      fields: flag.flag ? flagFieldsFromWire(flag.flag) : {},
       trafficType: trafficTypeOf(flag),
       environments: new Map(definitions),
     };
@@ -97,7 +102,7 @@ function trafficTypeOf({ flag, definitions }: ActualFlag): string {
   return (flag ?? defined)?.trafficType.name ?? '';
 }
 
-function liveSegments({ actual, environments }: WorkspaceToWrite): LiveSegment[] {
+function liveSegments({ actual, environments }: WorkspaceToWrite): SegmentToWrite[] {
   return byName(actual.segments).flatMap(([name, { segment, environments: live }]) => {
     if (!segment) return [];
     const active = environments.flatMap(({ configName, name: environment }) => {
@@ -129,27 +134,32 @@ const MAX_ENDING_BYTES = 110;
 /** Why objects cannot be written, one line each: a file is named like its object. */
 export function nameProblems({ flags, segments }: Pick<Actual, 'flags' | 'segments'>): string[] {
   return [
-    ...[...flags.keys()].flatMap((name) => {
-      if (RESERVED_FLAG_NAMES.has(name)) return [`flag "${name}": the name is a reserved word`];
-      return nameProblem('flag', name, FLAG_NAME);
-    }),
-    ...[...segments.keys()].flatMap((name) => nameProblem('segment', name, SEGMENT_NAME)),
+    ...[...flags.keys()].flatMap((name) => nameProblem('flag', name) ?? []),
+    ...[...segments.keys()].flatMap((name) => nameProblem('segment', name) ?? []),
   ].toSorted(byCodeUnits);
 }
 
-function nameProblem(kind: string, name: string, pattern: RegExp): string[] {
-  if (!pattern.test(name)) return [`${kind} "${name}": the name cannot be a file name of a spec`];
-  if (name.length <= MAX_FILE_NAME_BYTES - MAX_ENDING_BYTES) return [];
-  return [`${kind} "${name}": the name is too long for a file name`];
+/** Why an object of that name cannot be written; undefined: it can. */
+export function nameProblem(kind: 'flag' | 'segment', name: string): string | undefined {
+  const { pattern, reserved } = NAMES[kind];
+  if (reserved.has(name)) return `${kind} "${name}": the name is a reserved word`;
+  if (!pattern.test(name)) return `${kind} "${name}": the name cannot be a file name of a spec`;
+  if (name.length <= MAX_FILE_NAME_BYTES - MAX_ENDING_BYTES) return undefined;
+  return `${kind} "${name}": the name is too long for a file name`;
 }
+
+const NAMES = {
+  flag: { pattern: FLAG_NAME, reserved: RESERVED_FLAG_NAMES },
+  segment: { pattern: SEGMENT_NAME, reserved: new Set<string>() },
+} as const;
 
 /**
  * What rules name though these specs do not declare it, or not as the rule needs it: it has to stand in `references`.
  * Sorted, unique.
  */
 function foreignReferences(
-  flags: readonly LiveFlag[],
-  segments: readonly LiveSegment[],
+  flags: readonly FlagToWrite[],
+  segments: readonly SegmentToWrite[],
 ): { readonly flags: readonly string[]; readonly segments: readonly string[] } {
   const flagByName = new Map(flags.map((flag) => [flag.name, flag]));
   const segmentByName = new Map(segments.map((segment) => [segment.name, segment]));
@@ -175,8 +185,8 @@ function foreignReferences(
 }
 
 function matchersOf(
-  flags: readonly LiveFlag[],
-): { matcher: Matcher; flag: LiveFlag; environment: string }[] {
+  flags: readonly FlagToWrite[],
+): { matcher: Matcher; flag: FlagToWrite; environment: string }[] {
   return flags.flatMap((flag) =>
     [...flag.environments].flatMap(([environment, { rules }]) =>
       rules.flatMap(({ matchers }) => matchers.map((matcher) => ({ matcher, flag, environment }))),

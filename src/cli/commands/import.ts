@@ -1,9 +1,17 @@
+import { Option } from 'commander';
 import { openImport } from '../../compose/run.js';
 import { operatorSettings } from '../../compose/settings.js';
 import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
 import { errorText } from '../../report/text/error.js';
 import { importWorkspace, type Imported, checkTarget, writeTarget } from '../../import/import.js';
+import {
+  importFile,
+  SOURCE_NAMES,
+  type ImportedFile,
+  type SourceName,
+} from '../../import/from-file.js';
+import type { Departure } from '../../import/sources/source.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -14,8 +22,12 @@ import {
 import { openScreen, type Terminal } from '../terminal.js';
 
 interface ImportOptions extends CommonOptions, ServiceOptions {
-  /** Id or name of the workspace. Absent: the only one that the key can see. */
+  /** The tool that wrote the file that is read in place of a service. */
+  readonly from?: SourceName;
+  /** Id or name of the workspace. Absent: the only one that the key can see, or the one that the file names. */
   readonly workspace?: string;
+  /** Of flags and segments of which the file does not say it. */
+  readonly trafficType: string;
   /** Specs that the directory holds are replaced; without it they are an error. */
   readonly overwrite?: boolean;
 }
@@ -23,15 +35,113 @@ interface ImportOptions extends CommonOptions, ServiceOptions {
 /** Declares `flaghoist import`. */
 export const declareImport: DeclareCommand = (command, { terminal, done }) => {
   command
-    .argument('[directory]', 'where the config repository is to be', '.')
-    .option('--workspace <name>', 'which workspace (default: the only one)')
-    .option('--overwrite', 'replace flaghoist.yaml, flags/ and segments/ that are there');
+    .argument(
+      '[directory]',
+      'where the config repository is to be (default: .); with --from the file',
+    )
+    .argument('[target]', 'with --from, where the config repository is to be (default: .)')
+    .addOption(
+      new Option(
+        '--from <tool>',
+        'read a file that another tool wrote, and ask no service: import --from <tool> <file> [directory]',
+      ).choices(SOURCE_NAMES),
+    )
+    .option(
+      '--workspace <name>',
+      'which workspace (default: the only one; with --from that of the file)',
+    )
+    .option(
+      '--traffic-type <name>',
+      'with --from, of flags of which the file does not say it',
+      'user',
+    )
+    .option('--overwrite', 'replace flaghoist.yaml, flags/ and segments/ that are there')
+    .addHelpText('after', EXAMPLES);
   commonOptions(serviceOptions(command)).action(
-    async (directory: string, options: ImportOptions) => {
-      done(await importInto(directory, options, terminal));
+    async (first: string | undefined, second: string | undefined, options: ImportOptions) => {
+      if (options.from !== undefined) {
+        done(await importFromFile(fileOf(first, second, options), options.from, options, terminal));
+        return;
+      }
+      if (second !== undefined) throw usage('only --from takes a file and a directory');
+      done(await importInto(first ?? '.', options, terminal));
     },
   );
 };
+
+const EXAMPLES = `
+Examples:
+  flaghoist import --workspace Default config
+  flaghoist import --from harness-ff .harness/flags.yaml config
+  flaghoist import --from split-yaml split.yaml --environment staging config
+  flaghoist import --from terraform-state terraform.tfstate config
+`;
+
+interface FileAndTarget {
+  readonly file: string;
+  readonly directory: string;
+}
+
+function fileOf(
+  file: string | undefined,
+  directory: string | undefined,
+  { url, embedded }: ImportOptions,
+): FileAndTarget {
+  if (file === undefined) throw usage('--from needs the file: import --from <tool> <file>');
+  if (url !== undefined || embedded === true)
+    throw usage('--from reads a file and asks no service');
+  return { file, directory: directory ?? '.' };
+}
+
+function usage(why: string): FlaghoistError {
+  return new FlaghoistError('USAGE', `cannot import: ${why}`);
+}
+
+/**
+ * Writes what a file of another tool says as a config repository, and tells what specs say otherwise. No service is asked,
+ * and nothing is committed.
+ *
+ * @returns 0, or the code of the error that was printed.
+ */
+async function importFromFile(
+  { file, directory }: FileAndTarget,
+  from: SourceName,
+  options: ImportOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const screen = openScreen(options, terminal);
+  await checkTarget(directory, options.overwrite === true);
+  const { workspace, environment: environments, only, trafficType } = options;
+  const imported = await importFile(from, file, { workspace, environments, only, trafficType });
+  await writeTarget(directory, imported.files);
+  const isJson = options.format === 'json';
+  await screen.result(isJson ? asJson(directory, imported) : fileText(file, directory, imported));
+  return EXIT.ok;
+}
+
+function fileText(file: string, directory: string, imported: ImportedFile): string {
+  const { workspace, environments, departures } = imported;
+  return [
+    `Imported ${clean(file)} for workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${counts(imported)}.`,
+    ...departureLines(departures),
+    'See that they are right, and what an apply would do:',
+    `  ${shellLine(['flaghoist', 'validate', directory])}`,
+    `  ${shellLine(['flaghoist', 'plan', directory])}`,
+    '',
+  ].join('\n');
+}
+
+/** What is said alike at many places stands once, with the first of them. */
+function departureLines(departures: readonly Departure[]): string[] {
+  if (departures.length === 0) return [];
+  const places = new Map<string, string[]>();
+  for (const { place, what } of departures) places.set(what, [...(places.get(what) ?? []), place]);
+  const lines = [...places].map(([what, [first = '', ...others]]) => {
+    const more = others.length === 0 ? '' : ` (and at ${count(others.length, 'other place')})`;
+    return `  ${clean(first)}: ${clean(what)}${more}`;
+  });
+  return ['Said otherwise than there, or not at all:', ...lines];
+}
 
 /**
  * Writes a live workspace as a config repository. Nothing on the service changes, and nothing is committed. What stands
@@ -76,9 +186,9 @@ async function importInto(
 }
 
 function asText(directory: string, imported: Imported, options: ServiceOptions): string {
-  const { workspace, environments, flags, segments, files } = imported;
+  const { workspace, environments } = imported;
   return [
-    `Imported workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${count(flags, 'flag')}, ${count(segments, 'segment')}, ${count(files.size, 'file')}.`,
+    `Imported workspace "${clean(workspace)}" (${clean(environments.join(', '))}): ${counts(imported)}.`,
     `Commit them, and the next plan is empty: ${nextPlan(directory, options)}`,
     '',
   ].join('\n');
@@ -91,13 +201,21 @@ function nextPlan(directory: string, { url, embedded, embeddedDir }: ServiceOpti
     : url === undefined
       ? []
       : ['--url', url];
-  return ['flaghoist', 'reconcile', '--dry-run', ...service, directory].map(shellWord).join(' ');
+  return shellLine(['flaghoist', 'reconcile', '--dry-run', ...service, directory]);
+}
+
+function shellLine(words: readonly string[]): string {
+  return words.map(shellWord).join(' ');
 }
 
 /** A word as a POSIX shell reads it. */
 function shellWord(text: string): string {
   const word = clean(text);
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function counts({ flags, segments, files }: Imported): string {
+  return `${count(flags, 'flag')}, ${count(segments, 'segment')}, ${count(files.size, 'file')}`;
 }
 
 function count(number: number, noun: string): string {

@@ -1,0 +1,195 @@
+import { readFile } from 'node:fs/promises';
+import { FlaghoistError, messageOf } from '../errors.js';
+import type { Desired } from '../model/desired.js';
+import type { Definition } from '../model/flag/flag.js';
+import { byCodeUnits, sameJson } from '../model/json.js';
+import { readSpecs } from '../specs/read-specs.js';
+import { filesTree } from './files-tree.js';
+import { cannotSay } from './import.js';
+import type {
+  EnvironmentToWrite,
+  FlagToWrite,
+  RepositoryToWrite,
+  SegmentToWrite,
+} from './objects-to-write.js';
+import type { ConvertSource, Departure } from './sources/source.js';
+import { nameProblem, repositoryFiles } from './workspace-files.js';
+
+/** Tools whose files can be read. Each is loaded only where it is asked for. */
+const SOURCES = {
+  'harness-ff': async () => (await import('./sources/harness-ff.js')).convertHarnessFf,
+  'split-yaml': async () => (await import('./sources/split-yaml.js')).convertSplitYaml,
+  'terraform-state': async () =>
+    (await import('./sources/terraform-state.js')).convertTerraformState,
+} as const satisfies Readonly<Record<string, () => Promise<ConvertSource>>>;
+
+export type SourceName = keyof typeof SOURCES;
+
+export const SOURCE_NAMES = Object.keys(SOURCES) as readonly SourceName[];
+
+export interface FileImportOptions {
+  /** Name or id; absent: that of the file, or `Default`. */
+  readonly workspace?: string | undefined;
+  /** Names, in the order of application; empty: those of the file, in its order. */
+  readonly environments: readonly string[];
+  /** `KIND/NAME`; empty: all. */
+  readonly only: readonly string[];
+  /** Of what the file names no traffic type of. */
+  readonly trafficType: string;
+}
+
+export interface ImportedFile {
+  readonly workspace: string;
+  readonly environments: readonly string[];
+  readonly flags: number;
+  readonly segments: number;
+  /** Path → text, sorted by path. */
+  readonly files: ReadonlyMap<string, string>;
+  /** What the specs say otherwise than the file did, or do not say; as it was found. */
+  readonly departures: readonly Departure[];
+}
+
+/**
+ * Says in specs what a file of another tool says. Asks no service and writes nothing.
+ *
+ * @throws FlaghoistError `SPECS_INVALID`: it is no file of that tool, or specs cannot say what it holds. `USAGE`: it names
+ *   no environment, or not one that was asked for.
+ */
+export async function importFile(
+  source: SourceName,
+  path: string,
+  options: FileImportOptions,
+): Promise<ImportedFile> {
+  const convert = await SOURCES[source]();
+  const converted = convert({ path, text: await textOf(path) }, options);
+  const environments = chosenEnvironments(path, converted.environments, options.environments);
+  const departures = [...converted.departures];
+  const chosen = <T extends FlagToWrite | SegmentToWrite>(kind: ObjectKind, all: readonly T[]) => {
+    const [right, problems] = rightNames(kind, wanted(kind, all, options.only));
+    departures.push(...problems.map((what) => ({ place: path, what })));
+    return sorted(right, environments);
+  };
+  const repository: RepositoryToWrite = {
+    workspace: options.workspace ?? converted.workspace ?? 'Default',
+    environments,
+    flags: chosen('flag', converted.flags),
+    segments: chosen('segment', converted.segments),
+  };
+  const files = repositoryFiles(repository);
+  await prove(files, repository);
+  const { workspace, flags, segments } = repository;
+  const counts = { flags: flags.length, segments: segments.length };
+  const names = environments.map(({ name }) => name);
+  return { workspace, environments: names, ...counts, files, departures };
+}
+
+type ObjectKind = 'flag' | 'segment';
+
+function wanted<T extends { readonly name: string }>(
+  kind: ObjectKind,
+  objects: readonly T[],
+  only: readonly string[],
+): readonly T[] {
+  return only.length === 0
+    ? objects
+    : objects.filter(({ name }) => only.includes(`${kind}/${name}`));
+}
+
+/** Those that can be written, and why the others are left out. */
+function rightNames<T extends { readonly name: string }>(
+  kind: ObjectKind,
+  objects: readonly T[],
+): [right: readonly T[], problems: readonly string[]] {
+  const problems = objects.map(({ name }) => nameProblem(kind, name));
+  const told = problems.flatMap((problem) =>
+    problem === undefined ? [] : [`${problem}; left out`],
+  );
+  return [objects.filter((_, at) => problems[at] === undefined), told];
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw noSuch(path, messageOf(error));
+  }
+}
+
+/** In the order that was asked for; otherwise in that of the file, those that are for production last. */
+function chosenEnvironments(
+  path: string,
+  found: readonly EnvironmentToWrite[],
+  wanted: readonly string[],
+): readonly EnvironmentToWrite[] {
+  const byName = new Map(found.map((each) => [each.name, each]));
+  const strangers = wanted.filter((name) => !byName.has(name));
+  if (found.length === 0) {
+    throw noSuch(path, 'it names no environment (say by --environment which ones it stands for)');
+  }
+  if (strangers.length > 0) {
+    const names = strangers.map((name) => `"${name}"`).join(', ');
+    throw noSuch(path, `it has no environment ${names}, but ${[...byName.keys()].join(', ')}`);
+  }
+  if (wanted.length > 0) return wanted.flatMap((name) => byName.get(name) ?? []);
+  return found.toSorted((a, b) => Number(a.production) - Number(b.production));
+}
+
+function noSuch(path: string, why: string): FlaghoistError {
+  return new FlaghoistError('USAGE', `cannot import from "${path}": ${why}`);
+}
+
+/** By name, each with the chosen environments alone, in their order. */
+function sorted<D, T extends { name: string; environments: ReadonlyMap<string, D> }>(
+  objects: readonly T[],
+  environments: readonly EnvironmentToWrite[],
+): T[] {
+  return objects
+    .toSorted((a, b) => byCodeUnits(a.name, b.name))
+    .map((object) => ({
+      ...object,
+      environments: new Map(
+        environments.flatMap(({ name }) => {
+          const found = object.environments.get(name);
+          return found === undefined ? [] : [[name, found] as const];
+        }),
+      ),
+    }));
+}
+
+/** Reads the files as a run would: what they say has to be what was meant. */
+async function prove(files: ReadonlyMap<string, string>, meant: RepositoryToWrite): Promise<void> {
+  const specs = await readSpecs(filesTree(files));
+  const problems = specs.ok
+    ? differing(specs.desired, meant)
+    : specs.diagnostics
+        .filter(({ severity }) => severity === 'error')
+        .map(({ location, message }) => `${location.file}: ${message}`);
+  if (problems.length > 0) throw cannotSay(problems, 'the file');
+}
+
+function differing({ flags, segments }: Desired, meant: RepositoryToWrite): string[] {
+  const ofFlags = meant.flags.flatMap(({ name, environments }) =>
+    [...environments].map(([environment, definition]) => {
+      const said = flags.get(name)?.environments.get(environment)?.creation;
+      const isSame = sameJson(said && withoutEmpty(said), withoutEmpty(definition));
+      return isSame ? null : `flag/${name}@${environment}`;
+    }),
+  );
+  const ofSegments = meant.segments.flatMap(({ name, environments }) =>
+    [...environments].map(([environment, keys]) => {
+      const said = segments.get(name)?.environments.get(environment)?.keys?.keys;
+      return sameJson(said ?? null, keys) ? null : `segment/${name}@${environment}`;
+    }),
+  );
+  const ids = [...ofFlags, ...ofSegments].filter((id) => id !== null);
+  return ids.map((id) => `${id}: it differs once read`);
+}
+
+/** An empty description is not written, and says nothing. */
+function withoutEmpty(definition: Required<Definition>): Definition {
+  const treatments = definition.treatments.map(({ description, ...others }) => ({
+    ...others,
+    ...(description !== '' && { description }),
+  }));
+  return { ...definition, treatments };
+}

@@ -1,0 +1,163 @@
+import type { Definition, Treatment } from '../../model/flag/flag.js';
+import { canonicalDefinition } from '../../model/flag/wire.js';
+import { sameJson, type Json } from '../../model/json.js';
+import type { ForeignNode } from '../../specs/parse/foreign-yaml.js';
+import { Conversion, foreignYaml, jsonOrText, notOfTool, type ConvertSource } from './source.js';
+
+/**
+ * The file that SDKs of Split read in localhost mode: a list of `FLAG: { treatment, keys, config }`. Entries with keys are
+ * individual targets, the one without is for everybody else. It knows no environments, so the caller names those.
+ */
+export const convertSplitYaml: ConvertSource = (file, { environments, trafficType }) => {
+  const { items } = foreignYaml(file);
+  if (!items) throw notOfTool(file.path, 'it is no list of flags');
+  const conversion = new Conversion();
+  for (const name of environments) conversion.addEnvironment(name);
+  for (const [name, entries] of entriesByFlag(items)) {
+    const tell = (node: ForeignNode, what: string): void => {
+      conversion.depart(`${file.path}:${node.line}`, what);
+    };
+    const definition = definitionOf(name, entries, tell);
+    const flag = conversion.flag({ name, trafficType, fields: {} });
+    for (const environment of environments) flag.environments.set(environment, definition);
+  }
+  return conversion.result();
+};
+
+type Tell = (node: ForeignNode, what: string) => void;
+
+function entriesByFlag(items: readonly ForeignNode[]): Map<string, ForeignNode[]> {
+  const flags = new Map<string, ForeignNode[]>();
+  for (const item of items) {
+    for (const [name, entry] of item.members ?? []) {
+      flags.set(name, [...(flags.get(name) ?? []), entry]);
+    }
+  }
+  return flags;
+}
+
+const MEMBERS = ['treatment', 'keys', 'config'];
+
+/** What the entries of one flag say. */
+interface Found {
+  readonly treatments: Map<string, Treatment>;
+  readonly targets: Map<string, string[]>;
+  /** Treatment of who is no target. */
+  everybodyElse?: string;
+}
+
+function definitionOf(
+  name: string,
+  entries: readonly ForeignNode[],
+  tell: Tell,
+): Required<Definition> {
+  const found: Found = { treatments: new Map(), targets: new Map() };
+  for (const entry of entries) readEntry(name, entry, found, tell);
+  complete(name, entries, found, tell);
+  const rest = found.everybodyElse ?? OFF;
+  const fallback = found.treatments.has(OFF) ? OFF : rest;
+  return canonicalDefinition({
+    ...{ killed: false, trafficAllocation: 100, rules: [] },
+    treatments: [...found.treatments.values()],
+    targets: Object.fromEntries(found.targets),
+    defaultTreatment: fallback,
+    baselineTreatment: fallback,
+    defaultRule: [{ treatment: rest, size: 100 }],
+  }) as Required<Definition>;
+}
+
+function readEntry(name: string, entry: ForeignNode, found: Found, tell: Tell): void {
+  const treatment = entry.members?.get('treatment')?.text ?? '';
+  if (treatment === '') {
+    tell(entry, `an entry of "${name}" has no treatment and is left out`);
+    return;
+  }
+  for (const [member, node] of entry.members ?? []) {
+    if (!MEMBERS.includes(member)) tell(node, `"${member}" is not carried over`);
+  }
+  addTreatment(found.treatments, treatment, entry, tell);
+  const keys = keysOf(entry);
+  if (keys !== undefined)
+    addTargets(found.targets, treatment, keys, (what) => {
+      tell(entry, what);
+    });
+  else if (found.everybodyElse === undefined) found.everybodyElse = treatment;
+  else tell(entry, `"${name}" has an entry for everybody already`);
+}
+
+function addTargets(
+  targets: Map<string, string[]>,
+  treatment: string,
+  keys: readonly string[],
+  tell: (what: string) => void,
+): void {
+  const own = targets.get(treatment) ?? [];
+  targets.set(treatment, own);
+  for (const key of keys) {
+    const isTaken = [...targets.values()].some((others) => others.includes(key));
+    if (isTaken) tell(`key "${key}" stands above already`);
+    else own.push(key);
+  }
+}
+
+const OFF = 'off';
+
+/** A flag has two treatments at least, and serves one of them to everybody else. */
+function complete(
+  name: string,
+  [entry]: readonly ForeignNode[],
+  { treatments, everybodyElse }: Found,
+  tell: Tell,
+): void {
+  if (!entry) return;
+  const add = (treatment: string): void => {
+    treatments.set(treatment, { name: treatment, description: '' });
+  };
+  if (everybodyElse === undefined) {
+    if (!treatments.has(OFF)) add(OFF);
+    tell(entry, `"${name}" says nothing of everybody else, who get "${OFF}" here`);
+  }
+  if (treatments.size > 1) return;
+  const second = treatments.has(OFF) ? 'on' : OFF;
+  add(second);
+  tell(entry, `"${name}" has one treatment; "${second}" is added, which nobody gets`);
+}
+
+function addTreatment(
+  treatments: Map<string, Treatment>,
+  name: string,
+  entry: ForeignNode,
+  tell: Tell,
+): void {
+  const config = entry.members?.get('config');
+  const configuration = config && configurationOf(config);
+  const before = treatments.get(name)?.configuration;
+  if (before !== undefined && configuration !== undefined && !sameJson(before, configuration)) {
+    tell(entry, `treatment "${name}" has another configuration above`);
+  }
+  const kept = before ?? configuration;
+  treatments.set(name, {
+    ...{ name, description: '' },
+    ...(kept !== undefined && { configuration: kept }),
+  });
+}
+
+/** A configuration is JSON text there; some write it as YAML. Undefined: none. */
+function configurationOf(node: ForeignNode): Json | undefined {
+  if (node.text !== undefined)
+    return node.text === '' ? undefined : (jsonOrText(node.text) as Json);
+  return plain(node);
+}
+
+function plain({ text = '', items, members }: ForeignNode): Json {
+  if (items) return items.map(plain);
+  if (members) return Object.fromEntries([...members].map(([name, each]) => [name, plain(each)]));
+  return jsonOrText(text) as Json;
+}
+
+/** Undefined: the entry is for everybody. */
+function keysOf({ members }: ForeignNode): string[] | undefined {
+  const keys = members?.get('keys');
+  if (keys === undefined) return undefined;
+  return keys.items ? keys.items.flatMap(({ text }) => text ?? []) : [keys.text ?? ''];
+}

@@ -1,0 +1,178 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { cliRun } from '../../support/terminal.js';
+
+const SAMPLES = join(import.meta.dirname, '../../fixtures/import');
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'flaghoist-import-'));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const TOOLS = [
+  { tool: 'harness-ff', sample: 'flags.yaml', options: [] },
+  {
+    tool: 'split-yaml',
+    sample: 'split.yaml',
+    options: ['--environment', 'staging', '--environment', 'production'],
+  },
+  { tool: 'terraform-state', sample: 'terraform.tfstate', options: [] },
+] as const;
+
+/** What the command printed, with short paths, and every file that it wrote. */
+function told(stdout: string): string {
+  const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort();
+  const files = paths.map(
+    (path) => `==> ${path} <==\n${readFileSync(join(directory, path), 'utf8')}`,
+  );
+  const text = stdout
+    .replaceAll(directory, 'config')
+    .replaceAll(/\S*\/fixtures\/import\/[^/]+\//g, '');
+  return [text, ...files].join('\n');
+}
+
+describe.each(TOOLS)('a file of $tool', ({ tool, sample, options }) => {
+  const file = join(SAMPLES, tool, sample);
+
+  it('is said in specs, and what they do not say is told with its place', async () => {
+    const run = await cliRun(['import', '--from', tool, file, directory, ...options]);
+
+    expect(run, run.stderr).toMatchObject({ exitCode: 0, stderr: '' });
+    const expected = readFileSync(join(SAMPLES, tool, 'expected.txt'), 'utf8');
+    expect(told(run.stdout)).toBe(expected);
+  });
+
+  it('gives specs that are valid, can be applied, and then leave nothing to do', async () => {
+    await cliRun(['import', '--from', tool, file, directory, ...options]);
+
+    expect(await cliRun(['validate', directory])).toMatchObject({ exitCode: 0 });
+    const applied = await cliRun(['reconcile', '--embedded', directory]);
+    expect(applied.stdout + applied.stderr).toContain('In sync.');
+    const plan = ['plan', '--embedded', '--detailed-exitcode', directory];
+    expect(await cliRun(plan)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe('import --from', () => {
+  const state = join(SAMPLES, 'terraform-state/terraform.tfstate');
+
+  it('reads what terraform show prints like the state itself', async () => {
+    const { resources } = JSON.parse(readFileSync(state, 'utf8')) as {
+      resources: (Record<string, string> & {
+        instances: { index_key?: unknown; attributes: unknown }[];
+      })[];
+    };
+    const shown = resources.flatMap(({ instances, mode, type, name, module }) =>
+      instances.map(({ index_key: index, attributes }) => ({
+        address:
+          [module, mode === 'data' ? 'data' : undefined, type, name].filter(Boolean).join('.') +
+          (index === undefined ? '' : `[${JSON.stringify(index)}]`),
+        ...{ mode, type, name },
+        values: attributes,
+      })),
+    );
+    const [own, nested] = [shown.slice(0, 6), shown.slice(6)];
+    const root = { resources: own, child_modules: [{ resources: nested }] };
+    const path = join(directory, 'show.json');
+    writeFileSync(path, JSON.stringify({ format_version: '1.0', values: { root_module: root } }));
+
+    const fromState = await cliRun([
+      'import',
+      '--from',
+      'terraform-state',
+      state,
+      join(directory, 'a'),
+    ]);
+    const fromShow = await cliRun([
+      'import',
+      '--from',
+      'terraform-state',
+      path,
+      join(directory, 'b'),
+    ]);
+
+    const bare = ({ stdout }: { stdout: string }) =>
+      stdout.split('\n').filter((line) => !/^Imported|^ {2}flaghoist/.test(line));
+    expect(fromShow.exitCode).toBe(0);
+    expect(bare(fromShow)).toEqual(bare(fromState));
+  });
+
+  it('takes the environments, objects and names that are asked for', async () => {
+    const options = ['--environment', 'production', '--only', 'flag/search', '--workspace', 'Shop'];
+    const run = await cliRun([
+      ...['import', '--from', 'terraform-state', state, directory, '--traffic-type', 'visitor'],
+      ...[...options, '--format', 'json'],
+    ]);
+
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      workspace: 'Shop',
+      environments: ['production'],
+      files: ['flaghoist.yaml', 'flags/search.yaml'],
+    });
+    expect(readFileSync(join(directory, 'flags/search.yaml'), 'utf8')).toContain(
+      'trafficType: visitor\n',
+    );
+  });
+
+  it.each([
+    ['harness-ff', 'flags: []\n', 3, 'it has no list featureFlags.flags'],
+    ['harness-ff', 'a: [1\n', 3, 'line 2: not YAML'],
+    ['harness-ff', 'a: &x 1\nb: *x\n', 3, 'line 2: aliases are not read'],
+    ['harness-ff', 'a: 1\na: 2\n', 3, 'line 2: "a" stands twice in one mapping'],
+    ['split-yaml', 'a: 1\n', 3, 'it is no list of flags'],
+    ['split-yaml', '- a: { treatment: "on" }\n', 64, 'it names no environment'],
+    ['terraform-state', '{"version": 4}', 3, 'it is neither a state of Terraform nor'],
+    ['terraform-state', 'resource "x" {}', 3, 'it is neither a state of Terraform nor'],
+  ])('refuses %s with %j', async (tool, text, exitCode, why) => {
+    const path = join(directory, 'file');
+    writeFileSync(path, text);
+
+    const run = await cliRun(['import', '--from', tool, path, join(directory, 'config')]);
+
+    expect(run.stderr).toContain(`cannot import from "${path}": ${why}`);
+    expect(run.exitCode).toBe(exitCode);
+    expect(readdirSync(directory)).toEqual(['file']);
+  });
+
+  it('refuses sizes beyond 100, an unknown environment, and a service beside a file', async () => {
+    const rule = { bucket: [{ treatment: 'on', size: 120 }], condition: [] };
+    const attributes = {
+      ...{ split_name: 'pay', environment_id: 'e', default_treatment: 'on' },
+      treatment: [{ name: 'on' }, { name: 'off' }],
+      default_rule: [{ treatment: 'on', size: 100 }],
+      rule: [rule],
+    };
+    const path = join(directory, 'file');
+    const resource = { type: 'split_split_definition', name: 'x', instances: [{ attributes }] };
+    writeFileSync(path, JSON.stringify({ version: 4, resources: [resource] }));
+    const run = async (...options: string[]) =>
+      cliRun(['import', '--from', 'terraform-state', path, join(directory, 'config'), ...options]);
+
+    const beyond = await run();
+    expect(beyond.stderr).toContain('cannot say in files what the file holds; nothing was written');
+    expect(beyond.stderr).toContain('flags/pay.yaml: "on" must be 100 or less');
+    expect(beyond.exitCode).toBe(3);
+    expect(await run('--environment', 'f')).toMatchObject({ exitCode: 64 });
+    expect(await run('--embedded')).toMatchObject({ exitCode: 64 });
+    expect(readdirSync(directory)).toEqual(['file']);
+  });
+
+  it('keeps specs that are there, but for --overwrite', async () => {
+    const again = async (...options: string[]) =>
+      cliRun(['import', '--from', 'terraform-state', state, directory, ...options]);
+    await again();
+
+    const second = await again();
+
+    expect(second.exitCode).toBe(1);
+    expect(second.stderr).toContain('it has flags already (replace it with --overwrite)');
+  });
+});
