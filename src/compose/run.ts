@@ -1,4 +1,5 @@
 import type { AdminReader } from '../admin-api/reader.js';
+import type { Desired } from '../model/desired.js';
 import { Disposables } from '../platform/closers.js';
 import { openService, type AccessOptions, type ServiceAccess } from './admin-api.js';
 import type { Traffic } from '../admin-api/http/request-metrics.js';
@@ -13,17 +14,23 @@ import { acquireExclusive, stateAccess } from '../state/open.js';
 import { stateSharing } from '../state/sharing.js';
 import type { Limiters } from '../admin-api/http/limiter-pool.js';
 
-/** A way to a service of which there are no specs yet; it cannot write. */
-export interface OpenedImport extends AsyncDisposable {
+/** A way to a service that cannot write. */
+export interface OpenedReading extends AsyncDisposable {
   readonly reader: AdminReader;
 }
 
-/** Opens the service that the operator names; an embedded one as it lies in the directory. */
-export async function openImport(
+/**
+ * Opens a service to read it and nothing else.
+ *
+ * @param desired null: there are no specs yet. Only a service that the operator names is opened then, and an embedded one is
+ *   as it lies in the directory.
+ */
+export async function openReading(
   directory: string,
   flags: Pick<RunFlags, 'url' | 'embedded' | 'embeddedDir' | 'timeout' | 'concurrency'>,
   { settings, signal, note, progress }: Surroundings,
-): Promise<OpenedImport> {
+  desired: Desired | null,
+): Promise<OpenedReading> {
   const closers = new Disposables();
   const { url, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, concurrency } = flags;
   const embedded =
@@ -33,7 +40,7 @@ export async function openImport(
   const surroundings = { settings, signal, note, progress };
   const options = { ...surroundings, url, embedded, timeoutMs, concurrency };
   try {
-    const { reader } = await openService(null, options, closers);
+    const { reader } = await openService(desired, options, closers);
     return { reader, [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose]() };
   } catch (error) {
     await closers[Symbol.asyncDispose]();

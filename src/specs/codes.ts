@@ -32,6 +32,7 @@ export const DIAGNOSTIC_CODES = [
   'nested-too-deeply',
   'not-a-file',
   'not-a-folder',
+  'not-on-service',
   'number-precision',
   'segment-name',
   'segment-not-in-environment',

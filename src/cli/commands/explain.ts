@@ -1,6 +1,9 @@
 import { FlaghoistError, EXIT, type ExitCode } from '../../errors.js';
 import { newestCommits } from '../../git/log.js';
-import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
+import type { AdminReader } from '../../admin-api/reader.js';
+import { findEnvironment, findWorkspace } from '../../admin-api/workspace.js';
+import type { Desired, DesiredDefinition, DesiredFlag } from '../../model/desired.js';
+import { definitionFromWire, differingFields } from '../../model/flag/wire.js';
 import { evaluate, type Answer, type Situation } from '../../plan/impact/evaluate.js';
 import { quoted } from '../../report/sanitize.js';
 import {
@@ -13,13 +16,19 @@ import {
 import { didYouMean } from '../../specs/parse/suggest.js';
 import { collect, collectObject, collectPair, place } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
+import {
+  askService,
+  onlineOptions,
+  refuseWithoutOnline,
+  type OnlineOptions,
+} from '../on-service.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { entriesOf, entriesText } from '../explain-code.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
 /** Which environments, and whom it is asked about; absent: nobody. */
-interface ExplainOptions extends CommonOptions {
+interface ExplainOptions extends CommonOptions, OnlineOptions {
   readonly environment: readonly string[];
   readonly key?: string;
   readonly segment: readonly string[];
@@ -39,8 +48,14 @@ export const declareExplain: DeclareCommand = (command, { terminal, done }) => {
     .option('--at <bucket>', 'take the key to fall into this bucket, 1 to 100', place)
     .addHelpText(
       'after',
-      '\nExample:\n  flaghoist explain flag/new-checkout --environment production --attribute country=ES\n  flaghoist explain unknown-field\n',
+      `
+Examples:
+  flaghoist explain flag/new-checkout --environment production --attribute country=ES
+  flaghoist explain flag/new-checkout --online
+  flaghoist explain unknown-field
+`,
     );
+  onlineOptions(command, 'what it has of the flag');
   commonOptions(command).action(
     async (object: string, directory: string, options: ExplainOptions) => {
       const explained = object.includes('/')
@@ -81,7 +96,7 @@ async function explainCode(
 const MOST_COMMITS = 5;
 
 /**
- * Prints what the specs on disk say of a flag, and what somebody gets of it. The service is not asked.
+ * Prints what the specs on disk say of a flag, and what somebody gets of it. The service is asked with `--online` alone.
  *
  * @returns 0.
  * @throws FlaghoistError `SPECS_INVALID`; `USAGE`: there is no such flag or environment, or the object is none.
@@ -92,10 +107,21 @@ async function explain(
   options: ExplainOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
+  refuseWithoutOnline(options);
   const screen = openScreen(options, terminal);
   const specs = await readRightSpecs(directory, screen);
   const flag = flagOf(object, specs);
-  const explained = await explainedFlag(flag, specs, options);
+  const offline = await explainedFlag(flag, specs, options);
+  const { directory: place } = specs.named;
+  const explained =
+    options.online === true
+      ? await askService(
+          { directory: place, desired: specs.desired },
+          options,
+          { terminal, screen },
+          async (reader) => withLive(offline, flag, specs.desired, reader),
+        )
+      : offline;
   const { color, width } = screen;
   const showKeys = options.showKeys === true;
   await screen.result(
@@ -167,6 +193,25 @@ function explainedDefinition(
     defaultRule: creation.defaultRule,
     ...(answer && situation && { answer: explainedAnswer(answer) }),
   };
+}
+
+/** The same flag with what the service has of it. */
+async function withLive(
+  explained: ExplainedFlag,
+  flag: DesiredFlag,
+  { config }: Desired,
+  reader: AdminReader,
+): Promise<ExplainedFlag> {
+  const at = await findWorkspace(reader, config.workspace);
+  const environments = explained.environments.map(async (each) => {
+    const { id } = findEnvironment(at, each.environment);
+    const live = await reader.getDefinition(at.workspace.id, id, { name: flag.name });
+    const managed = flag.environments.get(each.environment)?.fields ?? {};
+    if (live === undefined) return { ...each, live: null };
+    const { killed, defaultRule } = definitionFromWire(live);
+    return { ...each, live: { killed, differs: differingFields(live, managed), defaultRule } };
+  });
+  return { ...explained, environments: await Promise.all(environments) };
 }
 
 /** Undefined: it was asked about nobody. */

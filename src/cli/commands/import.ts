@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { openImport } from '../../compose/run.js';
+import { openReading } from '../../compose/run.js';
 import { operatorSettings } from '../../compose/settings.js';
 import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
 import { clean } from '../../report/sanitize.js';
@@ -157,14 +157,19 @@ async function importInto(
   const screen = openScreen(options, terminal);
   try {
     await checkTarget(directory, options.overwrite === true);
-    await using opened = await openImport(directory, options, {
-      settings: operatorSettings(terminal.environment),
-      signal: terminal.signal,
-      note: (text) => {
-        screen.note(text);
+    await using opened = await openReading(
+      directory,
+      options,
+      {
+        settings: operatorSettings(terminal.environment),
+        signal: terminal.signal,
+        note: (text) => {
+          screen.note(text);
+        },
+        progress: screen.progress,
       },
-      progress: screen.progress,
-    });
+      null,
+    );
     const { workspace, environment: environments, only } = options;
     const { progress } = screen;
     const wanted = { workspace, environments, only, progress };

@@ -1,4 +1,5 @@
 import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import type { Desired } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { clean } from '../../report/sanitize.js';
@@ -10,27 +11,36 @@ import {
   workflowCommands,
   type Finding,
 } from '../../report/findings.js';
+import { readCatalog } from '../../admin-api/workspace.js';
 import { lint, straysOf } from '../../lint/lint.js';
-import { inOrder, readWithParts } from '../../specs/read-specs.js';
+import { missingOnService } from '../../lint/on-service.js';
+import { inOrder, readWithParts, type SpecParts } from '../../specs/read-specs.js';
 import { filesBeside } from '../../git/directory-tree.js';
 import { openSource } from '../../git/spec-source.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
 import type { DeclareCommand } from '../command.js';
 import { configDirectoryOf, isNamed } from '../config-directory.js';
+import {
+  askService,
+  onlineOptions,
+  refuseWithoutOnline,
+  type OnlineOptions,
+} from '../on-service.js';
 import { commonOptions, type CommonOptions } from '../options.js';
 import { openScreen, type Screen, type Terminal } from '../terminal.js';
 
 /** What `--format` takes: for people, programs, and three for CI. */
 const FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const;
 
-interface ValidateOptions extends Omit<CommonOptions, 'format'> {
+interface ValidateOptions extends Omit<CommonOptions, 'format'>, OnlineOptions {
   readonly format?: (typeof FORMATS)[number];
 }
 
 /** Declares `flaghoist validate`. */
 export const declareValidate: DeclareCommand = (command, { terminal, done }) => {
   command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
+  onlineOptions(command, 'whether it has what the specs name').addHelpText('after', EXAMPLES);
   commonOptions(command, FORMATS).action(
     async (directories: string[], options: ValidateOptions) => {
       done(await validate(directories, options, terminal));
@@ -38,25 +48,33 @@ export const declareValidate: DeclareCommand = (command, { terminal, done }) => 
   );
 };
 
+const EXAMPLES = `
+Examples:
+  flaghoist validate
+  flaghoist validate flags/new-checkout.yaml
+  flaghoist validate --online --format github
+`;
+
 /**
- * Reads and checks config repositories offline, lint included, and prints every problem of all of them. The working tree
+ * Reads and checks config repositories, lint included, and prints every problem of all of them. The working tree
  * is read, not HEAD. A directory that cannot be read does not keep the others from being checked. Of a file or a folder of a
  * config repository the whole repository is checked, and only the problems that lie in it are printed.
  *
- * @returns 0 where all are valid, 3 where one is not or a lint rule of level `error` found something; `combinedExitCode`
- *   says which of several wins.
+ * @returns 0 where all are valid, 3 where one is not or a lint rule of level `error` found something, 6 where the service was
+ *   asked and cannot be read, or lacks the workspace or an environment; `combinedExitCode` says which of several wins.
  */
 async function validate(
   directories: readonly string[],
   options: ValidateOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
+  refuseWithoutOnline(options);
   const { format, ...common } = options;
   const screen = openScreen(common, terminal);
   const checked: Checked[] = [];
   for (const directory of directories) {
     // One after the other, so that what is noted stands in the order of the command line.
-    checked.push(await check(directory, screen));
+    checked.push(await check(directory, options, { terminal, screen }));
   }
   await screen.result(rendered(checked, format, screen));
   return combinedExitCode(checked.map(({ exitCode }) => exitCode));
@@ -76,7 +94,11 @@ interface Checked {
 }
 
 /** Never rejects for a reason that the operator can cure: the reason is part of what it returns. */
-async function check(directory: string, screen: Screen): Promise<Checked> {
+async function check(
+  directory: string,
+  options: ValidateOptions,
+  { terminal, screen }: { readonly terminal: Terminal; readonly screen: Screen },
+): Promise<Checked> {
   try {
     const named = await configDirectoryOf(directory);
     await using source = await openSource(named.directory, { workingTree: true });
@@ -86,8 +108,13 @@ async function check(directory: string, screen: Screen): Promise<Checked> {
       });
     const { result, parts } = await readWithParts(source.tree);
     const beside = await filesBeside(source.checkout.directory);
+    const online =
+      options.online === true && result.ok
+        ? await missing({ directory: named.directory, parts, ...result }, options, terminal, screen)
+        : { diagnostics: [], lacksEnvironment: false };
     const all = inOrder([
       ...(result.ok ? result.warnings : result.diagnostics),
+      ...online.diagnostics,
       ...lint(parts, {
         today: new Date().toISOString().slice(0, 10),
         strays: straysOf(source.tree, beside),
@@ -103,7 +130,8 @@ async function check(directory: string, screen: Screen): Promise<Checked> {
       );
     }
     if (!result.ok || errors.length > 0) {
-      return { directory, prefix, exitCode: EXIT.invalidSpecs, diagnostics };
+      const exitCode = online.lacksEnvironment ? EXIT.unreadable : EXIT.invalidSpecs;
+      return { directory, prefix, exitCode, diagnostics };
     }
     const { flags, segments, config } = result.desired;
     const summary = `valid: ${count(flags.size, 'flag')}, ${count(segments.size, 'segment')}, ${count(config.environments.length, 'environment')}`;
@@ -118,6 +146,32 @@ async function check(directory: string, screen: Screen): Promise<Checked> {
       error: errorText(error),
     };
   }
+}
+
+/** What the service lacks of what the specs name. */
+async function missing(
+  specs: { readonly directory: string; readonly parts: SpecParts; readonly desired: Desired },
+  options: OnlineOptions,
+  terminal: Terminal,
+  screen: Screen,
+): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly lacksEnvironment: boolean }> {
+  const { references, workspace, environments } = specs.desired.config;
+  return askService(specs, options, { terminal, screen }, async (reader) => {
+    const at = await readCatalog(reader, workspace);
+    const { id, name } = at.workspace;
+    const segments = references.segments.length > 0 ? await reader.listSegments(id) : null;
+    const flags = references.flags.length > 0 ? await reader.listFlags(id) : null;
+    const diagnostics = missingOnService(specs.parts, {
+      workspace: name,
+      environments: at.environments,
+      trafficTypes: at.trafficTypes,
+      rolloutStatuses: at.rolloutStatuses?.map((each) => each.name) ?? null,
+      segments: segments?.map((each) => each.name) ?? null,
+      flags: flags?.map((each) => each.name) ?? null,
+    });
+    const known = new Set(at.environments.flatMap((each) => [each.id, each.name]));
+    return { diagnostics, lacksEnvironment: environments.some((each) => !known.has(each.name)) };
+  });
 }
 
 function isError({ severity }: Diagnostic): boolean {

@@ -5,9 +5,16 @@ import type {
   WireRule,
   WireTreatment,
 } from '../../admin-api/wire.js';
-import type { Bucket, Definition, Rule, Treatment } from './flag.js';
+import {
+  DEFINITION_FIELDS,
+  type Bucket,
+  type Definition,
+  type DefinitionField,
+  type Rule,
+  type Treatment,
+} from './flag.js';
 import { ownMember } from '../collections.js';
-import { canonicalJson, sortedSet, type Json } from '../json.js';
+import { canonicalJson, sameJson, sortedSet, type Json } from '../json.js';
 import { canonicalMatcher } from '../matcher/canonical.js';
 
 /** Canonical form of the service's definition, every field of it. */
@@ -141,6 +148,16 @@ export function withFields(live: WireDefinition, desired: Definition): WireDefin
     treatments: mergedTreatments(live.treatments, treatments, targets),
     ...(rules && { rules: mergedRules(live.rules, rules) }),
   };
+}
+
+/** Managed fields that the live definition has otherwise, in the order of plans; a kill is told elsewhere. */
+export function differingFields(live: WireDefinition, desired: Definition): DefinitionField[] {
+  const actual = definitionFromWire(live);
+  // Laid over what is there: a field that stays as it is does not differ.
+  const wanted = definitionFromWire(withFields(live, desired));
+  return DEFINITION_FIELDS.filter(
+    (field) => field !== 'killed' && !sameJson(wanted[field], actual[field]),
+  );
 }
 
 function mergedTreatments(

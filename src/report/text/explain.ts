@@ -30,6 +30,15 @@ export interface ExplainedDefinition {
   readonly defaultRule: readonly Bucket[];
   /** For whoever was asked about; absent: nobody was. */
   readonly answer?: ExplainedAnswer;
+  /** What the service has; null: nothing. Absent: it was not asked. */
+  readonly live?: ExplainedLive | null;
+}
+
+export interface ExplainedLive {
+  readonly killed: boolean;
+  /** Fields that git manages and that are otherwise there, in the order of plans. */
+  readonly differs: readonly string[];
+  readonly defaultRule: readonly Bucket[];
 }
 
 export interface ExplainedRule extends Rule {
@@ -102,7 +111,26 @@ function definitionLines(definition: ExplainedDefinition, showKeys: boolean): Li
       span(`${rules.length > 0 ? 'everybody else' : 'everybody'} → ${bucketsText(defaultRule)}`),
     ]),
     ...(answer ? [line(2, answerSpans(answer))] : []),
+    ...(definition.live === undefined ? [] : liveLines(definition.live, killed)),
   ];
+}
+
+/** @param killed whether git has it killed. */
+function liveLines(live: ExplainedLive | null, killed: boolean): Line[] {
+  if (live === null) return [line(2, [span('on the service: not there', 'change')])];
+  const { differs, defaultRule } = live;
+  const difference =
+    differs.length === 0
+      ? span('on the service: as git has it', 'faint')
+      : span(
+          `on the service: another ${differs.join(', ')}; everybody else → ${bucketsText(defaultRule)}`,
+          'change',
+        );
+  if (live.killed === killed) return [line(2, [difference])];
+  const kill = live.killed
+    ? 'on the service: killed, and not by git'
+    : 'on the service: not killed, although git orders it';
+  return [line(2, [difference]), line(2, [span(kill, 'alarm')])];
 }
 
 function ruleLine(rule: ExplainedRule, position: number, showKeys: boolean): Line {

@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import type { AdminReader } from '../admin-api/reader.js';
+import { openReading } from '../compose/run.js';
+import { operatorSettings } from '../compose/settings.js';
+import { FlaghoistError } from '../errors.js';
+import type { Desired } from '../model/desired.js';
+import { placeOptions, timeoutOption, type ConnectionOptions } from './options.js';
+import type { Screen, Terminal } from './terminal.js';
+
+/** Commands that work offline and may look at the service as well. */
+export interface OnlineOptions extends ConnectionOptions {
+  readonly online?: boolean;
+}
+
+/** @param what it is asked for, behind "ask the service". */
+export function onlineOptions(command: Command, what: string): Command {
+  command.option('--online', `ask the service ${what} (needs a key)`);
+  return timeoutOption(placeOptions(command));
+}
+
+/**
+ * Asks the service, which is then closed again. It cannot be written to.
+ *
+ * @param desired what the specs say; the service that they propose is asked where the operator allows it.
+ * @throws FlaghoistError as a run does that reads: `NO_KEY`, `ORIGIN_NOT_ALLOWED`, `UNREACHABLE` and the like.
+ */
+export async function askService<T>(
+  { directory, desired }: { readonly directory: string; readonly desired: Desired },
+  options: OnlineOptions,
+  { terminal, screen }: { readonly terminal: Terminal; readonly screen: Screen },
+  ask: (reader: AdminReader) => Promise<T>,
+): Promise<T> {
+  const surroundings = {
+    settings: operatorSettings(terminal.environment),
+    signal: terminal.signal,
+    note: (text: string): void => {
+      screen.note(text);
+    },
+  };
+  await using opened = await openReading(directory, options, surroundings, desired);
+  return await ask(opened.reader);
+}
+
+/** A service that is named and not asked would be a surprise. */
+export function refuseWithoutOnline({ online, url, embedded }: OnlineOptions): void {
+  if (online === true || (url === undefined && embedded !== true)) return;
+  throw new FlaghoistError('USAGE', 'cannot use --url or --embedded without --online');
+}

@@ -1,0 +1,93 @@
+import type { Config } from '../model/desired.js';
+import type { Diagnostic, SpecPath } from '../model/diagnostic.js';
+import type { SpecFile } from '../specs/parse/parse-file.js';
+import { didYouMean } from '../specs/parse/suggest.js';
+import { inOrder, type SpecParts } from '../specs/read-specs.js';
+
+/** Names that the service has. Null: it does not list them. */
+export interface NamesOnService {
+  readonly workspace: string;
+  readonly environments: readonly { readonly id: string; readonly name: string }[];
+  readonly trafficTypes: readonly string[] | null;
+  readonly rolloutStatuses: readonly string[] | null;
+  readonly segments: readonly string[] | null;
+  readonly flags: readonly string[] | null;
+}
+
+/**
+ * What specs name and the service does not have, each as an error at its place: environments, traffic types, rollout
+ * statuses, and segments and flags that live elsewhere. What a run would create is not asked for. What the service does
+ * not list is taken as right.
+ */
+export function missingOnService(parts: SpecParts, names: NamesOnService): Diagnostic[] {
+  const { config, loaded } = parts.specs;
+  const [configFile] = loaded.files.get('config') ?? [];
+  if (config === undefined || configFile === undefined) return [];
+  const named = [
+    ...environmentsIn(config, configFile, names),
+    ...referencesIn(config, configFile, names),
+    ...trafficTypesIn(parts, config, configFile, names),
+    ...[...parts.specs.flags.values()].flatMap(({ file, spec: { rolloutStatus } }): Named[] => {
+      if (rolloutStatus === undefined) return [];
+      const place = { file, path: ['rolloutStatus'] };
+      return [
+        { ...place, what: 'rollout status', name: rolloutStatus, known: names.rolloutStatuses },
+      ];
+    }),
+  ];
+  return inOrder(named.flatMap((each) => missing(each, names.workspace)));
+}
+
+/** A name at its place, and the names that there are. */
+interface Named {
+  readonly file: SpecFile;
+  readonly path: SpecPath;
+  readonly at?: 'key';
+  readonly what: string;
+  readonly name: string;
+  readonly known: readonly string[] | null;
+}
+
+function missing({ file, path, at, what, name, known }: Named, workspace: string): Diagnostic[] {
+  if (known === null || known.includes(name)) return [];
+  const message = `workspace "${workspace}" has no ${what} "${name}"${didYouMean(name, known)}`;
+  return [file.diagnostic('not-on-service', { path, ...(at && { at }) }, message)];
+}
+
+/** The config may call an environment by its id. */
+function environmentsIn(config: Config, file: SpecFile, { environments }: NamesOnService): Named[] {
+  const known = environments.flatMap(({ id, name }) => [name, id]);
+  return config.environments.map(({ name }) => {
+    return { file, path: ['environments', name], at: 'key', what: 'environment', name, known };
+  });
+}
+
+function referencesIn(
+  { references }: Config,
+  file: SpecFile,
+  { segments, flags }: NamesOnService,
+): Named[] {
+  const of = (member: 'segments' | 'flags', what: string, known: readonly string[] | null) =>
+    references[member].map((name, position) => {
+      return { file, path: ['references', member, position], what, name, known };
+    });
+  return [...of('segments', 'segment', segments), ...of('flags', 'flag', flags)];
+}
+
+/** Said once for the config, whatever takes it from there. */
+function trafficTypesIn(
+  { specs }: SpecParts,
+  { defaultTrafficType }: Config,
+  configFile: SpecFile,
+  { trafficTypes: known }: NamesOnService,
+): Named[] {
+  const what = 'traffic type';
+  const own = [...specs.flags.values(), ...specs.segments.values()].flatMap(({ file, spec }) => {
+    const name = spec.trafficType;
+    return name === undefined ? [] : [{ file, path: ['trafficType'], what, name, known }];
+  });
+  const path = ['defaults', 'trafficType'];
+  return defaultTrafficType === undefined
+    ? own
+    : [...own, { file: configFile, path, what, name: defaultTrafficType, known }];
+}

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigRepository } from '../../support/config-repository.js';
+import { liveWorkspace, type LiveWorkspace } from '../../support/live-workspace.js';
+import { startTestService, type TestService } from '../../support/service.js';
+import { cliRun, type CliRun } from '../../support/terminal.js';
+
+const CONFIG = `workspace: Default
+environments: { staging: {}, production: {} }
+defaults: { trafficType: user }
+references: { segments: [staff], flags: [cart] }
+`;
+const PAY = `flag: pay
+rolloutStatus: Ramping
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging: { defaultRule: "on" }
+  production:
+    rules: [{ if: { segment: staff }, serve: "on" }]
+    defaultRule: { "on": 10, "off": 90 }
+`;
+
+let service: TestService;
+let live: LiveWorkspace;
+let repository: ConfigRepository;
+beforeEach(async () => {
+  repository = new ConfigRepository();
+  repository.write({ 'flaghoist.yaml': CONFIG, 'flags/pay.yaml': PAY });
+  repository.commit('Begin');
+  service = await startTestService();
+  live = await liveWorkspace(service);
+  await live.ok('POST', `/segments/ws/${live.id}/trafficTypes/user`, { name: 'staff' });
+  for (const environment of [live.staging, live.production]) {
+    await live.ok('POST', `/segments/${environment}/staff`);
+  }
+  await live.ok('POST', `/splits/ws/${live.id}/trafficTypes/user`, { name: 'cart' });
+  service.requests.length = 0;
+});
+afterEach(async () => {
+  await service.stop();
+  repository[Symbol.dispose]();
+});
+
+async function run(...args: readonly string[]): Promise<CliRun> {
+  return cliRun([...args, repository.directory], {
+    FLAGHOIST_API_KEY: service.key,
+    FLAGHOIST_URL: service.origin,
+  });
+}
+
+describe('validate --online', () => {
+  it('finds nothing where the service has all that is named, and only reads', async () => {
+    const result = await run('validate', '--online');
+
+    expect(result).toMatchObject({
+      exitCode: 0,
+      stdout: 'valid: 1 flag, 0 segments, 2 environments\n',
+    });
+    expect(service.requests.length).toBeGreaterThan(0);
+    expect(service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('names what the service lacks, each at its place and with what may be meant', async () => {
+    repository.write({
+      'flaghoist.yaml': CONFIG.replace('[staff]', '[staff, stuff]').replace('[cart]', '[card]'),
+      'flags/pay.yaml': PAY.replace('Ramping', 'Rampping\ntrafficType: usr'),
+      'segments/vip.yaml': 'segment: vip\ntrafficType: customer\n',
+    });
+
+    const result = await run('validate', '--online');
+
+    const errors = result.stdout.split('\n').filter((line) => line.includes('error['));
+    expect(errors).toEqual([
+      'flaghoist.yaml:4:33: error[not-on-service] workspace "Default" has no segment "stuff"; did you mean "staff"?',
+      'flaghoist.yaml:4:49: error[not-on-service] workspace "Default" has no flag "card"; did you mean "cart"?',
+      'flags/pay.yaml:2:16: error[not-on-service] workspace "Default" has no rollout status "Rampping"; did you mean "Ramping"?',
+      'flags/pay.yaml:3:14: error[not-on-service] workspace "Default" has no traffic type "usr"; did you mean "user"?',
+      'segments/vip.yaml:2:14: error[not-on-service] workspace "Default" has no traffic type "customer"',
+    ]);
+    expect(result.exitCode).toBe(3);
+    expect((await run('validate')).exitCode).toBe(0);
+  });
+
+  it('ends like a run that lacks an environment or the workspace', async () => {
+    repository.write({
+      'flaghoist.yaml': CONFIG.replace('staging: {},', 'stagging: {},'),
+      'flags/pay.yaml': PAY.replace('staging:', 'stagging:'),
+    });
+    const environment = await run('validate', '--online');
+    expect(environment.stdout).toContain(
+      'flaghoist.yaml:2:17: error[not-on-service] workspace "Default" has no environment "stagging"; did you mean "staging"?',
+    );
+    expect(environment.exitCode).toBe(6);
+
+    repository.write({ 'flaghoist.yaml': CONFIG.replace('Default', 'Shop') });
+    repository.write({ 'flags/pay.yaml': PAY });
+    const workspace = await run('validate', '--online', '--format', 'json');
+    expect(JSON.parse(workspace.stdout)).toMatchObject({ valid: false });
+    expect(workspace.stdout).toContain('cannot find workspace \\"Shop\\"');
+    expect(workspace.exitCode).toBe(6);
+  });
+
+  it('asks nothing where the specs are wrong already, and needs a key and --online', async () => {
+    repository.write({ 'flags/pay.yaml': PAY.replace('defaultRule: "on"', 'defaultRule: "no"') });
+    expect((await run('validate', '--online')).exitCode).toBe(3);
+    expect(service.requests).toEqual([]);
+
+    repository.write({ 'flags/pay.yaml': PAY });
+    const keyless = await cliRun(['validate', '--online', repository.directory]);
+    expect(keyless.exitCode).toBe(6);
+    expect((await run('validate', '--url', service.origin)).exitCode).toBe(64);
+    expect(service.requests).toEqual([]);
+  });
+});
+
+describe('explain --online', () => {
+  it('says what is live: as git has it, another value, not there, and killed by whom', async () => {
+    const flags = `/splits/ws/${live.id}`;
+    expect((await run('reconcile', '--adopt')).exitCode).toBe(0);
+    const lines = async (): Promise<string[]> => {
+      const { stdout } = await run('explain', '--online', 'flag/pay');
+      return stdout.split('\n').filter((line) => line.includes('on the service'));
+    };
+    const asGit = '  on the service: as git has it';
+    expect(await lines()).toEqual([asGit, asGit]);
+
+    const path = `${flags}/pay/environments/${live.production}`;
+    const defaultRule = [{ treatment: 'off', size: 100 }];
+    await live.ok('PATCH', path, [
+      { op: 'replace', path: '/defaultRule', value: defaultRule },
+      { op: 'replace', path: '/killed', value: true },
+    ]);
+    await live.ok('DELETE', `${flags}/pay/environments/${live.staging}`);
+
+    expect(await lines()).toEqual([
+      '  on the service: another defaultRule; everybody else → off 100 %',
+      '  on the service: killed, and not by git',
+      '  on the service: not there',
+    ]);
+    const { stdout } = await run('explain', '--online', 'flag/pay', '--format', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      environments: [
+        { live: { killed: true, differs: ['defaultRule'], defaultRule } },
+        { live: null },
+      ],
+    });
+  });
+
+  it('asks nobody without --online', async () => {
+    const { stdout } = await run('explain', 'flag/pay');
+
+    expect(stdout).not.toContain('on the service');
+    expect(service.requests).toEqual([]);
+  });
+});
