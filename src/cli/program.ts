@@ -36,6 +36,11 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/find-usage.js')).declareFindUsage,
   },
   {
+    synopsis: 'stale [options] [directory]',
+    summary: 'flags past their day, or that give everybody the same for long; exit 2 when any is',
+    load: async () => (await import('./commands/stale.js')).declareStale,
+  },
+  {
     synopsis: 'report [options] [directory]',
     summary: 'a catalogue of all flags and segments as one HTML page, or as JSON',
     load: async () => (await import('./commands/report.js')).declareReport,

@@ -93,6 +93,10 @@ export type LintLevel20 = "error" | "warning" | "off";
  * Level of the rule.
  */
 export type LintLevel21 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel22 = "error" | "warning" | "off";
 
 /**
  * flaghoist.yaml: which workspace, which environments, which policies.
@@ -268,11 +272,12 @@ export interface LintSpec {
     "name-pattern"?: LintLevel14;
     "required-field"?: LintLevel15;
     "rule-like-default"?: LintLevel16;
-    "stray-file"?: LintLevel17;
-    "unknown-word"?: LintLevel18;
-    "unreachable-rule"?: LintLevel19;
-    "unused-segment"?: LintLevel20;
-    "use-between"?: LintLevel21;
+    "stale-rollout"?: LintLevel17;
+    "stray-file"?: LintLevel18;
+    "unknown-word"?: LintLevel19;
+    "unreachable-rule"?: LintLevel20;
+    "unused-segment"?: LintLevel21;
+    "use-between"?: LintLevel22;
   };
   /**
    * Regular expressions that whole names have to match.
@@ -330,4 +335,8 @@ export interface LintSpec {
    * Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.
    */
   fullRollout?: string[];
+  /**
+   * Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.
+   */
+  staleAfter?: number;
 }

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const config = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
 const schema32 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
 const schema34 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
 const func1 = Object.prototype.hasOwnProperty;
@@ -829,7 +829,7 @@ if(data.lint !== undefined){
 let data33 = data.lint;
 if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
 for(const key8 in data33){
-if(!((((((key8 === "levels") || (key8 === "names")) || (key8 === "require")) || (key8 === "words")) || (key8 === "expiresWithin")) || (key8 === "fullRollout"))){
+if(!(((((((key8 === "levels") || (key8 === "names")) || (key8 === "require")) || (key8 === "words")) || (key8 === "expiresWithin")) || (key8 === "fullRollout")) || (key8 === "staleAfter"))){
 const err64 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data33};
 if(vErrors === null){
 vErrors = [err64];
@@ -1076,10 +1076,10 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data34["stray-file"] !== undefined){
-let data52 = data34["stray-file"];
+if(data34["stale-rollout"] !== undefined){
+let data52 = data34["stale-rollout"];
 if(!(((data52 === "error") || (data52 === "warning")) || (data52 === "off"))){
-const err83 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data52};
+const err83 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data52};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1089,10 +1089,10 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data34["unknown-word"] !== undefined){
-let data53 = data34["unknown-word"];
+if(data34["stray-file"] !== undefined){
+let data53 = data34["stray-file"];
 if(!(((data53 === "error") || (data53 === "warning")) || (data53 === "off"))){
-const err84 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data53};
+const err84 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data53};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1102,10 +1102,10 @@ vErrors.push(err84);
 errors++;
 }
 }
-if(data34["unreachable-rule"] !== undefined){
-let data54 = data34["unreachable-rule"];
+if(data34["unknown-word"] !== undefined){
+let data54 = data34["unknown-word"];
 if(!(((data54 === "error") || (data54 === "warning")) || (data54 === "off"))){
-const err85 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data54};
+const err85 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data54};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1115,10 +1115,10 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data34["unused-segment"] !== undefined){
-let data55 = data34["unused-segment"];
+if(data34["unreachable-rule"] !== undefined){
+let data55 = data34["unreachable-rule"];
 if(!(((data55 === "error") || (data55 === "warning")) || (data55 === "off"))){
-const err86 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data55};
+const err86 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data55};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1128,10 +1128,10 @@ vErrors.push(err86);
 errors++;
 }
 }
-if(data34["use-between"] !== undefined){
-let data56 = data34["use-between"];
+if(data34["unused-segment"] !== undefined){
+let data56 = data34["unused-segment"];
 if(!(((data56 === "error") || (data56 === "warning")) || (data56 === "off"))){
-const err87 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data56};
+const err87 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data56};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1141,9 +1141,10 @@ vErrors.push(err87);
 errors++;
 }
 }
-}
-else {
-const err88 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data34};
+if(data34["use-between"] !== undefined){
+let data57 = data34["use-between"];
+if(!(((data57 === "error") || (data57 === "warning")) || (data57 === "off"))){
+const err88 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data57};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1153,12 +1154,9 @@ vErrors.push(err88);
 errors++;
 }
 }
-if(data33.names !== undefined){
-let data57 = data33.names;
-if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
-for(const key10 in data57){
-if(!((((key10 === "flag") || (key10 === "segment")) || (key10 === "treatment")) || (key10 === "tag"))){
-const err89 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data57};
+}
+else {
+const err89 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data34};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1168,11 +1166,12 @@ vErrors.push(err89);
 errors++;
 }
 }
-if(data57.flag !== undefined){
-let data58 = data57.flag;
-if(typeof data58 === "string"){
-if(func2(data58) < 1){
-const err90 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data58};
+if(data33.names !== undefined){
+let data58 = data33.names;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+for(const key10 in data58){
+if(!((((key10 === "flag") || (key10 === "segment")) || (key10 === "treatment")) || (key10 === "tag"))){
+const err90 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data58};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1182,8 +1181,11 @@ vErrors.push(err90);
 errors++;
 }
 }
-else {
-const err91 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data58};
+if(data58.flag !== undefined){
+let data59 = data58.flag;
+if(typeof data59 === "string"){
+if(func2(data59) < 1){
+const err91 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data59};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1193,11 +1195,8 @@ vErrors.push(err91);
 errors++;
 }
 }
-if(data57.segment !== undefined){
-let data59 = data57.segment;
-if(typeof data59 === "string"){
-if(func2(data59) < 1){
-const err92 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data59};
+else {
+const err92 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data59};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1207,8 +1206,11 @@ vErrors.push(err92);
 errors++;
 }
 }
-else {
-const err93 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data59};
+if(data58.segment !== undefined){
+let data60 = data58.segment;
+if(typeof data60 === "string"){
+if(func2(data60) < 1){
+const err93 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data60};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1218,11 +1220,8 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data57.treatment !== undefined){
-let data60 = data57.treatment;
-if(typeof data60 === "string"){
-if(func2(data60) < 1){
-const err94 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data60};
+else {
+const err94 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data60};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1232,8 +1231,11 @@ vErrors.push(err94);
 errors++;
 }
 }
-else {
-const err95 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data60};
+if(data58.treatment !== undefined){
+let data61 = data58.treatment;
+if(typeof data61 === "string"){
+if(func2(data61) < 1){
+const err95 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data61};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1243,11 +1245,8 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data57.tag !== undefined){
-let data61 = data57.tag;
-if(typeof data61 === "string"){
-if(func2(data61) < 1){
-const err96 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data61};
+else {
+const err96 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data61};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1257,8 +1256,11 @@ vErrors.push(err96);
 errors++;
 }
 }
-else {
-const err97 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data61};
+if(data58.tag !== undefined){
+let data62 = data58.tag;
+if(typeof data62 === "string"){
+if(func2(data62) < 1){
+const err97 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data62};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1268,9 +1270,8 @@ vErrors.push(err97);
 errors++;
 }
 }
-}
 else {
-const err98 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data57};
+const err98 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data62};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1280,14 +1281,9 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data33.require !== undefined){
-let data62 = data33.require;
-if(Array.isArray(data62)){
-const len2 = data62.length;
-for(let i2=0; i2<len2; i2++){
-let data63 = data62[i2];
-if(!((((((((data63 === "description") || (data63 === "rolloutStatus")) || (data63 === "tags")) || (data63 === "owner")) || (data63 === "kind")) || (data63 === "expires")) || (data63 === "links")) || (data63 === "tests"))){
-const err99 = {instancePath:instancePath+"/lint/require/" + i2,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data63};
+}
+else {
+const err99 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data58};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1297,9 +1293,14 @@ vErrors.push(err99);
 errors++;
 }
 }
-}
-else {
-const err100 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data62};
+if(data33.require !== undefined){
+let data63 = data33.require;
+if(Array.isArray(data63)){
+const len2 = data63.length;
+for(let i2=0; i2<len2; i2++){
+let data64 = data63[i2];
+if(!((((((((data64 === "description") || (data64 === "rolloutStatus")) || (data64 === "tags")) || (data64 === "owner")) || (data64 === "kind")) || (data64 === "expires")) || (data64 === "links")) || (data64 === "tests"))){
+const err100 = {instancePath:instancePath+"/lint/require/" + i2,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data64};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1309,12 +1310,9 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data33.words !== undefined){
-let data64 = data33.words;
-if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
-for(const key11 in data64){
-if(!((((key11 === "owner") || (key11 === "kind")) || (key11 === "tags")) || (key11 === "rolloutStatus"))){
-const err101 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data64};
+}
+else {
+const err101 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data63};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1324,15 +1322,12 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data64.owner !== undefined){
-let data65 = data64.owner;
-if(Array.isArray(data65)){
-const len3 = data65.length;
-for(let i3=0; i3<len3; i3++){
-let data66 = data65[i3];
-if(typeof data66 === "string"){
-if(func2(data66) < 1){
-const err102 = {instancePath:instancePath+"/lint/words/owner/" + i3,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data66};
+if(data33.words !== undefined){
+let data65 = data33.words;
+if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
+for(const key11 in data65){
+if(!((((key11 === "owner") || (key11 === "kind")) || (key11 === "tags")) || (key11 === "rolloutStatus"))){
+const err102 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data65};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1342,8 +1337,15 @@ vErrors.push(err102);
 errors++;
 }
 }
-else {
-const err103 = {instancePath:instancePath+"/lint/words/owner/" + i3,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data66};
+if(data65.owner !== undefined){
+let data66 = data65.owner;
+if(Array.isArray(data66)){
+const len3 = data66.length;
+for(let i3=0; i3<len3; i3++){
+let data67 = data66[i3];
+if(typeof data67 === "string"){
+if(func2(data67) < 1){
+const err103 = {instancePath:instancePath+"/lint/words/owner/" + i3,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data67};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1353,9 +1355,8 @@ vErrors.push(err103);
 errors++;
 }
 }
-}
 else {
-const err104 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data65};
+const err104 = {instancePath:instancePath+"/lint/words/owner/" + i3,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data67};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1365,15 +1366,9 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data64.kind !== undefined){
-let data67 = data64.kind;
-if(Array.isArray(data67)){
-const len4 = data67.length;
-for(let i4=0; i4<len4; i4++){
-let data68 = data67[i4];
-if(typeof data68 === "string"){
-if(func2(data68) < 1){
-const err105 = {instancePath:instancePath+"/lint/words/kind/" + i4,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data68};
+}
+else {
+const err105 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data66};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1383,8 +1378,15 @@ vErrors.push(err105);
 errors++;
 }
 }
-else {
-const err106 = {instancePath:instancePath+"/lint/words/kind/" + i4,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data68};
+if(data65.kind !== undefined){
+let data68 = data65.kind;
+if(Array.isArray(data68)){
+const len4 = data68.length;
+for(let i4=0; i4<len4; i4++){
+let data69 = data68[i4];
+if(typeof data69 === "string"){
+if(func2(data69) < 1){
+const err106 = {instancePath:instancePath+"/lint/words/kind/" + i4,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data69};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1394,9 +1396,8 @@ vErrors.push(err106);
 errors++;
 }
 }
-}
 else {
-const err107 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data67};
+const err107 = {instancePath:instancePath+"/lint/words/kind/" + i4,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data69};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1406,15 +1407,9 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data64.tags !== undefined){
-let data69 = data64.tags;
-if(Array.isArray(data69)){
-const len5 = data69.length;
-for(let i5=0; i5<len5; i5++){
-let data70 = data69[i5];
-if(typeof data70 === "string"){
-if(func2(data70) < 1){
-const err108 = {instancePath:instancePath+"/lint/words/tags/" + i5,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data70};
+}
+else {
+const err108 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data68};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1424,8 +1419,15 @@ vErrors.push(err108);
 errors++;
 }
 }
-else {
-const err109 = {instancePath:instancePath+"/lint/words/tags/" + i5,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data70};
+if(data65.tags !== undefined){
+let data70 = data65.tags;
+if(Array.isArray(data70)){
+const len5 = data70.length;
+for(let i5=0; i5<len5; i5++){
+let data71 = data70[i5];
+if(typeof data71 === "string"){
+if(func2(data71) < 1){
+const err109 = {instancePath:instancePath+"/lint/words/tags/" + i5,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data71};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1435,9 +1437,8 @@ vErrors.push(err109);
 errors++;
 }
 }
-}
 else {
-const err110 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data69};
+const err110 = {instancePath:instancePath+"/lint/words/tags/" + i5,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data71};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1447,15 +1448,9 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data64.rolloutStatus !== undefined){
-let data71 = data64.rolloutStatus;
-if(Array.isArray(data71)){
-const len6 = data71.length;
-for(let i6=0; i6<len6; i6++){
-let data72 = data71[i6];
-if(typeof data72 === "string"){
-if(func2(data72) < 1){
-const err111 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i6,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data72};
+}
+else {
+const err111 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data70};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1465,8 +1460,15 @@ vErrors.push(err111);
 errors++;
 }
 }
-else {
-const err112 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i6,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data72};
+if(data65.rolloutStatus !== undefined){
+let data72 = data65.rolloutStatus;
+if(Array.isArray(data72)){
+const len6 = data72.length;
+for(let i6=0; i6<len6; i6++){
+let data73 = data72[i6];
+if(typeof data73 === "string"){
+if(func2(data73) < 1){
+const err112 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i6,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data73};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1476,9 +1478,8 @@ vErrors.push(err112);
 errors++;
 }
 }
-}
 else {
-const err113 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data71};
+const err113 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i6,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data73};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1490,7 +1491,7 @@ errors++;
 }
 }
 else {
-const err114 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data64};
+const err114 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data72};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1500,13 +1501,9 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data33.expiresWithin !== undefined){
-let data73 = data33.expiresWithin;
-if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
-for(const key12 in data73){
-let data74 = data73[key12];
-if(!(((typeof data74 == "number") && (!(data74 % 1) && !isNaN(data74))) && (isFinite(data74)))){
-const err115 = {instancePath:instancePath+"/lint/expiresWithin/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data74};
+}
+else {
+const err115 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data65};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1515,9 +1512,14 @@ vErrors.push(err115);
 }
 errors++;
 }
-if((typeof data74 == "number") && (isFinite(data74))){
-if(data74 < 1 || isNaN(data74)){
-const err116 = {instancePath:instancePath+"/lint/expiresWithin/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data74};
+}
+if(data33.expiresWithin !== undefined){
+let data74 = data33.expiresWithin;
+if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
+for(const key12 in data74){
+let data75 = data74[key12];
+if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
+const err116 = {instancePath:instancePath+"/lint/expiresWithin/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data75};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1526,11 +1528,9 @@ vErrors.push(err116);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err117 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data73};
+if((typeof data75 == "number") && (isFinite(data75))){
+if(data75 < 1 || isNaN(data75)){
+const err117 = {instancePath:instancePath+"/lint/expiresWithin/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data75};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1540,15 +1540,10 @@ vErrors.push(err117);
 errors++;
 }
 }
-if(data33.fullRollout !== undefined){
-let data75 = data33.fullRollout;
-if(Array.isArray(data75)){
-const len7 = data75.length;
-for(let i7=0; i7<len7; i7++){
-let data76 = data75[i7];
-if(typeof data76 === "string"){
-if(func2(data76) < 1){
-const err118 = {instancePath:instancePath+"/lint/fullRollout/" + i7,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data76};
+}
+}
+else {
+const err118 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data74};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1558,8 +1553,15 @@ vErrors.push(err118);
 errors++;
 }
 }
-else {
-const err119 = {instancePath:instancePath+"/lint/fullRollout/" + i7,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data76};
+if(data33.fullRollout !== undefined){
+let data76 = data33.fullRollout;
+if(Array.isArray(data76)){
+const len7 = data76.length;
+for(let i7=0; i7<len7; i7++){
+let data77 = data76[i7];
+if(typeof data77 === "string"){
+if(func2(data77) < 1){
+const err119 = {instancePath:instancePath+"/lint/fullRollout/" + i7,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data77};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1569,9 +1571,8 @@ vErrors.push(err119);
 errors++;
 }
 }
-}
 else {
-const err120 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data75};
+const err120 = {instancePath:instancePath+"/lint/fullRollout/" + i7,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data77};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1583,7 +1584,7 @@ errors++;
 }
 }
 else {
-const err121 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data33};
+const err121 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data76};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1593,12 +1594,10 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data.state !== undefined){
-let data77 = data.state;
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-for(const key13 in data77){
-if(!(key13 === "push")){
-const err122 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data77};
+if(data33.staleAfter !== undefined){
+let data78 = data33.staleAfter;
+if(!(((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78))) && (isFinite(data78)))){
+const err122 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data78};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1607,11 +1606,9 @@ vErrors.push(err122);
 }
 errors++;
 }
-}
-if(data77.push !== undefined){
-let data78 = data77.push;
-if(!(((data78 === "auto") || (data78 === true)) || (data78 === false))){
-const err123 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data78};
+if((typeof data78 == "number") && (isFinite(data78))){
+if(data78 < 1 || isNaN(data78)){
+const err123 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data78};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1622,8 +1619,9 @@ errors++;
 }
 }
 }
+}
 else {
-const err124 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data77};
+const err124 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data33};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -1633,14 +1631,54 @@ vErrors.push(err124);
 errors++;
 }
 }
-}
-else {
-const err125 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(data.state !== undefined){
+let data79 = data.state;
+if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
+for(const key13 in data79){
+if(!(key13 === "push")){
+const err125 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data79};
 if(vErrors === null){
 vErrors = [err125];
 }
 else {
 vErrors.push(err125);
+}
+errors++;
+}
+}
+if(data79.push !== undefined){
+let data80 = data79.push;
+if(!(((data80 === "auto") || (data80 === true)) || (data80 === false))){
+const err126 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data80};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+errors++;
+}
+}
+}
+else {
+const err127 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data79};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+errors++;
+}
+}
+}
+else {
+const err128 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
 }
 errors++;
 }
@@ -1650,11 +1688,11 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flag = validate21;
-const schema56 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag.schema.json","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flaghoist.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
+const schema57 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag.schema.json","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flaghoist.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
 const pattern4 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "u");
-const schema57 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
-const schema58 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
-const schema59 = {"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}};
+const schema58 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
+const schema59 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
+const schema60 = {"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1670,7 +1708,7 @@ const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema58.anyOf[0].type,parentSchema:schema58.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.anyOf[0].type,parentSchema:schema59.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1685,7 +1723,7 @@ const _errs3 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((key0 === "description") || (key0 === "configuration"))){
-const err1 = {instancePath,schemaPath:"#/$defs/longTreatment/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema59,data};
+const err1 = {instancePath,schemaPath:"#/$defs/longTreatment/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1698,7 +1736,7 @@ errors++;
 if(data.description !== undefined){
 let data0 = data.description;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/description",schemaPath:"#/$defs/longTreatment/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema59.properties.description.type,parentSchema:schema59.properties.description,data:data0};
+const err2 = {instancePath:instancePath+"/description",schemaPath:"#/$defs/longTreatment/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.description.type,parentSchema:schema60.properties.description,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1710,7 +1748,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/$defs/longTreatment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema59.type,parentSchema:schema59,data};
+const err3 = {instancePath,schemaPath:"#/$defs/longTreatment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1725,7 +1763,7 @@ if(_valid0){
 var props0 = true;
 }
 if(!valid0){
-const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema58.anyOf,parentSchema:schema58,data};
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema59.anyOf,parentSchema:schema59,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1771,7 +1809,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.type,parentSchema:schema57,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.type,parentSchema:schema58,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1785,14 +1823,14 @@ return errors === 0;
 }
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema60 = {"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}};
-const schema84 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
-const schema61 = {"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"}}};
-const schema62 = {"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}};
-const schema63 = {"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]};
-const schema67 = {"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]};
-const schema68 = {"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]};
-const schema71 = {"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]};
+const schema61 = {"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}};
+const schema85 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
+const schema62 = {"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"}}};
+const schema63 = {"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}};
+const schema64 = {"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]};
+const schema68 = {"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]};
+const schema69 = {"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]};
+const schema72 = {"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1809,7 +1847,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(Array.isArray(data)){
 if(data.length > 2){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema71.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema72.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1819,7 +1857,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.length < 2){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema71.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema72.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -1832,7 +1870,7 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema68.type},message:"must be string,integer",schema:schema68.type,parentSchema:schema68,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema69.type},message:"must be string,integer",schema:schema69.type,parentSchema:schema69,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -1844,7 +1882,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema71.anyOf[0].type,parentSchema:schema71.anyOf[0],data};
+const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema72.anyOf[0].type,parentSchema:schema72.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -1861,7 +1899,7 @@ var items0 = true;
 const _errs6 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.from === undefined){
-const err4 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema71.anyOf[1].required,parentSchema:schema71.anyOf[1],data};
+const err4 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema72.anyOf[1].required,parentSchema:schema72.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -1871,7 +1909,7 @@ vErrors.push(err4);
 errors++;
 }
 if(data.to === undefined){
-const err5 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema71.anyOf[1].required,parentSchema:schema71.anyOf[1],data};
+const err5 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema72.anyOf[1].required,parentSchema:schema72.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -1882,7 +1920,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "from") || (key0 === "to"))){
-const err6 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema71.anyOf[1],data};
+const err6 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema72.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -1895,7 +1933,7 @@ errors++;
 if(data.from !== undefined){
 let data1 = data.from;
 if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-const err7 = {instancePath:instancePath+"/from",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema68.type},message:"must be string,integer",schema:schema68.type,parentSchema:schema68,data:data1};
+const err7 = {instancePath:instancePath+"/from",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema69.type},message:"must be string,integer",schema:schema69.type,parentSchema:schema69,data:data1};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -1908,7 +1946,7 @@ errors++;
 if(data.to !== undefined){
 let data2 = data.to;
 if((typeof data2 !== "string") && (!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2))))){
-const err8 = {instancePath:instancePath+"/to",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema68.type},message:"must be string,integer",schema:schema68.type,parentSchema:schema68,data:data2};
+const err8 = {instancePath:instancePath+"/to",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema69.type},message:"must be string,integer",schema:schema69.type,parentSchema:schema69,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1920,7 +1958,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema71.anyOf[1].type,parentSchema:schema71.anyOf[1],data};
+const err9 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema72.anyOf[1].type,parentSchema:schema72.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -1935,7 +1973,7 @@ if(_valid0){
 var props0 = true;
 }
 if(!valid0){
-const err10 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema71.anyOf,parentSchema:schema71,data};
+const err10 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema72.anyOf,parentSchema:schema72,data};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -1975,7 +2013,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length < 1){
-const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema62,data};
+const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -1985,8 +2023,8 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema62.properties, key0))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema62,data};
+if(!(func1.call(schema63.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2000,7 +2038,7 @@ if(data.segment !== undefined){
 let data0 = data.segment;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.segment,data:data0};
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2011,7 +2049,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.segment.type,parentSchema:schema62.properties.segment,data:data0};
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.segment.type,parentSchema:schema63.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2025,7 +2063,7 @@ if(data.flag !== undefined){
 let data1 = data.flag;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.flag,data:data1};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.flag,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2036,7 +2074,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.flag.type,parentSchema:schema62.properties.flag,data:data1};
+const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.flag.type,parentSchema:schema63.properties.flag,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -2050,7 +2088,7 @@ if(data.treatments !== undefined){
 let data2 = data.treatments;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema62.properties.treatments,data:data2};
+const err6 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.properties.treatments,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -2064,7 +2102,7 @@ for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.treatments.items,data:data3};
+const err7 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.treatments.items,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -2075,7 +2113,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.treatments.items.type,parentSchema:schema62.properties.treatments.items,data:data3};
+const err8 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.treatments.items.type,parentSchema:schema63.properties.treatments.items,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -2087,7 +2125,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema62.properties.treatments.type,parentSchema:schema62.properties.treatments,data:data2};
+const err9 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.properties.treatments.type,parentSchema:schema63.properties.treatments,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -2101,7 +2139,7 @@ if(data.attribute !== undefined){
 let data4 = data.attribute;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.attribute,data:data4};
+const err10 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.attribute,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -2112,7 +2150,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.attribute.type,parentSchema:schema62.properties.attribute,data:data4};
+const err11 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.attribute.type,parentSchema:schema63.properties.attribute,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -2128,7 +2166,7 @@ const _errs14 = errors;
 let valid4 = false;
 const _errs15 = errors;
 if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[0].type,parentSchema:schema63.anyOf[0],data:data5};
+const err12 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[0].type,parentSchema:schema64.anyOf[0],data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -2142,7 +2180,7 @@ valid4 = valid4 || _valid0;
 const _errs17 = errors;
 if(Array.isArray(data5)){
 if(data5.length < 1){
-const err13 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.anyOf[1],data:data5};
+const err13 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema64.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -2155,7 +2193,7 @@ const len1 = data5.length;
 for(let i1=0; i1<len1; i1++){
 let data6 = data5[i1];
 if(typeof data6 !== "string"){
-const err14 = {instancePath:instancePath+"/in/" + i1,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[1].items.type,parentSchema:schema63.anyOf[1].items,data:data6};
+const err14 = {instancePath:instancePath+"/in/" + i1,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[1].items.type,parentSchema:schema64.anyOf[1].items,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -2167,7 +2205,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.anyOf[1].type,parentSchema:schema63.anyOf[1],data:data5};
+const err15 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema64.anyOf[1].type,parentSchema:schema64.anyOf[1],data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -2179,7 +2217,7 @@ errors++;
 var _valid0 = _errs17 === errors;
 valid4 = valid4 || _valid0;
 if(!valid4){
-const err16 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.anyOf,parentSchema:schema63,data:data5};
+const err16 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.anyOf,parentSchema:schema64,data:data5};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -2206,7 +2244,7 @@ const _errs23 = errors;
 let valid8 = false;
 const _errs24 = errors;
 if(typeof data7 !== "string"){
-const err17 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[0].type,parentSchema:schema63.anyOf[0],data:data7};
+const err17 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[0].type,parentSchema:schema64.anyOf[0],data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -2220,7 +2258,7 @@ valid8 = valid8 || _valid1;
 const _errs26 = errors;
 if(Array.isArray(data7)){
 if(data7.length < 1){
-const err18 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.anyOf[1],data:data7};
+const err18 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema64.anyOf[1],data:data7};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -2233,7 +2271,7 @@ const len2 = data7.length;
 for(let i2=0; i2<len2; i2++){
 let data8 = data7[i2];
 if(typeof data8 !== "string"){
-const err19 = {instancePath:instancePath+"/startsWith/" + i2,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[1].items.type,parentSchema:schema63.anyOf[1].items,data:data8};
+const err19 = {instancePath:instancePath+"/startsWith/" + i2,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[1].items.type,parentSchema:schema64.anyOf[1].items,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -2245,7 +2283,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.anyOf[1].type,parentSchema:schema63.anyOf[1],data:data7};
+const err20 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema64.anyOf[1].type,parentSchema:schema64.anyOf[1],data:data7};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -2257,7 +2295,7 @@ errors++;
 var _valid1 = _errs26 === errors;
 valid8 = valid8 || _valid1;
 if(!valid8){
-const err21 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.anyOf,parentSchema:schema63,data:data7};
+const err21 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.anyOf,parentSchema:schema64,data:data7};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -2284,7 +2322,7 @@ const _errs32 = errors;
 let valid12 = false;
 const _errs33 = errors;
 if(typeof data9 !== "string"){
-const err22 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[0].type,parentSchema:schema63.anyOf[0],data:data9};
+const err22 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[0].type,parentSchema:schema64.anyOf[0],data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -2298,7 +2336,7 @@ valid12 = valid12 || _valid2;
 const _errs35 = errors;
 if(Array.isArray(data9)){
 if(data9.length < 1){
-const err23 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.anyOf[1],data:data9};
+const err23 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema64.anyOf[1],data:data9};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -2311,7 +2349,7 @@ const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
 let data10 = data9[i3];
 if(typeof data10 !== "string"){
-const err24 = {instancePath:instancePath+"/endsWith/" + i3,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[1].items.type,parentSchema:schema63.anyOf[1].items,data:data10};
+const err24 = {instancePath:instancePath+"/endsWith/" + i3,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[1].items.type,parentSchema:schema64.anyOf[1].items,data:data10};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -2323,7 +2361,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.anyOf[1].type,parentSchema:schema63.anyOf[1],data:data9};
+const err25 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema64.anyOf[1].type,parentSchema:schema64.anyOf[1],data:data9};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -2335,7 +2373,7 @@ errors++;
 var _valid2 = _errs35 === errors;
 valid12 = valid12 || _valid2;
 if(!valid12){
-const err26 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.anyOf,parentSchema:schema63,data:data9};
+const err26 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.anyOf,parentSchema:schema64,data:data9};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -2362,7 +2400,7 @@ const _errs41 = errors;
 let valid16 = false;
 const _errs42 = errors;
 if(typeof data11 !== "string"){
-const err27 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[0].type,parentSchema:schema63.anyOf[0],data:data11};
+const err27 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[0].type,parentSchema:schema64.anyOf[0],data:data11};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -2376,7 +2414,7 @@ valid16 = valid16 || _valid3;
 const _errs44 = errors;
 if(Array.isArray(data11)){
 if(data11.length < 1){
-const err28 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.anyOf[1],data:data11};
+const err28 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema64.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -2389,7 +2427,7 @@ const len4 = data11.length;
 for(let i4=0; i4<len4; i4++){
 let data12 = data11[i4];
 if(typeof data12 !== "string"){
-const err29 = {instancePath:instancePath+"/contains/" + i4,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[1].items.type,parentSchema:schema63.anyOf[1].items,data:data12};
+const err29 = {instancePath:instancePath+"/contains/" + i4,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[1].items.type,parentSchema:schema64.anyOf[1].items,data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -2401,7 +2439,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.anyOf[1].type,parentSchema:schema63.anyOf[1],data:data11};
+const err30 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema64.anyOf[1].type,parentSchema:schema64.anyOf[1],data:data11};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -2413,7 +2451,7 @@ errors++;
 var _valid3 = _errs44 === errors;
 valid16 = valid16 || _valid3;
 if(!valid16){
-const err31 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.anyOf,parentSchema:schema63,data:data11};
+const err31 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.anyOf,parentSchema:schema64,data:data11};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -2438,7 +2476,7 @@ if(data.matches !== undefined){
 let data13 = data.matches;
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err32 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.matches,data:data13};
+const err32 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.matches,data:data13};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -2449,7 +2487,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.matches.type,parentSchema:schema62.properties.matches,data:data13};
+const err33 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.matches.type,parentSchema:schema63.properties.matches,data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -2462,7 +2500,7 @@ errors++;
 if(data.is !== undefined){
 let data14 = data.is;
 if(typeof data14 !== "boolean"){
-const err34 = {instancePath:instancePath+"/is",schemaPath:"#/properties/is/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema62.properties.is.type,parentSchema:schema62.properties.is,data:data14};
+const err34 = {instancePath:instancePath+"/is",schemaPath:"#/properties/is/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema63.properties.is.type,parentSchema:schema63.properties.is,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -2475,7 +2513,7 @@ errors++;
 if(data.equals !== undefined){
 let data15 = data.equals;
 if(!((typeof data15 == "number") && (isFinite(data15)))){
-const err35 = {instancePath:instancePath+"/equals",schemaPath:"#/properties/equals/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema62.properties.equals.type,parentSchema:schema62.properties.equals,data:data15};
+const err35 = {instancePath:instancePath+"/equals",schemaPath:"#/properties/equals/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema63.properties.equals.type,parentSchema:schema63.properties.equals,data:data15};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -2488,7 +2526,7 @@ errors++;
 if(data.atLeast !== undefined){
 let data16 = data.atLeast;
 if(!((typeof data16 == "number") && (isFinite(data16)))){
-const err36 = {instancePath:instancePath+"/atLeast",schemaPath:"#/properties/atLeast/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema62.properties.atLeast.type,parentSchema:schema62.properties.atLeast,data:data16};
+const err36 = {instancePath:instancePath+"/atLeast",schemaPath:"#/properties/atLeast/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema63.properties.atLeast.type,parentSchema:schema63.properties.atLeast,data:data16};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -2501,7 +2539,7 @@ errors++;
 if(data.atMost !== undefined){
 let data17 = data.atMost;
 if(!((typeof data17 == "number") && (isFinite(data17)))){
-const err37 = {instancePath:instancePath+"/atMost",schemaPath:"#/properties/atMost/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema62.properties.atMost.type,parentSchema:schema62.properties.atMost,data:data17};
+const err37 = {instancePath:instancePath+"/atMost",schemaPath:"#/properties/atMost/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema63.properties.atMost.type,parentSchema:schema63.properties.atMost,data:data17};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -2518,7 +2556,7 @@ let valid20 = false;
 const _errs61 = errors;
 if(Array.isArray(data18)){
 if(data18.length > 2){
-const err38 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema67.anyOf[0],data:data18};
+const err38 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema68.anyOf[0],data:data18};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -2528,7 +2566,7 @@ vErrors.push(err38);
 errors++;
 }
 if(data18.length < 2){
-const err39 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema67.anyOf[0],data:data18};
+const err39 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema68.anyOf[0],data:data18};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -2541,7 +2579,7 @@ const len5 = data18.length;
 for(let i5=0; i5<len5; i5++){
 let data19 = data18[i5];
 if(!((typeof data19 == "number") && (isFinite(data19)))){
-const err40 = {instancePath:instancePath+"/between/" + i5,schemaPath:"#/$defs/numberRange/anyOf/0/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema67.anyOf[0].items.type,parentSchema:schema67.anyOf[0].items,data:data19};
+const err40 = {instancePath:instancePath+"/between/" + i5,schemaPath:"#/$defs/numberRange/anyOf/0/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema68.anyOf[0].items.type,parentSchema:schema68.anyOf[0].items,data:data19};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -2553,7 +2591,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema67.anyOf[0].type,parentSchema:schema67.anyOf[0],data:data18};
+const err41 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema68.anyOf[0].type,parentSchema:schema68.anyOf[0],data:data18};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -2567,7 +2605,7 @@ valid20 = valid20 || _valid4;
 const _errs65 = errors;
 if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
 if(data18.from === undefined){
-const err42 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema67.anyOf[1].required,parentSchema:schema67.anyOf[1],data:data18};
+const err42 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema68.anyOf[1].required,parentSchema:schema68.anyOf[1],data:data18};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -2577,7 +2615,7 @@ vErrors.push(err42);
 errors++;
 }
 if(data18.to === undefined){
-const err43 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema67.anyOf[1].required,parentSchema:schema67.anyOf[1],data:data18};
+const err43 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema68.anyOf[1].required,parentSchema:schema68.anyOf[1],data:data18};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -2588,7 +2626,7 @@ errors++;
 }
 for(const key1 in data18){
 if(!((key1 === "from") || (key1 === "to"))){
-const err44 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema67.anyOf[1],data:data18};
+const err44 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema68.anyOf[1],data:data18};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -2601,7 +2639,7 @@ errors++;
 if(data18.from !== undefined){
 let data20 = data18.from;
 if(!((typeof data20 == "number") && (isFinite(data20)))){
-const err45 = {instancePath:instancePath+"/between/from",schemaPath:"#/$defs/numberRange/anyOf/1/properties/from/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema67.anyOf[1].properties.from.type,parentSchema:schema67.anyOf[1].properties.from,data:data20};
+const err45 = {instancePath:instancePath+"/between/from",schemaPath:"#/$defs/numberRange/anyOf/1/properties/from/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema68.anyOf[1].properties.from.type,parentSchema:schema68.anyOf[1].properties.from,data:data20};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -2614,7 +2652,7 @@ errors++;
 if(data18.to !== undefined){
 let data21 = data18.to;
 if(!((typeof data21 == "number") && (isFinite(data21)))){
-const err46 = {instancePath:instancePath+"/between/to",schemaPath:"#/$defs/numberRange/anyOf/1/properties/to/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema67.anyOf[1].properties.to.type,parentSchema:schema67.anyOf[1].properties.to,data:data21};
+const err46 = {instancePath:instancePath+"/between/to",schemaPath:"#/$defs/numberRange/anyOf/1/properties/to/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema68.anyOf[1].properties.to.type,parentSchema:schema68.anyOf[1].properties.to,data:data21};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -2626,7 +2664,7 @@ errors++;
 }
 }
 else {
-const err47 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema67.anyOf[1].type,parentSchema:schema67.anyOf[1],data:data18};
+const err47 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.anyOf[1].type,parentSchema:schema68.anyOf[1],data:data18};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -2638,7 +2676,7 @@ errors++;
 var _valid4 = _errs65 === errors;
 valid20 = valid20 || _valid4;
 if(!valid20){
-const err48 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema67.anyOf,parentSchema:schema67,data:data18};
+const err48 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema68.anyOf,parentSchema:schema68,data:data18};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -2662,7 +2700,7 @@ vErrors = null;
 if(data.on !== undefined){
 let data22 = data.on;
 if((typeof data22 !== "string") && (!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22))))){
-const err49 = {instancePath:instancePath+"/on",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema68.type},message:"must be string,integer",schema:schema68.type,parentSchema:schema68,data:data22};
+const err49 = {instancePath:instancePath+"/on",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema69.type},message:"must be string,integer",schema:schema69.type,parentSchema:schema69,data:data22};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -2675,7 +2713,7 @@ errors++;
 if(data.onOrAfter !== undefined){
 let data23 = data.onOrAfter;
 if((typeof data23 !== "string") && (!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23))))){
-const err50 = {instancePath:instancePath+"/onOrAfter",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema68.type},message:"must be string,integer",schema:schema68.type,parentSchema:schema68,data:data23};
+const err50 = {instancePath:instancePath+"/onOrAfter",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema69.type},message:"must be string,integer",schema:schema69.type,parentSchema:schema69,data:data23};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -2688,7 +2726,7 @@ errors++;
 if(data.onOrBefore !== undefined){
 let data24 = data.onOrBefore;
 if((typeof data24 !== "string") && (!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24))))){
-const err51 = {instancePath:instancePath+"/onOrBefore",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema68.type},message:"must be string,integer",schema:schema68.type,parentSchema:schema68,data:data24};
+const err51 = {instancePath:instancePath+"/onOrBefore",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema69.type},message:"must be string,integer",schema:schema69.type,parentSchema:schema69,data:data24};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -2710,7 +2748,7 @@ const _errs84 = errors;
 let valid28 = false;
 const _errs85 = errors;
 if(typeof data26 !== "string"){
-const err52 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[0].type,parentSchema:schema63.anyOf[0],data:data26};
+const err52 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[0].type,parentSchema:schema64.anyOf[0],data:data26};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -2724,7 +2762,7 @@ valid28 = valid28 || _valid5;
 const _errs87 = errors;
 if(Array.isArray(data26)){
 if(data26.length < 1){
-const err53 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.anyOf[1],data:data26};
+const err53 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema64.anyOf[1],data:data26};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -2737,7 +2775,7 @@ const len6 = data26.length;
 for(let i6=0; i6<len6; i6++){
 let data27 = data26[i6];
 if(typeof data27 !== "string"){
-const err54 = {instancePath:instancePath+"/setEquals/" + i6,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[1].items.type,parentSchema:schema63.anyOf[1].items,data:data27};
+const err54 = {instancePath:instancePath+"/setEquals/" + i6,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[1].items.type,parentSchema:schema64.anyOf[1].items,data:data27};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -2749,7 +2787,7 @@ errors++;
 }
 }
 else {
-const err55 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.anyOf[1].type,parentSchema:schema63.anyOf[1],data:data26};
+const err55 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema64.anyOf[1].type,parentSchema:schema64.anyOf[1],data:data26};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -2761,7 +2799,7 @@ errors++;
 var _valid5 = _errs87 === errors;
 valid28 = valid28 || _valid5;
 if(!valid28){
-const err56 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.anyOf,parentSchema:schema63,data:data26};
+const err56 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.anyOf,parentSchema:schema64,data:data26};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -2788,7 +2826,7 @@ const _errs93 = errors;
 let valid32 = false;
 const _errs94 = errors;
 if(typeof data28 !== "string"){
-const err57 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[0].type,parentSchema:schema63.anyOf[0],data:data28};
+const err57 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[0].type,parentSchema:schema64.anyOf[0],data:data28};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -2802,7 +2840,7 @@ valid32 = valid32 || _valid6;
 const _errs96 = errors;
 if(Array.isArray(data28)){
 if(data28.length < 1){
-const err58 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.anyOf[1],data:data28};
+const err58 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema64.anyOf[1],data:data28};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -2815,7 +2853,7 @@ const len7 = data28.length;
 for(let i7=0; i7<len7; i7++){
 let data29 = data28[i7];
 if(typeof data29 !== "string"){
-const err59 = {instancePath:instancePath+"/setAnyOf/" + i7,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[1].items.type,parentSchema:schema63.anyOf[1].items,data:data29};
+const err59 = {instancePath:instancePath+"/setAnyOf/" + i7,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[1].items.type,parentSchema:schema64.anyOf[1].items,data:data29};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -2827,7 +2865,7 @@ errors++;
 }
 }
 else {
-const err60 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.anyOf[1].type,parentSchema:schema63.anyOf[1],data:data28};
+const err60 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema64.anyOf[1].type,parentSchema:schema64.anyOf[1],data:data28};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -2839,7 +2877,7 @@ errors++;
 var _valid6 = _errs96 === errors;
 valid32 = valid32 || _valid6;
 if(!valid32){
-const err61 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.anyOf,parentSchema:schema63,data:data28};
+const err61 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.anyOf,parentSchema:schema64,data:data28};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -2866,7 +2904,7 @@ const _errs102 = errors;
 let valid36 = false;
 const _errs103 = errors;
 if(typeof data30 !== "string"){
-const err62 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[0].type,parentSchema:schema63.anyOf[0],data:data30};
+const err62 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[0].type,parentSchema:schema64.anyOf[0],data:data30};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -2880,7 +2918,7 @@ valid36 = valid36 || _valid7;
 const _errs105 = errors;
 if(Array.isArray(data30)){
 if(data30.length < 1){
-const err63 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.anyOf[1],data:data30};
+const err63 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema64.anyOf[1],data:data30};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -2893,7 +2931,7 @@ const len8 = data30.length;
 for(let i8=0; i8<len8; i8++){
 let data31 = data30[i8];
 if(typeof data31 !== "string"){
-const err64 = {instancePath:instancePath+"/setAllOf/" + i8,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[1].items.type,parentSchema:schema63.anyOf[1].items,data:data31};
+const err64 = {instancePath:instancePath+"/setAllOf/" + i8,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[1].items.type,parentSchema:schema64.anyOf[1].items,data:data31};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -2905,7 +2943,7 @@ errors++;
 }
 }
 else {
-const err65 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.anyOf[1].type,parentSchema:schema63.anyOf[1],data:data30};
+const err65 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema64.anyOf[1].type,parentSchema:schema64.anyOf[1],data:data30};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -2917,7 +2955,7 @@ errors++;
 var _valid7 = _errs105 === errors;
 valid36 = valid36 || _valid7;
 if(!valid36){
-const err66 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.anyOf,parentSchema:schema63,data:data30};
+const err66 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.anyOf,parentSchema:schema64,data:data30};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -2944,7 +2982,7 @@ const _errs111 = errors;
 let valid40 = false;
 const _errs112 = errors;
 if(typeof data32 !== "string"){
-const err67 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[0].type,parentSchema:schema63.anyOf[0],data:data32};
+const err67 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[0].type,parentSchema:schema64.anyOf[0],data:data32};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -2958,7 +2996,7 @@ valid40 = valid40 || _valid8;
 const _errs114 = errors;
 if(Array.isArray(data32)){
 if(data32.length < 1){
-const err68 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.anyOf[1],data:data32};
+const err68 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema64.anyOf[1],data:data32};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -2971,7 +3009,7 @@ const len9 = data32.length;
 for(let i9=0; i9<len9; i9++){
 let data33 = data32[i9];
 if(typeof data33 !== "string"){
-const err69 = {instancePath:instancePath+"/setPartOf/" + i9,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.anyOf[1].items.type,parentSchema:schema63.anyOf[1].items,data:data33};
+const err69 = {instancePath:instancePath+"/setPartOf/" + i9,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[1].items.type,parentSchema:schema64.anyOf[1].items,data:data33};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -2983,7 +3021,7 @@ errors++;
 }
 }
 else {
-const err70 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.anyOf[1].type,parentSchema:schema63.anyOf[1],data:data32};
+const err70 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema64.anyOf[1].type,parentSchema:schema64.anyOf[1],data:data32};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -2995,7 +3033,7 @@ errors++;
 var _valid8 = _errs114 === errors;
 valid40 = valid40 || _valid8;
 if(!valid40){
-const err71 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.anyOf,parentSchema:schema63,data:data32};
+const err71 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.anyOf,parentSchema:schema64,data:data32};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -3020,7 +3058,7 @@ if(data.matcher !== undefined){
 let data34 = data.matcher;
 if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
 if(data34.type === undefined){
-const err72 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'",schema:schema62.properties.matcher.required,parentSchema:schema62.properties.matcher,data:data34};
+const err72 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'",schema:schema63.properties.matcher.required,parentSchema:schema63.properties.matcher,data:data34};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -3033,7 +3071,7 @@ if(data34.type !== undefined){
 let data35 = data34.type;
 if(typeof data35 === "string"){
 if(func2(data35) < 1){
-const err73 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.matcher.properties.type,data:data35};
+const err73 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.matcher.properties.type,data:data35};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -3044,7 +3082,7 @@ errors++;
 }
 }
 else {
-const err74 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.matcher.properties.type.type,parentSchema:schema62.properties.matcher.properties.type,data:data35};
+const err74 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.matcher.properties.type.type,parentSchema:schema63.properties.matcher.properties.type,data:data35};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -3056,7 +3094,7 @@ errors++;
 }
 }
 else {
-const err75 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.properties.matcher.type,parentSchema:schema62.properties.matcher,data:data34};
+const err75 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.properties.matcher.type,parentSchema:schema63.properties.matcher,data:data34};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -3069,7 +3107,7 @@ errors++;
 if(data.not !== undefined){
 let data36 = data.not;
 if(typeof data36 !== "boolean"){
-const err76 = {instancePath:instancePath+"/not",schemaPath:"#/properties/not/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema62.properties.not.type,parentSchema:schema62.properties.not,data:data36};
+const err76 = {instancePath:instancePath+"/not",schemaPath:"#/properties/not/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema63.properties.not.type,parentSchema:schema63.properties.not,data:data36};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -3081,7 +3119,7 @@ errors++;
 }
 }
 else {
-const err77 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data};
+const err77 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -3095,9 +3133,9 @@ return errors === 0;
 }
 validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema79 = {"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]};
-const schema80 = {"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
-const schema81 = {"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]};
+const schema80 = {"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]};
+const schema81 = {"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
+const schema82 = {"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3111,7 +3149,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length < 1){
-const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema80,data};
+const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema81,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3126,7 +3164,7 @@ const _errs4 = errors;
 let valid2 = false;
 const _errs5 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err1 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema81.anyOf[0].type,parentSchema:schema81.anyOf[0],data:data0};
+const err1 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema82.anyOf[0].type,parentSchema:schema82.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3137,7 +3175,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 100 || isNaN(data0)){
-const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema81.anyOf[0],data:data0};
+const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema82.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3147,7 +3185,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema81.anyOf[0],data:data0};
+const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3161,7 +3199,7 @@ var _valid0 = _errs5 === errors;
 valid2 = valid2 || _valid0;
 const _errs7 = errors;
 if("rest" !== data0){
-const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema81.anyOf[1],data:data0};
+const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema82.anyOf[1],data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3173,7 +3211,7 @@ errors++;
 var _valid0 = _errs7 === errors;
 valid2 = valid2 || _valid0;
 if(!valid2){
-const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema81.anyOf,parentSchema:schema81,data:data0};
+const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema82.anyOf,parentSchema:schema82,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3196,7 +3234,7 @@ vErrors = null;
 }
 }
 else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema80.type,parentSchema:schema80,data};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema81.type,parentSchema:schema81,data};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3210,7 +3248,7 @@ return errors === 0;
 }
 validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema82 = {"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
+const schema83 = {"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3224,7 +3262,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length > 1){
-const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema82,data};
+const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema83,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3234,7 +3272,7 @@ vErrors.push(err0);
 errors++;
 }
 if(Object.keys(data).length < 1){
-const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema82,data};
+const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema83,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3249,7 +3287,7 @@ const _errs4 = errors;
 let valid2 = false;
 const _errs5 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema81.anyOf[0].type,parentSchema:schema81.anyOf[0],data:data0};
+const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema82.anyOf[0].type,parentSchema:schema82.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3260,7 +3298,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 100 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema81.anyOf[0],data:data0};
+const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema82.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3270,7 +3308,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data0 < 0 || isNaN(data0)){
-const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema81.anyOf[0],data:data0};
+const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema82.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3284,7 +3322,7 @@ var _valid0 = _errs5 === errors;
 valid2 = valid2 || _valid0;
 const _errs7 = errors;
 if("rest" !== data0){
-const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema81.anyOf[1],data:data0};
+const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema82.anyOf[1],data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3296,7 +3334,7 @@ errors++;
 var _valid0 = _errs7 === errors;
 valid2 = valid2 || _valid0;
 if(!valid2){
-const err6 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema81.anyOf,parentSchema:schema81,data:data0};
+const err6 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema82.anyOf,parentSchema:schema82,data:data0};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3319,7 +3357,7 @@ vErrors = null;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema82.type,parentSchema:schema82,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema83.type,parentSchema:schema83,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3349,7 +3387,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(typeof data === "string"){
 if(func2(data) < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema80.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3360,7 +3398,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.anyOf[0].type,parentSchema:schema79.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema80.anyOf[0].type,parentSchema:schema80.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3384,7 +3422,7 @@ var props0 = true;
 const _errs4 = errors;
 if(Array.isArray(data)){
 if(data.length < 1){
-const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema79.anyOf[2],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema80.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3402,7 +3440,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema79.anyOf[2].type,parentSchema:schema79.anyOf[2],data};
+const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema80.anyOf[2].type,parentSchema:schema80.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3417,7 +3455,7 @@ if(_valid0){
 var items0 = true;
 }
 if(!valid0){
-const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema79.anyOf,parentSchema:schema79,data};
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema80.anyOf,parentSchema:schema80,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3457,7 +3495,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.if === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "if"},message:"must have required property '"+"if"+"'",schema:schema61.required,parentSchema:schema61,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "if"},message:"must have required property '"+"if"+"'",schema:schema62.required,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3467,7 +3505,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.serve === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "serve"},message:"must have required property '"+"serve"+"'",schema:schema61.required,parentSchema:schema61,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "serve"},message:"must have required property '"+"serve"+"'",schema:schema62.required,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3478,7 +3516,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((key0 === "name") || (key0 === "if")) || (key0 === "serve"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema61,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3491,7 +3529,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.name.type,parentSchema:schema61.properties.name,data:data0};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.name.type,parentSchema:schema62.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3515,7 +3553,7 @@ valid1 = valid1 || _valid0;
 const _errs7 = errors;
 if(Array.isArray(data1)){
 if(data1.length < 1){
-const err4 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema61.properties.if.anyOf[1],data:data1};
+const err4 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema62.properties.if.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3533,7 +3571,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema61.properties.if.anyOf[1].type,parentSchema:schema61.properties.if.anyOf[1],data:data1};
+const err5 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema62.properties.if.anyOf[1].type,parentSchema:schema62.properties.if.anyOf[1],data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3545,7 +3583,7 @@ errors++;
 var _valid0 = _errs7 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const err6 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema61.properties.if.anyOf,parentSchema:schema61.properties.if,data:data1};
+const err6 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema62.properties.if.anyOf,parentSchema:schema62.properties.if,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3574,7 +3612,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.type,parentSchema:schema61,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3602,8 +3640,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema60.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema60,data};
+if(!(func1.call(schema61.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3623,7 +3661,7 @@ if(data.defaultTreatment !== undefined){
 let data1 = data.defaultTreatment;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err1 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema60.properties.defaultTreatment,data:data1};
+const err1 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema61.properties.defaultTreatment,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3634,7 +3672,7 @@ errors++;
 }
 }
 else {
-const err2 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.defaultTreatment.type,parentSchema:schema60.properties.defaultTreatment,data:data1};
+const err2 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.defaultTreatment.type,parentSchema:schema61.properties.defaultTreatment,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3648,7 +3686,7 @@ if(data.baselineTreatment !== undefined){
 let data2 = data.baselineTreatment;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err3 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema60.properties.baselineTreatment,data:data2};
+const err3 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema61.properties.baselineTreatment,data:data2};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3659,7 +3697,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.baselineTreatment.type,parentSchema:schema60.properties.baselineTreatment,data:data2};
+const err4 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.baselineTreatment.type,parentSchema:schema61.properties.baselineTreatment,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3672,7 +3710,7 @@ errors++;
 if(data.trafficAllocation !== undefined){
 let data3 = data.trafficAllocation;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-const err5 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema60.properties.trafficAllocation.type,parentSchema:schema60.properties.trafficAllocation,data:data3};
+const err5 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema61.properties.trafficAllocation.type,parentSchema:schema61.properties.trafficAllocation,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3683,7 +3721,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 100 || isNaN(data3)){
-const err6 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema60.properties.trafficAllocation,data:data3};
+const err6 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema61.properties.trafficAllocation,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3693,7 +3731,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data3 < 0 || isNaN(data3)){
-const err7 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema60.properties.trafficAllocation,data:data3};
+const err7 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema61.properties.trafficAllocation,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3715,7 +3753,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 if(typeof data6 === "string"){
 if(func2(data6) < 1){
-const err8 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema60.properties.targets.additionalProperties.items,data:data6};
+const err8 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema61.properties.targets.additionalProperties.items,data:data6};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -3726,7 +3764,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema60.properties.targets.additionalProperties.items.type,parentSchema:schema60.properties.targets.additionalProperties.items,data:data6};
+const err9 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema61.properties.targets.additionalProperties.items.type,parentSchema:schema61.properties.targets.additionalProperties.items,data:data6};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -3738,7 +3776,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema60.properties.targets.additionalProperties.type,parentSchema:schema60.properties.targets.additionalProperties,data:data5};
+const err10 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema61.properties.targets.additionalProperties.type,parentSchema:schema61.properties.targets.additionalProperties,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -3750,7 +3788,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.properties.targets.type,parentSchema:schema60.properties.targets,data:data4};
+const err11 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.properties.targets.type,parentSchema:schema61.properties.targets,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -3772,7 +3810,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema60.properties.rules.type,parentSchema:schema60.properties.rules,data:data7};
+const err12 = {instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema61.properties.rules.type,parentSchema:schema61.properties.rules,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -3791,7 +3829,7 @@ errors = vErrors.length;
 if(data.killed !== undefined){
 let data10 = data.killed;
 if(typeof data10 !== "boolean"){
-const err13 = {instancePath:instancePath+"/killed",schemaPath:"#/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema60.properties.killed.type,parentSchema:schema60.properties.killed,data:data10};
+const err13 = {instancePath:instancePath+"/killed",schemaPath:"#/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema61.properties.killed.type,parentSchema:schema61.properties.killed,data:data10};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -3805,7 +3843,7 @@ if(data.allow !== undefined){
 let data11 = data.allow;
 if(Array.isArray(data11)){
 if(data11.length < 1){
-const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema60.properties.allow,data:data11};
+const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema61.properties.allow,data:data11};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -3819,7 +3857,7 @@ for(let i2=0; i2<len2; i2++){
 let data12 = data11[i2];
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 if(data12.guard === undefined){
-const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema84.required,parentSchema:schema84,data:data12};
+const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema85.required,parentSchema:schema85,data:data12};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -3829,7 +3867,7 @@ vErrors.push(err15);
 errors++;
 }
 if(data12.reason === undefined){
-const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema84.required,parentSchema:schema84,data:data12};
+const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema85.required,parentSchema:schema85,data:data12};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -3840,7 +3878,7 @@ errors++;
 }
 for(const key2 in data12){
 if(!((key2 === "guard") || (key2 === "reason"))){
-const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema84,data:data12};
+const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema85,data:data12};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -3853,7 +3891,7 @@ errors++;
 if(data12.guard !== undefined){
 let data13 = data12.guard;
 if(!((data13 === "maxShift") || (data13 === "fullFlip"))){
-const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema84.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema84.properties.guard.enum,parentSchema:schema84.properties.guard,data:data13};
+const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema85.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema85.properties.guard.enum,parentSchema:schema85.properties.guard,data:data13};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -3867,7 +3905,7 @@ if(data12.reason !== undefined){
 let data14 = data12.reason;
 if(typeof data14 === "string"){
 if(!pattern5.test(data14)){
-const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema84.properties.reason,data:data14};
+const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema85.properties.reason,data:data14};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -3878,7 +3916,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema84.properties.reason.type,parentSchema:schema84.properties.reason,data:data14};
+const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.reason.type,parentSchema:schema85.properties.reason,data:data14};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -3890,7 +3928,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema84.type,parentSchema:schema84,data:data12};
+const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data:data12};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -3902,7 +3940,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema60.properties.allow.type,parentSchema:schema60.properties.allow,data:data11};
+const err22 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema61.properties.allow.type,parentSchema:schema61.properties.allow,data:data11};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -3919,7 +3957,7 @@ const len3 = data15.length;
 for(let i3=0; i3<len3; i3++){
 let data16 = data15[i3];
 if(!((((((((data16 === "treatments") || (data16 === "targets")) || (data16 === "defaultTreatment")) || (data16 === "baselineTreatment")) || (data16 === "trafficAllocation")) || (data16 === "rules")) || (data16 === "defaultRule")) || (data16 === "killed"))){
-const err23 = {instancePath:instancePath+"/unmanaged/" + i3,schemaPath:"#/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema60.properties.unmanaged.items.enum},message:"must be equal to one of the allowed values",schema:schema60.properties.unmanaged.items.enum,parentSchema:schema60.properties.unmanaged.items,data:data16};
+const err23 = {instancePath:instancePath+"/unmanaged/" + i3,schemaPath:"#/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema61.properties.unmanaged.items.enum},message:"must be equal to one of the allowed values",schema:schema61.properties.unmanaged.items.enum,parentSchema:schema61.properties.unmanaged.items,data:data16};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -3931,7 +3969,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath:instancePath+"/unmanaged",schemaPath:"#/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema60.properties.unmanaged.type,parentSchema:schema60.properties.unmanaged,data:data15};
+const err24 = {instancePath:instancePath+"/unmanaged",schemaPath:"#/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema61.properties.unmanaged.type,parentSchema:schema61.properties.unmanaged,data:data15};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -3943,7 +3981,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema61.type,parentSchema:schema61,data};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -3971,7 +4009,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.flag === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema56.required,parentSchema:schema56,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema57.required,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3981,7 +4019,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.treatments === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "treatments"},message:"must have required property '"+"treatments"+"'",schema:schema56.required,parentSchema:schema56,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "treatments"},message:"must have required property '"+"treatments"+"'",schema:schema57.required,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3991,7 +4029,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.defaultTreatment === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "defaultTreatment"},message:"must have required property '"+"defaultTreatment"+"'",schema:schema56.required,parentSchema:schema56,data};
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "defaultTreatment"},message:"must have required property '"+"defaultTreatment"+"'",schema:schema57.required,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4001,8 +4039,8 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema56.properties, key0))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema56,data};
+if(!(func1.call(schema57.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4016,7 +4054,7 @@ if(data.flag !== undefined){
 let data0 = data.flag;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.flag,data:data0};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4027,7 +4065,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.flag.type,parentSchema:schema56.properties.flag,data:data0};
+const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.flag.type,parentSchema:schema57.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4040,7 +4078,7 @@ errors++;
 if(data.description !== undefined){
 let data1 = data.description;
 if(typeof data1 !== "string"){
-const err6 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.description.type,parentSchema:schema56.properties.description,data:data1};
+const err6 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.description.type,parentSchema:schema57.properties.description,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4054,7 +4092,7 @@ if(data.trafficType !== undefined){
 let data2 = data.trafficType;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.trafficType,data:data2};
+const err7 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4065,7 +4103,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.trafficType.type,parentSchema:schema56.properties.trafficType,data:data2};
+const err8 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.trafficType.type,parentSchema:schema57.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4079,7 +4117,7 @@ if(data.rolloutStatus !== undefined){
 let data3 = data.rolloutStatus;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err9 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.rolloutStatus,data:data3};
+const err9 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.rolloutStatus,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4090,7 +4128,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.rolloutStatus.type,parentSchema:schema56.properties.rolloutStatus,data:data3};
+const err10 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.rolloutStatus.type,parentSchema:schema57.properties.rolloutStatus,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4108,7 +4146,7 @@ for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.tags.items,data:data5};
+const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.tags.items,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4119,7 +4157,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.tags.items.type,parentSchema:schema56.properties.tags.items,data:data5};
+const err12 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.tags.items.type,parentSchema:schema57.properties.tags.items,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4131,7 +4169,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema56.properties.tags.type,parentSchema:schema56.properties.tags,data:data4};
+const err13 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.properties.tags.type,parentSchema:schema57.properties.tags,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -4145,7 +4183,7 @@ if(data.owner !== undefined){
 let data6 = data.owner;
 if(typeof data6 === "string"){
 if(func2(data6) < 1){
-const err14 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.owner,data:data6};
+const err14 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.owner,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4156,7 +4194,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.owner.type,parentSchema:schema56.properties.owner,data:data6};
+const err15 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.owner.type,parentSchema:schema57.properties.owner,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4170,7 +4208,7 @@ if(data.kind !== undefined){
 let data7 = data.kind;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.kind,data:data7};
+const err16 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.kind,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4181,7 +4219,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.kind.type,parentSchema:schema56.properties.kind,data:data7};
+const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.kind.type,parentSchema:schema57.properties.kind,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4195,7 +4233,7 @@ if(data.expires !== undefined){
 let data8 = data.expires;
 if(typeof data8 === "string"){
 if(!pattern4.test(data8)){
-const err18 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",parentSchema:schema56.properties.expires,data:data8};
+const err18 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",parentSchema:schema57.properties.expires,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -4206,7 +4244,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.expires.type,parentSchema:schema56.properties.expires,data:data8};
+const err19 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.expires.type,parentSchema:schema57.properties.expires,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -4227,7 +4265,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err20 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.links.anyOf[0].items,data:data10};
+const err20 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.links.anyOf[0].items,data:data10};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4238,7 +4276,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.links.anyOf[0].items.type,parentSchema:schema56.properties.links.anyOf[0].items,data:data10};
+const err21 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.links.anyOf[0].items.type,parentSchema:schema57.properties.links.anyOf[0].items,data:data10};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -4250,7 +4288,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema56.properties.links.anyOf[0].type,parentSchema:schema56.properties.links.anyOf[0],data:data9};
+const err22 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.properties.links.anyOf[0].type,parentSchema:schema57.properties.links.anyOf[0],data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -4267,7 +4305,7 @@ for(const key1 in data9){
 let data11 = data9[key1];
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err23 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.links.anyOf[1].additionalProperties,data:data11};
+const err23 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.links.anyOf[1].additionalProperties,data:data11};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -4278,7 +4316,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.links.anyOf[1].additionalProperties.type,parentSchema:schema56.properties.links.anyOf[1].additionalProperties,data:data11};
+const err24 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.links.anyOf[1].additionalProperties.type,parentSchema:schema57.properties.links.anyOf[1].additionalProperties,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -4290,7 +4328,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.properties.links.anyOf[1].type,parentSchema:schema56.properties.links.anyOf[1],data:data9};
+const err25 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.properties.links.anyOf[1].type,parentSchema:schema57.properties.links.anyOf[1],data:data9};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -4302,7 +4340,7 @@ errors++;
 var _valid0 = _errs26 === errors;
 valid3 = valid3 || _valid0;
 if(!valid3){
-const err26 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema56.properties.links.anyOf,parentSchema:schema56.properties.links,data:data9};
+const err26 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema57.properties.links.anyOf,parentSchema:schema57.properties.links,data:data9};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -4330,7 +4368,7 @@ let valid7 = false;
 const _errs33 = errors;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err27 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.allow.anyOf[0],data:data12};
+const err27 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.allow.anyOf[0],data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -4341,7 +4379,7 @@ errors++;
 }
 }
 else {
-const err28 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.allow.anyOf[0].type,parentSchema:schema56.properties.allow.anyOf[0],data:data12};
+const err28 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.allow.anyOf[0].type,parentSchema:schema57.properties.allow.anyOf[0],data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -4355,7 +4393,7 @@ valid7 = valid7 || _valid1;
 const _errs35 = errors;
 if(Array.isArray(data12)){
 if(data12.length < 1){
-const err29 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema56.properties.allow.anyOf[1],data:data12};
+const err29 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema57.properties.allow.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -4369,7 +4407,7 @@ for(let i2=0; i2<len2; i2++){
 let data13 = data12[i2];
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err30 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.allow.anyOf[1].items,data:data13};
+const err30 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.allow.anyOf[1].items,data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -4380,7 +4418,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.allow.anyOf[1].items.type,parentSchema:schema56.properties.allow.anyOf[1].items,data:data13};
+const err31 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.allow.anyOf[1].items.type,parentSchema:schema57.properties.allow.anyOf[1].items,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -4392,7 +4430,7 @@ errors++;
 }
 }
 else {
-const err32 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema56.properties.allow.anyOf[1].type,parentSchema:schema56.properties.allow.anyOf[1],data:data12};
+const err32 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.properties.allow.anyOf[1].type,parentSchema:schema57.properties.allow.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -4404,7 +4442,7 @@ errors++;
 var _valid1 = _errs35 === errors;
 valid7 = valid7 || _valid1;
 if(!valid7){
-const err33 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema56.properties.allow.anyOf,parentSchema:schema56.properties.allow,data:data12};
+const err33 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema57.properties.allow.anyOf,parentSchema:schema57.properties.allow,data:data12};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -4435,7 +4473,7 @@ if(data.defaultTreatment !== undefined){
 let data15 = data.defaultTreatment;
 if(typeof data15 === "string"){
 if(func2(data15) < 1){
-const err34 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.defaultTreatment,data:data15};
+const err34 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.defaultTreatment,data:data15};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -4446,7 +4484,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.defaultTreatment.type,parentSchema:schema56.properties.defaultTreatment,data:data15};
+const err35 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.defaultTreatment.type,parentSchema:schema57.properties.defaultTreatment,data:data15};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -4460,7 +4498,7 @@ if(data.baselineTreatment !== undefined){
 let data16 = data.baselineTreatment;
 if(typeof data16 === "string"){
 if(func2(data16) < 1){
-const err36 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema56.properties.baselineTreatment,data:data16};
+const err36 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.properties.baselineTreatment,data:data16};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -4471,7 +4509,7 @@ errors++;
 }
 }
 else {
-const err37 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema56.properties.baselineTreatment.type,parentSchema:schema56.properties.baselineTreatment,data:data16};
+const err37 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.properties.baselineTreatment.type,parentSchema:schema57.properties.baselineTreatment,data:data16};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -4492,7 +4530,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.properties.environments.type,parentSchema:schema56.properties.environments,data:data17};
+const err38 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.properties.environments.type,parentSchema:schema57.properties.environments,data:data17};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -4504,7 +4542,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema56.type,parentSchema:schema56,data};
+const err39 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.type,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -4519,13 +4557,13 @@ return errors === 0;
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flagOverlay = validate43;
-const schema85 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag-overlay.schema.json","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"flag.schema.json#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultRule"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"flag.schema.json#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"flag.schema.json#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"flag.schema.json#/$defs/environment/properties/unmanaged"}}};
-const schema87 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema86 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag-overlay.schema.json","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"flag.schema.json#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultRule"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"flag.schema.json#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"flag.schema.json#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"flag.schema.json#/$defs/environment/properties/unmanaged"}}};
 const schema88 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema89 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
-const schema90 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
-const schema93 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
-const schema96 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
+const schema89 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema90 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
+const schema91 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
+const schema94 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
+const schema97 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4546,7 +4584,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema57.type,parentSchema:schema57,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.type,parentSchema:schema58,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4560,7 +4598,7 @@ return errors === 0;
 }
 validate44.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema91 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
+const schema92 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4582,7 +4620,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema91.type,parentSchema:schema91,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema92.type,parentSchema:schema92,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4612,7 +4650,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(typeof data === "string"){
 if(func2(data) < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema79.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema80.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4623,7 +4661,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema79.anyOf[0].type,parentSchema:schema79.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema80.anyOf[0].type,parentSchema:schema80.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4647,7 +4685,7 @@ var props0 = true;
 const _errs4 = errors;
 if(Array.isArray(data)){
 if(data.length < 1){
-const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema79.anyOf[2],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema80.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4665,7 +4703,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema79.anyOf[2].type,parentSchema:schema79.anyOf[2],data};
+const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema80.anyOf[2].type,parentSchema:schema80.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4680,7 +4718,7 @@ if(_valid0){
 var items0 = true;
 }
 if(!valid0){
-const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema79.anyOf,parentSchema:schema79,data};
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema80.anyOf,parentSchema:schema80,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4707,7 +4745,7 @@ return errors === 0;
 }
 validate50.evaluated = {"dynamicProps":true,"dynamicItems":true};
 
-const schema94 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
+const schema95 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4721,7 +4759,7 @@ evaluated0.items = undefined;
 }
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema94,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema95,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4735,7 +4773,7 @@ for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.guard === undefined){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema84.required,parentSchema:schema84,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema85.required,parentSchema:schema85,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4745,7 +4783,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data0.reason === undefined){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema84.required,parentSchema:schema84,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema85.required,parentSchema:schema85,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4756,7 +4794,7 @@ errors++;
 }
 for(const key0 in data0){
 if(!((key0 === "guard") || (key0 === "reason"))){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema84,data:data0};
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema85,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4769,7 +4807,7 @@ errors++;
 if(data0.guard !== undefined){
 let data1 = data0.guard;
 if(!((data1 === "maxShift") || (data1 === "fullFlip"))){
-const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema84.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema84.properties.guard.enum,parentSchema:schema84.properties.guard,data:data1};
+const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema85.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema85.properties.guard.enum,parentSchema:schema85.properties.guard,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4783,7 +4821,7 @@ if(data0.reason !== undefined){
 let data2 = data0.reason;
 if(typeof data2 === "string"){
 if(!pattern5.test(data2)){
-const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema84.properties.reason,data:data2};
+const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema85.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4794,7 +4832,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema84.properties.reason.type,parentSchema:schema84.properties.reason,data:data2};
+const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.reason.type,parentSchema:schema85.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4806,7 +4844,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema84.type,parentSchema:schema84,data:data0};
+const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data:data0};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4818,7 +4856,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema94.type,parentSchema:schema94,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema95.type,parentSchema:schema95,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4846,7 +4884,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.flag === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema85.required,parentSchema:schema85,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema86.required,parentSchema:schema86,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4856,7 +4894,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.environment === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema85.required,parentSchema:schema85,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema86.required,parentSchema:schema86,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4866,8 +4904,8 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema85.properties, key0))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema85,data};
+if(!(func1.call(schema86.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema86,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4881,7 +4919,7 @@ if(data.flag !== undefined){
 let data0 = data.flag;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema85.properties.flag,data:data0};
+const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema86.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4892,7 +4930,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.flag.type,parentSchema:schema85.properties.flag,data:data0};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.flag.type,parentSchema:schema86.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4906,7 +4944,7 @@ if(data.environment !== undefined){
 let data1 = data.environment;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema85.properties.environment,data:data1};
+const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema86.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4917,7 +4955,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.environment.type,parentSchema:schema85.properties.environment,data:data1};
+const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.environment.type,parentSchema:schema86.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4937,7 +4975,7 @@ if(data.defaultTreatment !== undefined){
 let data3 = data.defaultTreatment;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema87,data:data3};
+const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema88,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4948,7 +4986,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.type,parentSchema:schema87,data:data3};
+const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.type,parentSchema:schema88,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4962,7 +5000,7 @@ if(data.baselineTreatment !== undefined){
 let data4 = data.baselineTreatment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema88,data:data4};
+const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema89,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4973,7 +5011,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.type,parentSchema:schema88,data:data4};
+const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.type,parentSchema:schema89,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4986,7 +5024,7 @@ errors++;
 if(data.trafficAllocation !== undefined){
 let data5 = data.trafficAllocation;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema89.type,parentSchema:schema89,data:data5};
+const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema90.type,parentSchema:schema90,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4997,7 +5035,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 100 || isNaN(data5)){
-const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema89,data:data5};
+const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema90,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5007,7 +5045,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data5 < 0 || isNaN(data5)){
-const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema89,data:data5};
+const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema90,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5029,7 +5067,7 @@ for(let i0=0; i0<len0; i0++){
 let data8 = data7[i0];
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema90.additionalProperties.items,data:data8};
+const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema91.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5040,7 +5078,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.additionalProperties.items.type,parentSchema:schema90.additionalProperties.items,data:data8};
+const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema91.additionalProperties.items.type,parentSchema:schema91.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5052,7 +5090,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema90.additionalProperties.type,parentSchema:schema90.additionalProperties,data:data7};
+const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema91.additionalProperties.type,parentSchema:schema91.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5064,7 +5102,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/targets",schemaPath:"flag.schema.json#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema90.type,parentSchema:schema90,data:data6};
+const err17 = {instancePath:instancePath+"/targets",schemaPath:"flag.schema.json#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema91.type,parentSchema:schema91,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5089,7 +5127,7 @@ errors = vErrors.length;
 if(data.killed !== undefined){
 let data11 = data.killed;
 if(typeof data11 !== "boolean"){
-const err18 = {instancePath:instancePath+"/killed",schemaPath:"flag.schema.json#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema93.type,parentSchema:schema93,data:data11};
+const err18 = {instancePath:instancePath+"/killed",schemaPath:"flag.schema.json#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema94.type,parentSchema:schema94,data:data11};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5112,7 +5150,7 @@ const len1 = data13.length;
 for(let i1=0; i1<len1; i1++){
 let data14 = data13[i1];
 if(!((((((((data14 === "treatments") || (data14 === "targets")) || (data14 === "defaultTreatment")) || (data14 === "baselineTreatment")) || (data14 === "trafficAllocation")) || (data14 === "rules")) || (data14 === "defaultRule")) || (data14 === "killed"))){
-const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema96.items.enum},message:"must be equal to one of the allowed values",schema:schema96.items.enum,parentSchema:schema96.items,data:data14};
+const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema97.items.enum},message:"must be equal to one of the allowed values",schema:schema97.items.enum,parentSchema:schema97.items,data:data14};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5124,7 +5162,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema96.type,parentSchema:schema96,data:data13};
+const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema97.type,parentSchema:schema97,data:data13};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5136,7 +5174,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data};
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.type,parentSchema:schema86,data};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5151,7 +5189,7 @@ return errors === 0;
 validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const segment = validate56;
-const schema97 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/segment.schema.json","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
+const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/segment.schema.json","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/segment.schema.json" */;
@@ -5166,7 +5204,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.segment === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema97.required,parentSchema:schema97,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema98.required,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5177,7 +5215,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((((key0 === "segment") || (key0 === "description")) || (key0 === "trafficType")) || (key0 === "allow")) || (key0 === "environments"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema97,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5191,7 +5229,7 @@ if(data.segment !== undefined){
 let data0 = data.segment;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema97.properties.segment,data:data0};
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5202,7 +5240,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.segment.type,parentSchema:schema97.properties.segment,data:data0};
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.segment.type,parentSchema:schema98.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5215,7 +5253,7 @@ errors++;
 if(data.description !== undefined){
 let data1 = data.description;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.description.type,parentSchema:schema97.properties.description,data:data1};
+const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.description.type,parentSchema:schema98.properties.description,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5229,7 +5267,7 @@ if(data.trafficType !== undefined){
 let data2 = data.trafficType;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema97.properties.trafficType,data:data2};
+const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5240,7 +5278,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.trafficType.type,parentSchema:schema97.properties.trafficType,data:data2};
+const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.trafficType.type,parentSchema:schema98.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5257,7 +5295,7 @@ let valid1 = false;
 const _errs10 = errors;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema97.properties.allow.anyOf[0],data:data3};
+const err7 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.allow.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5268,7 +5306,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.allow.anyOf[0].type,parentSchema:schema97.properties.allow.anyOf[0],data:data3};
+const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.allow.anyOf[0].type,parentSchema:schema98.properties.allow.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5282,7 +5320,7 @@ valid1 = valid1 || _valid0;
 const _errs12 = errors;
 if(Array.isArray(data3)){
 if(data3.length < 1){
-const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema97.properties.allow.anyOf[1],data:data3};
+const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema98.properties.allow.anyOf[1],data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5296,7 +5334,7 @@ for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema97.properties.allow.anyOf[1].items,data:data4};
+const err10 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.allow.anyOf[1].items,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5307,7 +5345,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.allow.anyOf[1].items.type,parentSchema:schema97.properties.allow.anyOf[1].items,data:data4};
+const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.allow.anyOf[1].items.type,parentSchema:schema98.properties.allow.anyOf[1].items,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5319,7 +5357,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema97.properties.allow.anyOf[1].type,parentSchema:schema97.properties.allow.anyOf[1],data:data3};
+const err12 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema98.properties.allow.anyOf[1].type,parentSchema:schema98.properties.allow.anyOf[1],data:data3};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5331,7 +5369,7 @@ errors++;
 var _valid0 = _errs12 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema97.properties.allow.anyOf,parentSchema:schema97.properties.allow,data:data3};
+const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema98.properties.allow.anyOf,parentSchema:schema98.properties.allow,data:data3};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5360,7 +5398,7 @@ let data6 = data5[key1];
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key2 in data6){
 if(!(((key2 === "mode") || (key2 === "keys")) || (key2 === "keysFile"))){
-const err14 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema97.properties.environments.additionalProperties,data:data6};
+const err14 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.environments.additionalProperties,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5373,7 +5411,7 @@ errors++;
 if(data6.mode !== undefined){
 let data7 = data6.mode;
 if(!(((data7 === "exact") || (data7 === "add-only")) || (data7 === "external"))){
-const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema97.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema97.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema97.properties.environments.additionalProperties.properties.mode,data:data7};
+const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema98.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema98.properties.environments.additionalProperties.properties.mode,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5391,7 +5429,7 @@ for(let i1=0; i1<len1; i1++){
 let data9 = data8[i1];
 if(typeof data9 === "string"){
 if(func2(data9) < 1){
-const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema97.properties.environments.additionalProperties.properties.keys.items,data:data9};
+const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.environments.additionalProperties.properties.keys.items,data:data9};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5402,7 +5440,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema97.properties.environments.additionalProperties.properties.keys.items,data:data9};
+const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema98.properties.environments.additionalProperties.properties.keys.items,data:data9};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5414,7 +5452,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema97.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema97.properties.environments.additionalProperties.properties.keys,data:data8};
+const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema98.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema98.properties.environments.additionalProperties.properties.keys,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5428,7 +5466,7 @@ if(data6.keysFile !== undefined){
 let data10 = data6.keysFile;
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema97.properties.environments.additionalProperties.properties.keysFile,data:data10};
+const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.environments.additionalProperties.properties.keysFile,data:data10};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5439,7 +5477,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema97.properties.environments.additionalProperties.properties.keysFile,data:data10};
+const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema98.properties.environments.additionalProperties.properties.keysFile,data:data10};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5451,7 +5489,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.properties.environments.additionalProperties.type,parentSchema:schema97.properties.environments.additionalProperties,data:data6};
+const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.environments.additionalProperties.type,parentSchema:schema98.properties.environments.additionalProperties,data:data6};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5463,7 +5501,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.properties.environments.type,parentSchema:schema97.properties.environments,data:data5};
+const err22 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.environments.type,parentSchema:schema98.properties.environments,data:data5};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -5475,7 +5513,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data};
+const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5490,7 +5528,7 @@ return errors === 0;
 validate56.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const identities = validate57;
-const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/identities.schema.json","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
+const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/identities.schema.json","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
 
 function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/identities.schema.json" */;
@@ -5505,7 +5543,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.identities === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema98.required,parentSchema:schema98,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema99.required,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5516,7 +5554,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "identities")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema98,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5530,7 +5568,7 @@ if(data.identities !== undefined){
 let data0 = data.identities;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.environment === undefined){
-const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema98.properties.identities.required,parentSchema:schema98.properties.identities,data:data0};
+const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema99.properties.identities.required,parentSchema:schema99.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5540,7 +5578,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.keys === undefined){
-const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema98.properties.identities.required,parentSchema:schema98.properties.identities,data:data0};
+const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema99.properties.identities.required,parentSchema:schema99.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5551,7 +5589,7 @@ errors++;
 }
 for(const key1 in data0){
 if(!(((key1 === "trafficType") || (key1 === "environment")) || (key1 === "keys"))){
-const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.identities,data:data0};
+const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5565,7 +5603,7 @@ if(data0.trafficType !== undefined){
 let data1 = data0.trafficType;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.identities.properties.trafficType,data:data1};
+const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema99.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5576,7 +5614,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.identities.properties.trafficType.type,parentSchema:schema98.properties.identities.properties.trafficType,data:data1};
+const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.identities.properties.trafficType.type,parentSchema:schema99.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5590,7 +5628,7 @@ if(data0.environment !== undefined){
 let data2 = data0.environment;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.identities.properties.environment,data:data2};
+const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema99.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5601,7 +5639,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.identities.properties.environment.type,parentSchema:schema98.properties.identities.properties.environment,data:data2};
+const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.identities.properties.environment.type,parentSchema:schema99.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5620,7 +5658,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key3 in data4){
 let data5 = data4[key3];
 if(typeof data5 !== "string"){
-const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema98.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
+const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema99.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5632,7 +5670,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema98.properties.identities.properties.keys.additionalProperties,data:data4};
+const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema99.properties.identities.properties.keys.additionalProperties,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5644,7 +5682,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.identities.properties.keys.type,parentSchema:schema98.properties.identities.properties.keys,data:data3};
+const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.identities.properties.keys.type,parentSchema:schema99.properties.identities.properties.keys,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5656,7 +5694,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.identities.type,parentSchema:schema98.properties.identities,data:data0};
+const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.identities.type,parentSchema:schema99.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5668,7 +5706,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5683,7 +5721,7 @@ return errors === 0;
 validate57.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const kills = validate58;
-const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
+const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
 const pattern7 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -5699,7 +5737,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.kills === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema99.required,parentSchema:schema99,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema100.required,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5710,7 +5748,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "kills")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5727,7 +5765,7 @@ for(const key1 in data0){
 let data1 = data0[key1];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.reason === undefined){
-const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema99.properties.kills.additionalProperties.required,parentSchema:schema99.properties.kills.additionalProperties,data:data1};
+const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema100.properties.kills.additionalProperties.required,parentSchema:schema100.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5738,7 +5776,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!((((key2 === "reason") || (key2 === "by")) || (key2 === "since")) || (key2 === "review"))){
-const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.kills.additionalProperties,data:data1};
+const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5752,7 +5790,7 @@ if(data1.reason !== undefined){
 let data2 = data1.reason;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema99.properties.kills.additionalProperties.properties.reason,data:data2};
+const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5763,7 +5801,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema99.properties.kills.additionalProperties.properties.reason,data:data2};
+const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema100.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5777,7 +5815,7 @@ if(data1.by !== undefined){
 let data3 = data1.by;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema99.properties.kills.additionalProperties.properties.by,data:data3};
+const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5788,7 +5826,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.kills.additionalProperties.properties.by.type,parentSchema:schema99.properties.kills.additionalProperties.properties.by,data:data3};
+const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.kills.additionalProperties.properties.by.type,parentSchema:schema100.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5802,7 +5840,7 @@ if(data1.since !== undefined){
 let data4 = data1.since;
 if(typeof data4 === "string"){
 if(!pattern7.test(data4)){
-const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema99.properties.kills.additionalProperties.properties.since,data:data4};
+const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema100.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5813,7 +5851,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.kills.additionalProperties.properties.since.type,parentSchema:schema99.properties.kills.additionalProperties.properties.since,data:data4};
+const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.kills.additionalProperties.properties.since.type,parentSchema:schema100.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5827,7 +5865,7 @@ if(data1.review !== undefined){
 let data5 = data1.review;
 if(typeof data5 === "string"){
 if(!pattern7.test(data5)){
-const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema99.properties.kills.additionalProperties.properties.review,data:data5};
+const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema100.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5838,7 +5876,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.kills.additionalProperties.properties.review.type,parentSchema:schema99.properties.kills.additionalProperties.properties.review,data:data5};
+const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.kills.additionalProperties.properties.review.type,parentSchema:schema100.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5850,7 +5888,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.kills.additionalProperties.type,parentSchema:schema99.properties.kills.additionalProperties,data:data1};
+const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.kills.additionalProperties.type,parentSchema:schema100.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5862,7 +5900,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.kills.type,parentSchema:schema99.properties.kills,data:data0};
+const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.kills.type,parentSchema:schema100.properties.kills,data:data0};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5874,7 +5912,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5889,7 +5927,7 @@ return errors === 0;
 validate58.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const specTest = validate59;
-const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/spec-test.schema.json","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
+const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/spec-test.schema.json","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
 
 function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/spec-test.schema.json" */;
@@ -5904,7 +5942,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.tests === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema100.required,parentSchema:schema100,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema101.required,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5914,7 +5952,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.cases === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema100.required,parentSchema:schema100,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema101.required,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5925,7 +5963,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "tests") || (key0 === "cases"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5939,7 +5977,7 @@ if(data.tests !== undefined){
 let data0 = data.tests;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.tests,data:data0};
+const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5950,7 +5988,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.tests.type,parentSchema:schema100.properties.tests,data:data0};
+const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.tests.type,parentSchema:schema101.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5964,7 +6002,7 @@ if(data.cases !== undefined){
 let data1 = data.cases;
 if(Array.isArray(data1)){
 if(data1.length < 1){
-const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema100.properties.cases,data:data1};
+const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema101.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5978,7 +6016,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.name === undefined){
-const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema100.properties.cases.items.required,parentSchema:schema100.properties.cases.items,data:data2};
+const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema101.properties.cases.items.required,parentSchema:schema101.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5988,7 +6026,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data2.environment === undefined){
-const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema100.properties.cases.items.required,parentSchema:schema100.properties.cases.items,data:data2};
+const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema101.properties.cases.items.required,parentSchema:schema101.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5998,7 +6036,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.expect === undefined){
-const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema100.properties.cases.items.required,parentSchema:schema100.properties.cases.items,data:data2};
+const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema101.properties.cases.items.required,parentSchema:schema101.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6008,8 +6046,8 @@ vErrors.push(err8);
 errors++;
 }
 for(const key1 in data2){
-if(!(func1.call(schema100.properties.cases.items.properties, key1))){
-const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.cases.items,data:data2};
+if(!(func1.call(schema101.properties.cases.items.properties, key1))){
+const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema101.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6023,7 +6061,7 @@ if(data2.name !== undefined){
 let data3 = data2.name;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.cases.items.properties.name,data:data3};
+const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6034,7 +6072,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.cases.items.properties.name.type,parentSchema:schema100.properties.cases.items.properties.name,data:data3};
+const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.name.type,parentSchema:schema101.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6048,7 +6086,7 @@ if(data2.environment !== undefined){
 let data4 = data2.environment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.cases.items.properties.environment,data:data4};
+const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6059,7 +6097,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.cases.items.properties.environment.type,parentSchema:schema100.properties.cases.items.properties.environment,data:data4};
+const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.environment.type,parentSchema:schema101.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6073,7 +6111,7 @@ if(data2.key !== undefined){
 let data5 = data2.key;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.cases.items.properties.key,data:data5};
+const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6084,7 +6122,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.cases.items.properties.key.type,parentSchema:schema100.properties.cases.items.properties.key,data:data5};
+const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.key.type,parentSchema:schema101.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6102,7 +6140,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.cases.items.properties.segments.items,data:data7};
+const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6113,7 +6151,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.cases.items.properties.segments.items.type,parentSchema:schema100.properties.cases.items.properties.segments.items,data:data7};
+const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.segments.items.type,parentSchema:schema101.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6125,7 +6163,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema100.properties.cases.items.properties.segments.type,parentSchema:schema100.properties.cases.items.properties.segments,data:data6};
+const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.cases.items.properties.segments.type,parentSchema:schema101.properties.cases.items.properties.segments,data:data6};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6140,7 +6178,7 @@ let data8 = data2.attributes;
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.cases.items.properties.attributes.type,parentSchema:schema100.properties.cases.items.properties.attributes,data:data8};
+const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.cases.items.properties.attributes.type,parentSchema:schema101.properties.cases.items.properties.attributes,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6153,7 +6191,7 @@ errors++;
 if(data2.at !== undefined){
 let data9 = data2.at;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema100.properties.cases.items.properties.at.type,parentSchema:schema100.properties.cases.items.properties.at,data:data9};
+const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema101.properties.cases.items.properties.at.type,parentSchema:schema101.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6164,7 +6202,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 100 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema100.properties.cases.items.properties.at,data:data9};
+const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema101.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6174,7 +6212,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data9 < 1 || isNaN(data9)){
-const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema100.properties.cases.items.properties.at,data:data9};
+const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema101.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6188,7 +6226,7 @@ errors++;
 if(data2.killed !== undefined){
 let data10 = data2.killed;
 if(typeof data10 !== "boolean"){
-const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema100.properties.cases.items.properties.killed.type,parentSchema:schema100.properties.cases.items.properties.killed,data:data10};
+const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema101.properties.cases.items.properties.killed.type,parentSchema:schema101.properties.cases.items.properties.killed,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6202,7 +6240,7 @@ if(data2.when !== undefined){
 let data11 = data2.when;
 if(typeof data11 === "string"){
 if(!pattern7.test(data11)){
-const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema100.properties.cases.items.properties.when,data:data11};
+const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema101.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6213,7 +6251,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.cases.items.properties.when.type,parentSchema:schema100.properties.cases.items.properties.when,data:data11};
+const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.when.type,parentSchema:schema101.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6230,7 +6268,7 @@ let valid6 = false;
 const _errs30 = errors;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err26 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[0],data:data12};
+const err26 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[0],data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6241,7 +6279,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[0],data:data12};
+const err27 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[0],data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6255,7 +6293,7 @@ valid6 = valid6 || _valid0;
 const _errs32 = errors;
 if(Array.isArray(data12)){
 if(data12.length < 1){
-const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[1],data:data12};
+const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6269,7 +6307,7 @@ for(let i2=0; i2<len2; i2++){
 let data13 = data12[i2];
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
+const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6280,7 +6318,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
+const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6292,7 +6330,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema100.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[1],data:data12};
+const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6306,7 +6344,7 @@ valid6 = valid6 || _valid0;
 const _errs36 = errors;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 if(Object.keys(data12).length < 1){
-const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[2],data:data12};
+const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[2],data:data12};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6318,7 +6356,7 @@ errors++;
 for(const key2 in data12){
 let data14 = data12[key2];
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema100.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema101.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6329,7 +6367,7 @@ errors++;
 }
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 100 || isNaN(data14)){
-const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6339,7 +6377,7 @@ vErrors.push(err34);
 errors++;
 }
 if(data14 < 0 || isNaN(data14)){
-const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6352,7 +6390,7 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema100.properties.cases.items.properties.expect.anyOf[2],data:data12};
+const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[2],data:data12};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6364,7 +6402,7 @@ errors++;
 var _valid0 = _errs36 === errors;
 valid6 = valid6 || _valid0;
 if(!valid6){
-const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema100.properties.cases.items.properties.expect.anyOf,parentSchema:schema100.properties.cases.items.properties.expect,data:data12};
+const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema101.properties.cases.items.properties.expect.anyOf,parentSchema:schema101.properties.cases.items.properties.expect,data:data12};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6387,7 +6425,7 @@ vErrors = null;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.cases.items.type,parentSchema:schema100.properties.cases.items,data:data2};
+const err38 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.cases.items.type,parentSchema:schema101.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6399,7 +6437,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema100.properties.cases.type,parentSchema:schema100.properties.cases,data:data1};
+const err39 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.cases.type,parentSchema:schema101.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6411,7 +6449,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6426,8 +6464,8 @@ return errors === 0;
 validate59.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const watch = validate60;
-const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
-const schema102 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
+const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
+const schema103 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
 const pattern10 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
 const pattern11 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
 
@@ -6444,7 +6482,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.sources === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema101.required,parentSchema:schema101,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema102.required,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6455,7 +6493,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "sources")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6469,7 +6507,7 @@ if(data.sources !== undefined){
 let data0 = data.sources;
 if(Array.isArray(data0)){
 if(data0.length > 200){
-const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema101.properties.sources,data:data0};
+const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema102.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6479,7 +6517,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.length < 1){
-const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema101.properties.sources,data:data0};
+const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6493,7 +6531,7 @@ for(let i0=0; i0<len0; i0++){
 let data1 = data0[i0];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema101.properties.sources.items.required,parentSchema:schema101.properties.sources.items,data:data1};
+const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema102.properties.sources.items.required,parentSchema:schema102.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6503,8 +6541,8 @@ vErrors.push(err4);
 errors++;
 }
 for(const key1 in data1){
-if(!(func1.call(schema101.properties.sources.items.properties, key1))){
-const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema101.properties.sources.items,data:data1};
+if(!(func1.call(schema102.properties.sources.items.properties, key1))){
+const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6518,7 +6556,7 @@ if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 === "string"){
 if(!pattern10.test(data2)){
-const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema101.properties.sources.items.properties.name,data:data2};
+const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema102.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6529,7 +6567,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.name.type,parentSchema:schema101.properties.sources.items.properties.name,data:data2};
+const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.name.type,parentSchema:schema102.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6543,7 +6581,7 @@ if(data1.directory !== undefined){
 let data3 = data1.directory;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.directory,data:data3};
+const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6554,7 +6592,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.directory.type,parentSchema:schema101.properties.sources.items.properties.directory,data:data3};
+const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.directory.type,parentSchema:schema102.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6568,7 +6606,7 @@ if(data1.repo !== undefined){
 let data4 = data1.repo;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.repo,data:data4};
+const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6579,7 +6617,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.repo.type,parentSchema:schema101.properties.sources.items.properties.repo,data:data4};
+const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.repo.type,parentSchema:schema102.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6593,7 +6631,7 @@ if(data1.branch !== undefined){
 let data5 = data1.branch;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.branch,data:data5};
+const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6604,7 +6642,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.branch.type,parentSchema:schema101.properties.sources.items.properties.branch,data:data5};
+const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.branch.type,parentSchema:schema102.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6618,7 +6656,7 @@ if(data1.path !== undefined){
 let data6 = data1.path;
 if(typeof data6 === "string"){
 if(func2(data6) < 1){
-const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.path,data:data6};
+const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6629,7 +6667,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.path.type,parentSchema:schema101.properties.sources.items.properties.path,data:data6};
+const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.path.type,parentSchema:schema102.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6643,7 +6681,7 @@ if(data1.gitUser !== undefined){
 let data7 = data1.gitUser;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.gitUser,data:data7};
+const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6654,7 +6692,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.gitUser.type,parentSchema:schema101.properties.sources.items.properties.gitUser,data:data7};
+const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.gitUser.type,parentSchema:schema102.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6668,7 +6706,7 @@ if(data1.gitTokenFile !== undefined){
 let data8 = data1.gitTokenFile;
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.gitTokenFile,data:data8};
+const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6679,7 +6717,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema101.properties.sources.items.properties.gitTokenFile,data:data8};
+const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema102.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6693,7 +6731,7 @@ if(data1.sshKeyFile !== undefined){
 let data9 = data1.sshKeyFile;
 if(typeof data9 === "string"){
 if(func2(data9) < 1){
-const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.sshKeyFile,data:data9};
+const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6704,7 +6742,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema101.properties.sources.items.properties.sshKeyFile,data:data9};
+const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema102.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6718,7 +6756,7 @@ if(data1.knownHostsFile !== undefined){
 let data10 = data1.knownHostsFile;
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.knownHostsFile,data:data10};
+const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6729,7 +6767,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema101.properties.sources.items.properties.knownHostsFile,data:data10};
+const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema102.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6743,7 +6781,7 @@ if(data1.url !== undefined){
 let data11 = data1.url;
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.url,data:data11};
+const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6754,7 +6792,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.url.type,parentSchema:schema101.properties.sources.items.properties.url,data:data11};
+const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.url.type,parentSchema:schema102.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6768,7 +6806,7 @@ if(data1.apiKeyFile !== undefined){
 let data12 = data1.apiKeyFile;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.apiKeyFile,data:data12};
+const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6779,7 +6817,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema101.properties.sources.items.properties.apiKeyFile,data:data12};
+const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema102.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6793,7 +6831,7 @@ if(data1.environments !== undefined){
 let data13 = data1.environments;
 if(Array.isArray(data13)){
 if(data13.length < 1){
-const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema101.properties.sources.items.properties.environments,data:data13};
+const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6807,7 +6845,7 @@ for(let i1=0; i1<len1; i1++){
 let data14 = data13[i1];
 if(typeof data14 === "string"){
 if(func2(data14) < 1){
-const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.environments.items,data:data14};
+const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6818,7 +6856,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.environments.items.type,parentSchema:schema101.properties.sources.items.properties.environments.items,data:data14};
+const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.environments.items.type,parentSchema:schema102.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6830,7 +6868,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.sources.items.properties.environments.type,parentSchema:schema101.properties.sources.items.properties.environments,data:data13};
+const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.sources.items.properties.environments.type,parentSchema:schema102.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6844,7 +6882,7 @@ if(data1.interval !== undefined){
 let data15 = data1.interval;
 if(typeof data15 === "string"){
 if(!pattern11.test(data15)){
-const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema102,data:data15};
+const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema103,data:data15};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6855,7 +6893,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.type,parentSchema:schema102,data:data15};
+const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.type,parentSchema:schema103,data:data15};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6869,7 +6907,7 @@ if(data1.schedule !== undefined){
 let data16 = data1.schedule;
 if(typeof data16 === "string"){
 if(func2(data16) < 1){
-const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.sources.items.properties.schedule,data:data16};
+const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6880,7 +6918,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.sources.items.properties.schedule.type,parentSchema:schema101.properties.sources.items.properties.schedule,data:data16};
+const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.schedule.type,parentSchema:schema102.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6893,7 +6931,7 @@ errors++;
 if(data1.prune !== undefined){
 let data17 = data1.prune;
 if(typeof data17 !== "boolean"){
-const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema101.properties.sources.items.properties.prune.type,parentSchema:schema101.properties.sources.items.properties.prune,data:data17};
+const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema102.properties.sources.items.properties.prune.type,parentSchema:schema102.properties.sources.items.properties.prune,data:data17};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6906,7 +6944,7 @@ errors++;
 if(data1.adopt !== undefined){
 let data18 = data1.adopt;
 if(typeof data18 !== "boolean"){
-const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema101.properties.sources.items.properties.adopt.type,parentSchema:schema101.properties.sources.items.properties.adopt,data:data18};
+const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema102.properties.sources.items.properties.adopt.type,parentSchema:schema102.properties.sources.items.properties.adopt,data:data18};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6919,7 +6957,7 @@ errors++;
 if(data1.revertDrift !== undefined){
 let data19 = data1.revertDrift;
 if(typeof data19 !== "boolean"){
-const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema101.properties.sources.items.properties.revertDrift.type,parentSchema:schema101.properties.sources.items.properties.revertDrift,data:data19};
+const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema102.properties.sources.items.properties.revertDrift.type,parentSchema:schema102.properties.sources.items.properties.revertDrift,data:data19};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6931,7 +6969,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.sources.items.type,parentSchema:schema101.properties.sources.items,data:data1};
+const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.sources.items.type,parentSchema:schema102.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6943,7 +6981,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.sources.type,parentSchema:schema101.properties.sources,data:data0};
+const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.sources.type,parentSchema:schema102.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6955,7 +6993,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err41];
 }

@@ -72,6 +72,43 @@ function parseLog(output: string, prefix: string): LoggedCommit[] {
   return commits;
 }
 
+/** Commits that are looked through for the ages of files; what is older counts as added by the last of them. */
+const MAX_AGED = 20_000;
+
+/**
+ * When files were first added and last changed, by commits reachable from HEAD, as UTC days: path relative to the config
+ * directory → days. A file that was moved begins anew, and merges count for nothing. Empty without a commit.
+ *
+ * @param folder of the config directory, for example `flags`.
+ */
+export async function fileAges(
+  { repository, head }: Pick<Checkout, 'repository' | 'head'>,
+  folder: string,
+): Promise<ReadonlyMap<string, { readonly addedOn: string; readonly changedOn: string }>> {
+  if (repository === null || head === null) return new Map();
+  const { git, prefix } = repository;
+  const output = await runGit(git, {
+    args: [
+      ...['--literal-pathspecs', 'log', '-z', '--name-only', '--no-merges', '--no-renames'],
+      ...['--no-textconv', '--no-ext-diff', '--no-color', '--no-show-signature'],
+      ...['--format=tformat:%x01%ct', `--max-count=${String(MAX_AGED)}`],
+      ...['--end-of-options', head, '--', `${prefix}${folder}`],
+    ],
+    purpose: 'read the ages of files',
+  });
+  const ages = new Map<string, { addedOn: string; changedOn: string }>();
+  let day = '';
+  for (const token of output.split('\0')) {
+    const [, seconds] = /^\u0001(\d+)$/.exec(token) ?? [];
+    const path = token.replace(/^\n/, '').slice(prefix.length);
+    if (seconds !== undefined) day = new Date(Number(seconds) * 1000).toISOString().slice(0, 10);
+    // Newest first: the first commit that has a path changed it last.
+    else if (path !== '')
+      ages.set(path, { changedOn: ages.get(path)?.changedOn ?? day, addedOn: day });
+  }
+  return ages;
+}
+
 export interface CommitSummary {
   /** Full hash. */
   readonly commit: string;

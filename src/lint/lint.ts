@@ -46,19 +46,25 @@ export const LINT_RULES: readonly LintRule[] = [
   ...ALLOW_RULES,
 ];
 
+export interface LintOptions extends Pick<LintedRepository, 'today'> {
+  readonly strays?: readonly StrayFile[];
+  /** Of the files of flags; asked for only where `lint.staleAfter` is set. */
+  readonly ages?: LintedRepository['ages'];
+}
+
 /**
  * What is right in the specs and seldom meant, or against the rules of the house: by file, line and column, errors first.
  * Files in which an error lies are passed over. Without a config that can be read nothing is found.
  *
- * @param today UTC day, `YYYY-MM-DD`; the result depends on no other clock.
+ * The result depends on no clock.
  */
 export function lint(
   parts: SpecParts,
-  { today, strays = [] }: { readonly today: string; readonly strays?: readonly StrayFile[] },
+  { today, strays = [], ages = new Map() }: LintOptions,
 ): Diagnostic[] {
   const { config } = parts.specs;
   if (config === undefined) return [];
-  const repository = { ...parts, config, settings: config.lint ?? {}, today, strays };
+  const repository = { ...parts, config, settings: config.lint ?? {}, today, strays, ages };
   const levelOf = ({ code, level }: LintRule): Level => repository.settings.levels?.[code] ?? level;
   const diagnostics: Diagnostic[] = [];
   const allowances = new Map(allowingFiles(parts).map((file) => [file, allowancesOf(file)]));

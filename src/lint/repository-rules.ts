@@ -6,7 +6,14 @@ import type { SpecFile } from '../specs/parse/parse-file.js';
 import { validOf } from '../specs/resolve/spec-set.js';
 import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
 import { whyInvalid } from './definition-rules.js';
-import type { Finding, LintedRepository, Place, RepositoryRule } from './rule.js';
+import {
+  DAY_MS,
+  type Finding,
+  type LintedRepository,
+  type Place,
+  type RepositoryRule,
+} from './rule.js';
+import { staleRollouts } from './stale.js';
 
 const LIFE = 'Life and order';
 const HOUSE = 'Rules of the house';
@@ -93,6 +100,13 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
     reason: 'A flag of this kind is not meant to live so long.',
     section: HOUSE,
     find: lateExpiries,
+  },
+  {
+    code: 'stale-rollout',
+    level: 'warning',
+    reason: 'Everybody has got the same for so long that the flag can be taken out of the code.',
+    section: HOUSE,
+    find: staleRollouts,
   },
 ];
 
@@ -279,8 +293,6 @@ function unknownWords({ flags, settings }: LintedRepository): Finding[] {
     }),
   );
 }
-
-const DAY_MS = 86_400_000;
 
 /** Counted from today and not from the day on which the flag was made, which no file says. */
 function lateExpiries({ flags, settings, today }: LintedRepository): Finding[] {

@@ -38,6 +38,16 @@ export interface LintedRepository extends SpecParts {
   readonly today: string;
   /** Files that look like specs and are not read, and why they are not. */
   readonly strays: readonly StrayFile[];
+  /** By path; empty where no history is known, or nobody asked for it. */
+  readonly ages: ReadonlyMap<string, FileAge>;
+}
+
+export const DAY_MS = 86_400_000;
+
+/** What history says of a file. Days are UTC, `YYYY-MM-DD`. */
+export interface FileAge {
+  readonly addedOn: string;
+  readonly changedOn: string;
 }
 
 /** A file that looks like a spec and lies where none is read. */

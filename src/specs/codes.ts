@@ -76,6 +76,7 @@ export const LINT_CODES = [
   'name-pattern',
   'required-field',
   'rule-like-default',
+  'stale-rollout',
   'stray-file',
   'unknown-word',
   'unreachable-rule',

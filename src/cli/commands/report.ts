@@ -1,4 +1,7 @@
 import { EXIT, type ExitCode } from '../../errors.js';
+import { fileAges } from '../../git/log.js';
+import type { FileAge } from '../../lint/rule.js';
+import { agedFlags } from '../../lint/stale.js';
 import type { DesiredFlag, DesiredSegment } from '../../model/desired.js';
 import { evaluate } from '../../plan/impact/evaluate.js';
 import {
@@ -41,8 +44,11 @@ async function report(
 ): Promise<ExitCode> {
   const { format, ...common } = options;
   const screen = openScreen(common, terminal);
-  const catalogue = catalogueOf(await readRightSpecs(directory, screen));
+  const specs = await readRightSpecs(directory, screen);
   const today = new Date().toISOString().slice(0, 10);
+  const ages = await fileAges(specs.checkout, 'flags');
+  const aged = agedFlags(specs.parts.flags, ages, { today, days: 0 });
+  const catalogue = catalogueOf(specs, new Map(aged.map(({ flag, age }) => [flag.name, age])));
   await screen.result(
     format === 'json'
       ? `${JSON.stringify({ formatVersion: 1, ...catalogue }, null, 2)}\n`
@@ -51,14 +57,19 @@ async function report(
   return EXIT.ok;
 }
 
-function catalogueOf(specs: RightSpecs): Catalogue {
+type Ages = ReadonlyMap<string, FileAge | undefined>;
+
+function catalogueOf(specs: RightSpecs, ages: Ages): Catalogue {
   const { desired, commit } = specs;
   const { workspace, environments } = desired.config;
   return {
     workspace,
     commit,
     environments: environments.map(({ name }) => name),
-    flags: [...desired.flags.values()].map((flag) => cataloguedFlag(flag, specs)),
+    flags: [...desired.flags.values()].map((flag) => ({
+      ...cataloguedFlag(flag, specs),
+      ...ages.get(flag.name),
+    })),
     segments: [...desired.segments.values()].map(cataloguedSegment),
   };
 }

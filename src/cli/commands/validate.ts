@@ -16,6 +16,7 @@ import { lint, straysOf } from '../../lint/lint.js';
 import { missingOnService } from '../../lint/on-service.js';
 import { inOrder, readWithParts, type SpecParts } from '../../specs/read-specs.js';
 import { filesBeside } from '../../git/directory-tree.js';
+import { fileAges } from '../../git/log.js';
 import { openSource } from '../../git/spec-source.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
@@ -118,6 +119,10 @@ async function check(
       ...lint(parts, {
         today: new Date().toISOString().slice(0, 10),
         strays: straysOf(source.tree, beside),
+        // Only one rule wants history, and it takes a while.
+        ...(parts.specs.config?.lint?.staleAfter !== undefined && {
+          ages: await fileAges(source.checkout, 'flags'),
+        }),
       }),
     ]);
     const prefix = source.checkout.repository?.prefix ?? '';

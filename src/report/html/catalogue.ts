@@ -24,6 +24,9 @@ export interface CataloguedFlag {
   readonly owner?: string;
   /** Day, `YYYY-MM-DD`. */
   readonly expires?: string;
+  /** Days of the first and the newest commit of its files; absent: there is none. */
+  readonly addedOn?: string;
+  readonly changedOn?: string;
   readonly tags: readonly string[];
   /** Those that the flag is declared for. */
   readonly environments: readonly CataloguedDefinition[];
@@ -109,11 +112,13 @@ function tableOf(kind: string, environments: readonly string[], rows: readonly H
 }
 
 function flagRow(flag: CataloguedFlag, environments: readonly string[], today: string): Html {
-  const { name, file, description = '', owner, expires, tags } = flag;
+  const { name, file, description = '', owner, expires, addedOn, changedOn, tags } = flag;
   const isExpired = expires !== undefined && expires < today;
   const facts = [
     owner === undefined ? 'no owner' : `owner ${owner}`,
     ...(expires === undefined ? [] : [`${isExpired ? 'expired' : 'expires'} ${expires}`]),
+    ...(addedOn === undefined ? [] : [`since ${addedOn}`]),
+    ...(changedOn === undefined ? [] : [`changed ${changedOn}`]),
     ...tags.map((tag) => `#${tag}`),
   ];
   const cells = environments.map((environment) => {

@@ -46,7 +46,7 @@ export function segment(name: string, keys: string, fields = ''): string {
   return `segment: ${name}\n${fields}environments: { production: { keys: [${keys}] } }\n`;
 }
 
-/** What lint says of a repository: one line for each finding. */
+/** What lint says of a repository that nobody touched for 120 days: one line for each finding. */
 export async function lintLines(
   files: Readonly<Record<string, string>>,
   beside: readonly { readonly path: string; readonly text: string }[] = [],
@@ -54,7 +54,9 @@ export async function lintLines(
   const tree = treeOf({ 'flaghoist.yaml': config(), ...files });
   const { result, parts } = await readWithParts(tree);
   if (!result.ok) throw new Error(`the fixture is invalid: ${JSON.stringify(result.diagnostics)}`);
-  return lint(parts, { today: TODAY, strays: straysOf(tree, beside) }).map(
+  const days = { addedOn: '2026-01-01', changedOn: '2026-07-25' };
+  const ages = new Map(tree.list().map(({ path }) => [path, days]));
+  return lint(parts, { today: TODAY, strays: straysOf(tree, beside), ages }).map(
     ({ severity, code, location: { file, line, column }, message }) =>
       `${file}:${line}:${column} ${severity}[${code}] ${message}`,
   );

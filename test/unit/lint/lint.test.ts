@@ -12,7 +12,64 @@ type Fixture = readonly [
   expected: readonly string[],
 ];
 
+/** A flag that serves one treatment, whoever asks. */
+const ROLLED_OUT = `flag: pay
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  production:
+    targets: { "on": [qa] }
+    defaultRule: "on"
+`;
+
 const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
+  'stale-rollout': [
+    [
+      'everybody gets the same, targets too, and no commit came for long',
+      { 'flags/pay.yaml': ROLLED_OUT, 'flaghoist.yaml': config('{ staleAfter: 120 }') },
+      [
+        'flags/pay.yaml:1:7 warning[stale-rollout] everybody gets "on" everywhere, and has for 120 days at least',
+      ],
+    ],
+    [
+      'a commit came since',
+      { 'flags/pay.yaml': ROLLED_OUT, 'flaghoist.yaml': config('{ staleAfter: 121 }') },
+      [],
+    ],
+    ['the house says nothing of it', { 'flags/pay.yaml': ROLLED_OUT }, []],
+    [
+      'one key gets something else',
+      {
+        'flags/pay.yaml': ROLLED_OUT.replace('"on": [qa]', '"off": [qa]'),
+        'flaghoist.yaml': config('{ staleAfter: 1 }'),
+      },
+      [],
+    ],
+    [
+      'one environment serves something else',
+      {
+        'flags/pay.yaml': `${ROLLED_OUT}  staging: { defaultRule: "off" }\n`,
+        'flaghoist.yaml': config('{ staleAfter: 1 }'),
+      },
+      [],
+    ],
+    [
+      'it is killed, which is no end of a rollout',
+      {
+        'flags/pay.yaml': ROLLED_OUT.replace('targets', 'killed: true\n    targets'),
+        'flaghoist.yaml': config('{ staleAfter: 1 }'),
+      },
+      [],
+    ],
+    [
+      'its kind may be on for everybody',
+      {
+        'flags/pay.yaml': ROLLED_OUT.replace('flag: pay', 'flag: pay\nkind: operations'),
+        'flaghoist.yaml': config('{ staleAfter: 1, fullRollout: [operations] }'),
+      },
+      [],
+    ],
+  ],
   'unreachable-rule': [
     [
       'the same condition before',

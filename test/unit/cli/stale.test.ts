@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest';
+import { ConfigRepository } from '../../support/config-repository.js';
+import { cliRun } from '../../support/terminal.js';
+
+const DAY_MS = 86_400_000;
+
+function dayBefore(days: number): string {
+  return new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+}
+
+function flag(name: string, defaultRule: string, fields = ''): string {
+  return `flag: ${name}\n${fields}trafficType: user\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\nenvironments: { production: { defaultRule: ${defaultRule} } }\n`;
+}
+
+/** Four flags of different ages, the youngest commit of a day ago. */
+function world(): ConfigRepository {
+  const repository = new ConfigRepository();
+  const commit = (days: number, files: Readonly<Record<string, string>>): void => {
+    repository.write(files);
+    repository.git('add', '--all');
+    const date = `${dayBefore(days)}T12:00:00Z`;
+    repository.shell(`GIT_COMMITTER_DATE=${date} GIT_AUTHOR_DATE=${date} git commit -qm change`);
+  };
+  commit(300, {
+    'flaghoist.yaml': 'workspace: Shop\nenvironments: { production: {}, staging: {} }\n',
+    'flags/old.yaml': flag('old', '"on"', 'owner: team-pay\n'),
+    'flags/half.yaml': flag('half', '{ "on": 50, "off": 50 }'),
+    'flags/touched.yaml': flag('touched', '"off"'),
+  });
+  commit(200, { 'flags/old.yaml': flag('old', '"on"', 'owner: team-pay # the new name\n') });
+  commit(1, {
+    'flags/gone.yaml': flag('gone', '"on"', `expires: ${dayBefore(30)}\n`),
+    'flags/touched@staging.yaml': 'flag: touched\nenvironment: staging\ndefaultRule: "off"\n',
+  });
+  return repository;
+}
+
+it('stale lists what serves everybody the same for long, and what is past its day', async () => {
+  using repository = world();
+
+  const run = await cliRun(['stale', repository.directory]);
+
+  expect(run.stdout).toBe(
+    `flag/old [flags/old.yaml]
+  owner team-pay · everybody gets on · changed ${dayBefore(200)}, 200 days ago · since ${dayBefore(300)}
+flag/gone [flags/gone.yaml]
+  no owner · expires ${dayBefore(30)} · everybody gets on · changed ${dayBefore(1)}, 1 day ago · since ${dayBefore(1)}
+2 flags of 4 stale (everybody gets the same for 90 days, or past \`expires\`)
+`,
+  );
+  expect(run.exitCode).toBe(2);
+});
+
+it('stale takes the days of the command line, then those of the config, and lists all on request', async () => {
+  using repository = world();
+  const names = async (...args: readonly string[]): Promise<[number, ...string[]]> => {
+    const run = await cliRun(['stale', ...args, '--format', 'json', repository.directory]);
+    const { flags } = JSON.parse(run.stdout) as { flags: { name: string; why: string[] }[] };
+    return [run.exitCode, ...flags.map(({ name, why }) => [name, ...why].join(' '))];
+  };
+
+  expect(await names('--days', '201')).toEqual([2, 'gone expired']);
+  expect(await names('--all')).toEqual([
+    ...[2, 'half', 'old one-treatment', 'gone expired', 'touched'],
+  ]);
+  repository.write({
+    'flaghoist.yaml':
+      'workspace: Shop\nenvironments: { production: {}, staging: {} }\nlint: { staleAfter: 300 }\n',
+  });
+  expect(await names()).toEqual([2, 'gone expired']);
+  repository.remove('flags/gone.yaml');
+  expect(await names()).toEqual([0]);
+});
+
+it('validate finds a rollout that is over by the commits of the repository, and report tells ages', async () => {
+  using repository = world();
+  repository.write({
+    'flaghoist.yaml':
+      'workspace: Shop\nenvironments: { production: {}, staging: {} }\nlint: { staleAfter: 90 }\n',
+  });
+
+  const { stdout } = await cliRun(['validate', repository.directory]);
+  expect(stdout).toContain(
+    'warning[stale-rollout] everybody gets "on" everywhere, and has for 200 days at least',
+  );
+  const report = await cliRun(['report', repository.directory]);
+  expect(report.stdout).toContain(`since ${dayBefore(300)} · changed ${dayBefore(200)}`);
+});
+
+it('stale judges expiry alone where there is no history', async () => {
+  using repository = world();
+  repository.remove('.git');
+
+  const run = await cliRun(['stale', repository.directory]);
+
+  expect(run.stderr).toContain('there is no git history here');
+  expect(run.stdout).toContain('1 flag of 4 stale');
+});
