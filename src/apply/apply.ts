@@ -1,7 +1,8 @@
 import { FlaghoistError, messageOf, RejectedError } from '../errors.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import { DEFAULT_CONCURRENCY } from '../model/run.js';
-import type { Plan } from '../model/plan.js';
+import type { Change, Plan } from '../model/plan.js';
+import type { Closed } from '../plan/policy.js';
 import type {
   IdentitiesAnswer,
   Outcome,
@@ -38,6 +39,8 @@ type StepResult =
 export interface ApplySettings extends ApplyProgress {
   /** Steps that are under way at once, at most; 1: the plan is walked as it stands. */
   readonly concurrency?: number;
+  /** Asked before each step: why its change may not be written by now. Absent: all may. */
+  readonly closedNow?: (change: Change) => Closed | undefined;
 }
 
 /**
@@ -55,6 +58,7 @@ export async function applyPlan(
 ): Promise<Outcomes> {
   const { concurrency = DEFAULT_CONCURRENCY } = settings;
   const changeOf = new Map(plan.steps.map((step) => [step.id, step.change]));
+  const closedNow = closedByChange(plan, settings);
   const results = new Map<StepId, StepResult>();
   const turns = plan.steps.map((step): Turn => {
     const { id, needs, change } = step;
@@ -62,7 +66,7 @@ export async function applyPlan(
   });
   await takeSideBySide<Turn, StepResult>(turns, {
     concurrency,
-    skip: ({ step }) => reasonToSkip(step, results, changeOf, signal),
+    skip: ({ step }) => reasonToSkip(step, results, changeOf, signal) ?? closedNow(step),
     send: async ({ step }) => {
       settings.onStep?.(step, results.size, plan.steps.length);
       return resultOf(step, context);
@@ -73,6 +77,24 @@ export async function applyPlan(
     },
   });
   return outcomesOf(plan, results);
+}
+
+/** Skips what a window that has closed meanwhile, or a freeze that has begun, does not let pass any more. */
+function closedByChange(
+  { changes }: Plan,
+  { closedNow }: ApplySettings,
+): (step: Step) => Skipped | undefined {
+  const byId = new Map(changes.map((change) => [change.id, change]));
+  return (step) => {
+    const change = byId.get(step.change);
+    const isKill = step.action === 'kill-flag';
+    const closed = change && !isKill ? closedNow?.(change) : undefined;
+    if (!closed) return undefined;
+    const { why, until, untilText } = closed;
+    const when = untilText === null ? '' : `; it goes at ${untilText}`;
+    const skipped = { status: 'skipped', why: `${why} by now${when}`, windowClosed: true } as const;
+    return until === null ? skipped : { ...skipped, until };
+  };
 }
 
 interface Turn extends ScheduledStep {

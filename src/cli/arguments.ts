@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseKey } from '../model/ref.js';
+import { parseMoment } from '../platform/zoned-time.js';
 
 /** Values of the command line: text in, value out, or what was expected. */
 
@@ -55,6 +56,15 @@ export function moment(text: string): number {
   const time = ago === undefined ? Date.parse(text) : Date.now() - ago;
   if (/^(\d+[a-z]+|\d{4}-\d\d-\d\d.*)$/.test(text) && !Number.isNaN(time)) return time;
   throw new InvalidArgumentError('Expected a time such as 2026-10-03T22:14Z, or 24h or 7d ago.');
+}
+
+/** A time of ISO 8601 with its offset: no clock of this machine has a say in it. Milliseconds since the epoch. */
+export function exactMoment(text: string): number {
+  const ms = parseMoment(text);
+  if (ms !== undefined) return ms;
+  throw new InvalidArgumentError(
+    'Expected a time with its offset, such as 2026-11-24T09:00Z or 2026-11-24T09:00+01:00.',
+  );
 }
 
 export function positive(text: string): number {

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { collect, collectObject, duration, positive } from './arguments.js';
+import { collect, collectObject, duration, exactMoment, positive } from './arguments.js';
 
 /**
  * Options that several commands share. Each function adds options to a command and returns the command; the interface
@@ -83,6 +83,19 @@ export function serviceOptions(command: Command): Command {
     )
     .option('--concurrency <n>', 'requests at the same time', positive);
   return timeoutOption(command);
+}
+
+/** The moment that a plan is made for, in milliseconds since the epoch; absent: now. */
+export interface MomentOptions {
+  readonly at?: number;
+}
+
+export function momentOption(command: Command): Command {
+  return command.option(
+    '--at <time>',
+    'plan for this moment, by which windows and freezes are judged',
+    exactMoment,
+  );
 }
 
 /** How long a command waits for another run over the same state. */

@@ -1,10 +1,16 @@
 import { Option, type Command } from 'commander';
-import type { CommonOptions, LockOptions, ServiceOptions } from './options.js';
+import {
+  momentOption,
+  type CommonOptions,
+  type LockOptions,
+  type MomentOptions,
+  type ServiceOptions,
+} from './options.js';
 import type { ReviewedOptions } from './reviewed-plans.js';
 
 /** What `flaghoist reconcile` and `flaghoist plan` are told. */
 export interface ReconcileOptions
-  extends CommonOptions, ServiceOptions, LockOptions, ReviewedOptions {
+  extends CommonOptions, ServiceOptions, LockOptions, MomentOptions, ReviewedOptions {
   readonly dryRun?: boolean;
   readonly detailedExitcode?: boolean;
   readonly prune?: boolean;
@@ -16,7 +22,9 @@ export interface ReconcileOptions
   /** Revision of git: only objects whose specs differ from it are planned. */
   readonly since?: string;
   readonly touched?: boolean;
-  /** Hash of the plan that may pass the guards. */
+  /** Why windows and freezes do not hold the run back. */
+  readonly overrideWindow?: string;
+  /** Hash of the plan that may pass the guards, and that windows and freezes do not hold back. */
   readonly approve?: string;
   readonly force?: boolean;
   readonly allowOlder?: boolean;
@@ -27,7 +35,7 @@ export interface ReconcileOptions
 
 /** What the plan may contain. */
 export function planOptions(command: Command): void {
-  command
+  momentOption(command)
     .option('--prune', 'delete what the specs used to declare and no longer do')
     .option('--adopt', 'take over live objects that differ, also in protected environments')
     .option('--revert-drift', 'undo changes made outside git, also where they are only reported')
@@ -54,7 +62,8 @@ export function planOptions(command: Command): void {
 /** What lets a plan pass, and what is written beside its changes. */
 export function approvalOptions(command: Command): void {
   command
-    .option('--approve <hash>', 'let the plan with this hash pass the guards')
+    .option('--approve <hash>', 'let the plan with this hash pass guards, windows and freezes')
+    .option('--override-window <reason>', 'write although windows or freezes hold it back')
     .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')
     .option('--allow-older', 'apply a HEAD that is older than what was applied')
     .option('--allow-dirty', 'apply the working tree instead of HEAD')

@@ -1,5 +1,6 @@
 import type { AdminReader } from '../admin-api/reader.js';
 import type { Desired } from '../model/desired.js';
+import { realTime } from '../platform/clock.js';
 import { Disposables } from '../platform/closers.js';
 import { openService, type AccessOptions, type ServiceAccess } from './admin-api.js';
 import type { Traffic } from '../admin-api/http/request-metrics.js';
@@ -81,6 +82,12 @@ export interface RunFlags {
   readonly concurrency?: number;
   /** Plans and reports, but writes nothing except kills; null: as the config says. */
   readonly suspend?: Suspension | null;
+  /** Why windows and freezes do not hold the run back. */
+  readonly overrideWindow?: string;
+  /** Hash of a plan that windows and freezes do not hold back. */
+  readonly approve?: string;
+  /** The moment that the plan is for, in milliseconds since the epoch; default: now. For dry runs. */
+  readonly at?: number;
   /** Whether the state is shared over origin, where the config does not say so; absent: where that can be done. */
   readonly pushState?: boolean;
 }
@@ -153,6 +160,7 @@ export async function openRun(
   const context: RunContext = {
     ...{ source, memory, progress, note },
     options: runOptions(flags),
+    now: () => flags.at ?? realTime.now(),
     openReader: async (desired) => {
       opened.sharing = stateSharing(desired.config.pushState ?? flags.pushState);
       const access = {
@@ -201,6 +209,8 @@ function runOptions(flags: RunFlags): RunOptions {
     since: flags.since,
     concurrency: flags.concurrency,
     suspend: flags.suspend ?? undefined,
+    overrideWindow: flags.overrideWindow,
+    approve: flags.approve,
   };
 }
 

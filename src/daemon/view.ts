@@ -21,7 +21,9 @@ export type Trigger =
   /** SIGHUP. */
   | 'signal'
   /** The run before failed. */
-  | 'retry';
+  | 'retry'
+  /** A moment has come at which something goes that was held back: a window opens. */
+  | 'due';
 
 /** How a run ended, the worst last. */
 export type RunResult =
@@ -103,6 +105,8 @@ export interface SourceView {
   readonly nextSchedule: string | null;
   /** ISO 8601; set while backing off. */
   readonly nextRetry: string | null;
+  /** ISO 8601: when something that is held back goes by itself; null: nothing does, as far as this process knows. */
+  readonly nextDue: string | null;
   /** Whether this process is the one that writes; always true where there is one replica. */
   readonly leader: boolean;
 }

@@ -113,6 +113,18 @@ export interface ConfigSpec {
     [k: string]: EnvironmentConfigSpec;
   };
   /**
+   * Hours in which changes may go, by name; an environment names those that hold for it.
+   */
+  windows?: {
+    [k: string]: WindowSpec;
+  };
+  /**
+   * Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.
+   */
+  freezes?: {
+    [k: string]: FreezeSpec;
+  };
+  /**
    * Where the administration service is.
    */
   service?: {
@@ -196,6 +208,12 @@ export interface EnvironmentConfigSpec {
    */
   onLiveKill?: "keep" | "revert";
   guards?: GuardsSpec;
+  /**
+   * Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.
+   *
+   * @minItems 1
+   */
+  windows?: [string, ...string[]];
 }
 /**
  * Bounds of what one run may take away.
@@ -221,6 +239,59 @@ export interface GuardsSpec {
    * Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.
    */
   maxShift?: number;
+}
+/**
+ * Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.
+ */
+export interface WindowSpec {
+  /**
+   * Days on which it opens. Default: every day.
+   *
+   * @minItems 1
+   */
+  days?: [
+    "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun",
+    ...("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]
+  ];
+  /**
+   * When it opens, HH:MM.
+   */
+  from: string;
+  /**
+   * When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.
+   */
+  to: string;
+  /**
+   * Time zone by its name, for example Europe/Madrid or UTC.
+   */
+  zone: string;
+}
+/**
+ * From a time to a time.
+ */
+export interface FreezeSpec {
+  /**
+   * A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).
+   */
+  from: string;
+  /**
+   * A day (up to its end), a time or a time with its offset.
+   */
+  to: string;
+  /**
+   * Time zone of days and of times without an offset.
+   */
+  zone?: string;
+  /**
+   * Environments for which it holds, as `environments` names them. Default: all.
+   *
+   * @minItems 1
+   */
+  environments?: [string, ...string[]];
+  /**
+   * Why, for those who have to wait.
+   */
+  reason?: string;
 }
 /**
  * Bounds of what one run may take away.

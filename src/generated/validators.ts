@@ -4,11 +4,13 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const config = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
 const schema32 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
 const schema34 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
+const pattern4 = new RegExp("^([01][0-9]|2[0-3]):[0-5][0-9]$", "u");
+const pattern5 = new RegExp("^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/config.schema.json" */;
@@ -96,7 +98,7 @@ for(const key1 in data1){
 let data2 = data1[key1];
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 for(const key2 in data2){
-if(!(((((key2 === "protected") || (key2 === "onDrift")) || (key2 === "onConflict")) || (key2 === "onLiveKill")) || (key2 === "guards"))){
+if(!((((((key2 === "protected") || (key2 === "onDrift")) || (key2 === "onConflict")) || (key2 === "onLiveKill")) || (key2 === "guards")) || (key2 === "windows"))){
 const err6 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.environments.additionalProperties,data:data2};
 if(vErrors === null){
 vErrors = [err6];
@@ -341,9 +343,11 @@ vErrors.push(err25);
 errors++;
 }
 }
-}
-else {
-const err26 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.environments.additionalProperties.type,parentSchema:schema31.properties.environments.additionalProperties,data:data2};
+if(data2.windows !== undefined){
+let data13 = data2.windows;
+if(Array.isArray(data13)){
+if(data13.length < 1){
+const err26 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/windows",schemaPath:"#/properties/environments/additionalProperties/properties/windows/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.environments.additionalProperties.properties.windows,data:data13};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -352,10 +356,12 @@ vErrors.push(err26);
 }
 errors++;
 }
-}
-}
-else {
-const err27 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.environments.type,parentSchema:schema31.properties.environments,data:data1};
+const len0 = data13.length;
+for(let i0=0; i0<len0; i0++){
+let data14 = data13[i0];
+if(typeof data14 === "string"){
+if(func2(data14) < 1){
+const err27 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/windows/" + i0,schemaPath:"#/properties/environments/additionalProperties/properties/windows/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.environments.additionalProperties.properties.windows.items,data:data14};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -365,12 +371,8 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data.service !== undefined){
-let data13 = data.service;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-for(const key4 in data13){
-if(!(key4 === "url")){
-const err28 = {instancePath:instancePath+"/service",schemaPath:"#/properties/service/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.service,data:data13};
+else {
+const err28 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/windows/" + i0,schemaPath:"#/properties/environments/additionalProperties/properties/windows/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.environments.additionalProperties.properties.windows.items.type,parentSchema:schema31.properties.environments.additionalProperties.properties.windows.items,data:data14};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -380,11 +382,9 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data13.url !== undefined){
-let data14 = data13.url;
-if(typeof data14 === "string"){
-if(func2(data14) < 1){
-const err29 = {instancePath:instancePath+"/service/url",schemaPath:"#/properties/service/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.service.properties.url,data:data14};
+}
+else {
+const err29 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/windows",schemaPath:"#/properties/environments/additionalProperties/properties/windows/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.environments.additionalProperties.properties.windows.type,parentSchema:schema31.properties.environments.additionalProperties.properties.windows,data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -394,8 +394,9 @@ vErrors.push(err29);
 errors++;
 }
 }
+}
 else {
-const err30 = {instancePath:instancePath+"/service/url",schemaPath:"#/properties/service/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.service.properties.url.type,parentSchema:schema31.properties.service.properties.url,data:data14};
+const err30 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.environments.additionalProperties.type,parentSchema:schema31.properties.environments.additionalProperties,data:data2};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -407,7 +408,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/service",schemaPath:"#/properties/service/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.service.type,parentSchema:schema31.properties.service,data:data13};
+const err31 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.environments.type,parentSchema:schema31.properties.environments,data:data1};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -417,12 +418,14 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data.defaults !== undefined){
-let data15 = data.defaults;
+if(data.windows !== undefined){
+let data15 = data.windows;
 if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-for(const key5 in data15){
-if(!(key5 === "trafficType")){
-const err32 = {instancePath:instancePath+"/defaults",schemaPath:"#/properties/defaults/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.defaults,data:data15};
+for(const key4 in data15){
+let data16 = data15[key4];
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.from === undefined){
+const err32 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema31.properties.windows.additionalProperties.required,parentSchema:schema31.properties.windows.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -431,12 +434,8 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-if(data15.trafficType !== undefined){
-let data16 = data15.trafficType;
-if(typeof data16 === "string"){
-if(func2(data16) < 1){
-const err33 = {instancePath:instancePath+"/defaults/trafficType",schemaPath:"#/properties/defaults/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.defaults.properties.trafficType,data:data16};
+if(data16.to === undefined){
+const err33 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema31.properties.windows.additionalProperties.required,parentSchema:schema31.properties.windows.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -445,9 +444,8 @@ vErrors.push(err33);
 }
 errors++;
 }
-}
-else {
-const err34 = {instancePath:instancePath+"/defaults/trafficType",schemaPath:"#/properties/defaults/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.defaults.properties.trafficType.type,parentSchema:schema31.properties.defaults.properties.trafficType,data:data16};
+if(data16.zone === undefined){
+const err34 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/required",keyword:"required",params:{missingProperty: "zone"},message:"must have required property '"+"zone"+"'",schema:schema31.properties.windows.additionalProperties.required,parentSchema:schema31.properties.windows.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -456,10 +454,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-}
-else {
-const err35 = {instancePath:instancePath+"/defaults",schemaPath:"#/properties/defaults/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.defaults.type,parentSchema:schema31.properties.defaults,data:data15};
+for(const key5 in data16){
+if(!((((key5 === "days") || (key5 === "from")) || (key5 === "to")) || (key5 === "zone"))){
+const err35 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.windows.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -469,12 +466,11 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data.references !== undefined){
-let data17 = data.references;
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-for(const key6 in data17){
-if(!((key6 === "segments") || (key6 === "flags"))){
-const err36 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.references,data:data17};
+if(data16.days !== undefined){
+let data17 = data16.days;
+if(Array.isArray(data17)){
+if(data17.length < 1){
+const err36 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/days",schemaPath:"#/properties/windows/additionalProperties/properties/days/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.windows.additionalProperties.properties.days,data:data17};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -483,16 +479,11 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-if(data17.segments !== undefined){
-let data18 = data17.segments;
-if(Array.isArray(data18)){
-const len0 = data18.length;
-for(let i0=0; i0<len0; i0++){
-let data19 = data18[i0];
-if(typeof data19 === "string"){
-if(func2(data19) < 1){
-const err37 = {instancePath:instancePath+"/references/segments/" + i0,schemaPath:"#/properties/references/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.segments.items,data:data19};
+const len1 = data17.length;
+for(let i1=0; i1<len1; i1++){
+let data18 = data17[i1];
+if(!(((((((data18 === "mon") || (data18 === "tue")) || (data18 === "wed")) || (data18 === "thu")) || (data18 === "fri")) || (data18 === "sat")) || (data18 === "sun"))){
+const err37 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/days/" + i1,schemaPath:"#/properties/windows/additionalProperties/properties/days/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.windows.additionalProperties.properties.days.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.windows.additionalProperties.properties.days.items.enum,parentSchema:schema31.properties.windows.additionalProperties.properties.days.items,data:data18};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -502,8 +493,9 @@ vErrors.push(err37);
 errors++;
 }
 }
+}
 else {
-const err38 = {instancePath:instancePath+"/references/segments/" + i0,schemaPath:"#/properties/references/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.segments.items.type,parentSchema:schema31.properties.references.properties.segments.items,data:data19};
+const err38 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/days",schemaPath:"#/properties/windows/additionalProperties/properties/days/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.windows.additionalProperties.properties.days.type,parentSchema:schema31.properties.windows.additionalProperties.properties.days,data:data17};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -513,9 +505,11 @@ vErrors.push(err38);
 errors++;
 }
 }
-}
-else {
-const err39 = {instancePath:instancePath+"/references/segments",schemaPath:"#/properties/references/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.segments.type,parentSchema:schema31.properties.references.properties.segments,data:data18};
+if(data16.from !== undefined){
+let data19 = data16.from;
+if(typeof data19 === "string"){
+if(!pattern4.test(data19)){
+const err39 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/windows/additionalProperties/properties/from/pattern",keyword:"pattern",params:{pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$"},message:"must match pattern \""+"^([01][0-9]|2[0-3]):[0-5][0-9]$"+"\"",schema:"^([01][0-9]|2[0-3]):[0-5][0-9]$",parentSchema:schema31.properties.windows.additionalProperties.properties.from,data:data19};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -525,15 +519,8 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data17.flags !== undefined){
-let data20 = data17.flags;
-if(Array.isArray(data20)){
-const len1 = data20.length;
-for(let i1=0; i1<len1; i1++){
-let data21 = data20[i1];
-if(typeof data21 === "string"){
-if(func2(data21) < 1){
-const err40 = {instancePath:instancePath+"/references/flags/" + i1,schemaPath:"#/properties/references/properties/flags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.flags.items,data:data21};
+else {
+const err40 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/windows/additionalProperties/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.windows.additionalProperties.properties.from.type,parentSchema:schema31.properties.windows.additionalProperties.properties.from,data:data19};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -543,8 +530,11 @@ vErrors.push(err40);
 errors++;
 }
 }
-else {
-const err41 = {instancePath:instancePath+"/references/flags/" + i1,schemaPath:"#/properties/references/properties/flags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.flags.items.type,parentSchema:schema31.properties.references.properties.flags.items,data:data21};
+if(data16.to !== undefined){
+let data20 = data16.to;
+if(typeof data20 === "string"){
+if(!pattern5.test(data20)){
+const err41 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/windows/additionalProperties/properties/to/pattern",keyword:"pattern",params:{pattern: "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"},message:"must match pattern \""+"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"+"\"",schema:"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$",parentSchema:schema31.properties.windows.additionalProperties.properties.to,data:data20};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -554,9 +544,8 @@ vErrors.push(err41);
 errors++;
 }
 }
-}
 else {
-const err42 = {instancePath:instancePath+"/references/flags",schemaPath:"#/properties/references/properties/flags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.flags.type,parentSchema:schema31.properties.references.properties.flags,data:data20};
+const err42 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/windows/additionalProperties/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.windows.additionalProperties.properties.to.type,parentSchema:schema31.properties.windows.additionalProperties.properties.to,data:data20};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -566,9 +555,11 @@ vErrors.push(err42);
 errors++;
 }
 }
-}
-else {
-const err43 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.references.type,parentSchema:schema31.properties.references,data:data17};
+if(data16.zone !== undefined){
+let data21 = data16.zone;
+if(typeof data21 === "string"){
+if(func2(data21) < 1){
+const err43 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/windows/additionalProperties/properties/zone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.windows.additionalProperties.properties.zone,data:data21};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -578,10 +569,8 @@ vErrors.push(err43);
 errors++;
 }
 }
-if(data.prune !== undefined){
-let data22 = data.prune;
-if(typeof data22 !== "boolean"){
-const err44 = {instancePath:instancePath+"/prune",schemaPath:"#/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.prune.type,parentSchema:schema31.properties.prune,data:data22};
+else {
+const err44 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/windows/additionalProperties/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.windows.additionalProperties.properties.zone.type,parentSchema:schema31.properties.windows.additionalProperties.properties.zone,data:data21};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -591,10 +580,9 @@ vErrors.push(err44);
 errors++;
 }
 }
-if(data.onDrift !== undefined){
-let data23 = data.onDrift;
-if(!((data23 === "revert") || (data23 === "report"))){
-const err45 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data23};
+}
+else {
+const err45 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.windows.additionalProperties.type,parentSchema:schema31.properties.windows.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -604,10 +592,9 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data.onConflict !== undefined){
-let data24 = data.onConflict;
-if(!((data24 === "apply") || (data24 === "hold"))){
-const err46 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data24};
+}
+else {
+const err46 = {instancePath:instancePath+"/windows",schemaPath:"#/properties/windows/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.windows.type,parentSchema:schema31.properties.windows,data:data15};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -617,10 +604,14 @@ vErrors.push(err46);
 errors++;
 }
 }
-if(data.onLiveKill !== undefined){
-let data25 = data.onLiveKill;
-if(!((data25 === "keep") || (data25 === "revert"))){
-const err47 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data25};
+if(data.freezes !== undefined){
+let data22 = data.freezes;
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+for(const key6 in data22){
+let data23 = data22[key6];
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.from === undefined){
+const err47 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema31.properties.freezes.additionalProperties.required,parentSchema:schema31.properties.freezes.additionalProperties,data:data23};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -629,13 +620,8 @@ vErrors.push(err47);
 }
 errors++;
 }
-}
-if(data.guards !== undefined){
-let data26 = data.guards;
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-for(const key7 in data26){
-if(!(((((key7 === "maxDeletes") || (key7 === "maxDeletePercent")) || (key7 === "maxKeyRemovals")) || (key7 === "maxKeyRemovalPercent")) || (key7 === "maxShift"))){
-const err48 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data26};
+if(data23.to === undefined){
+const err48 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema31.properties.freezes.additionalProperties.required,parentSchema:schema31.properties.freezes.additionalProperties,data:data23};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -644,11 +630,9 @@ vErrors.push(err48);
 }
 errors++;
 }
-}
-if(data26.maxDeletes !== undefined){
-let data27 = data26.maxDeletes;
-if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
-const err49 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data27};
+for(const key7 in data23){
+if(!(((((key7 === "from") || (key7 === "to")) || (key7 === "zone")) || (key7 === "environments")) || (key7 === "reason"))){
+const err49 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.freezes.additionalProperties,data:data23};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -657,9 +641,12 @@ vErrors.push(err49);
 }
 errors++;
 }
-if((typeof data27 == "number") && (isFinite(data27))){
-if(data27 < 0 || isNaN(data27)){
-const err50 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data27};
+}
+if(data23.from !== undefined){
+let data24 = data23.from;
+if(typeof data24 === "string"){
+if(func2(data24) < 1){
+const err50 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/freezes/additionalProperties/properties/from/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.from,data:data24};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -669,11 +656,8 @@ vErrors.push(err50);
 errors++;
 }
 }
-}
-if(data26.maxDeletePercent !== undefined){
-let data28 = data26.maxDeletePercent;
-if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
-const err51 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data28};
+else {
+const err51 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/freezes/additionalProperties/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.from.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.from,data:data24};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -682,9 +666,12 @@ vErrors.push(err51);
 }
 errors++;
 }
-if((typeof data28 == "number") && (isFinite(data28))){
-if(data28 > 100 || isNaN(data28)){
-const err52 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data28};
+}
+if(data23.to !== undefined){
+let data25 = data23.to;
+if(typeof data25 === "string"){
+if(func2(data25) < 1){
+const err52 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/freezes/additionalProperties/properties/to/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.to,data:data25};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -693,8 +680,9 @@ vErrors.push(err52);
 }
 errors++;
 }
-if(data28 < 0 || isNaN(data28)){
-const err53 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data28};
+}
+else {
+const err53 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/freezes/additionalProperties/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.to.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.to,data:data25};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -704,11 +692,11 @@ vErrors.push(err53);
 errors++;
 }
 }
-}
-if(data26.maxKeyRemovals !== undefined){
-let data29 = data26.maxKeyRemovals;
-if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
-const err54 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data29};
+if(data23.zone !== undefined){
+let data26 = data23.zone;
+if(typeof data26 === "string"){
+if(func2(data26) < 1){
+const err54 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/freezes/additionalProperties/properties/zone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.zone,data:data26};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -717,9 +705,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-if((typeof data29 == "number") && (isFinite(data29))){
-if(data29 < 0 || isNaN(data29)){
-const err55 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data29};
+}
+else {
+const err55 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/freezes/additionalProperties/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.zone.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.zone,data:data26};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -729,11 +717,11 @@ vErrors.push(err55);
 errors++;
 }
 }
-}
-if(data26.maxKeyRemovalPercent !== undefined){
-let data30 = data26.maxKeyRemovalPercent;
-if(!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))){
-const err56 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data30};
+if(data23.environments !== undefined){
+let data27 = data23.environments;
+if(Array.isArray(data27)){
+if(data27.length < 1){
+const err56 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments",schemaPath:"#/properties/freezes/additionalProperties/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments,data:data27};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -742,9 +730,12 @@ vErrors.push(err56);
 }
 errors++;
 }
-if((typeof data30 == "number") && (isFinite(data30))){
-if(data30 > 100 || isNaN(data30)){
-const err57 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data30};
+const len2 = data27.length;
+for(let i2=0; i2<len2; i2++){
+let data28 = data27[i2];
+if(typeof data28 === "string"){
+if(func2(data28) < 1){
+const err57 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments/" + i2,schemaPath:"#/properties/freezes/additionalProperties/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments.items,data:data28};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -753,8 +744,9 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(data30 < 0 || isNaN(data30)){
-const err58 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data30};
+}
+else {
+const err58 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments/" + i2,schemaPath:"#/properties/freezes/additionalProperties/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.environments.items.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments.items,data:data28};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -765,10 +757,8 @@ errors++;
 }
 }
 }
-if(data26.maxShift !== undefined){
-let data31 = data26.maxShift;
-if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
-const err59 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data31};
+else {
+const err59 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments",schemaPath:"#/properties/freezes/additionalProperties/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.freezes.additionalProperties.properties.environments.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments,data:data27};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -777,9 +767,12 @@ vErrors.push(err59);
 }
 errors++;
 }
-if((typeof data31 == "number") && (isFinite(data31))){
-if(data31 > 100 || isNaN(data31)){
-const err60 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data31};
+}
+if(data23.reason !== undefined){
+let data29 = data23.reason;
+if(typeof data29 === "string"){
+if(func2(data29) < 1){
+const err60 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/freezes/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.reason,data:data29};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -788,8 +781,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-if(data31 < 0 || isNaN(data31)){
-const err61 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data31};
+}
+else {
+const err61 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/freezes/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.reason.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.reason,data:data29};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -800,9 +794,8 @@ errors++;
 }
 }
 }
-}
 else {
-const err62 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data26};
+const err62 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.freezes.additionalProperties.type,parentSchema:schema31.properties.freezes.additionalProperties,data:data23};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -812,10 +805,9 @@ vErrors.push(err62);
 errors++;
 }
 }
-if(data.suspend !== undefined){
-let data32 = data.suspend;
-if(typeof data32 !== "boolean"){
-const err63 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data32};
+}
+else {
+const err63 = {instancePath:instancePath+"/freezes",schemaPath:"#/properties/freezes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.freezes.type,parentSchema:schema31.properties.freezes,data:data22};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -825,12 +817,12 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data.lint !== undefined){
-let data33 = data.lint;
-if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
-for(const key8 in data33){
-if(!(((((((key8 === "levels") || (key8 === "names")) || (key8 === "require")) || (key8 === "words")) || (key8 === "expiresWithin")) || (key8 === "fullRollout")) || (key8 === "staleAfter"))){
-const err64 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data33};
+if(data.service !== undefined){
+let data30 = data.service;
+if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
+for(const key8 in data30){
+if(!(key8 === "url")){
+const err64 = {instancePath:instancePath+"/service",schemaPath:"#/properties/service/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.service,data:data30};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -840,12 +832,11 @@ vErrors.push(err64);
 errors++;
 }
 }
-if(data33.levels !== undefined){
-let data34 = data33.levels;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-for(const key9 in data34){
-if(!(func1.call(schema31.properties.lint.properties.levels.properties, key9))){
-const err65 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.levels,data:data34};
+if(data30.url !== undefined){
+let data31 = data30.url;
+if(typeof data31 === "string"){
+if(func2(data31) < 1){
+const err65 = {instancePath:instancePath+"/service/url",schemaPath:"#/properties/service/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.service.properties.url,data:data31};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -855,10 +846,8 @@ vErrors.push(err65);
 errors++;
 }
 }
-if(data34["allow-unknown"] !== undefined){
-let data35 = data34["allow-unknown"];
-if(!(((data35 === "error") || (data35 === "warning")) || (data35 === "off"))){
-const err66 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data35};
+else {
+const err66 = {instancePath:instancePath+"/service/url",schemaPath:"#/properties/service/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.service.properties.url.type,parentSchema:schema31.properties.service.properties.url,data:data31};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -868,10 +857,9 @@ vErrors.push(err66);
 errors++;
 }
 }
-if(data34["allow-unused"] !== undefined){
-let data36 = data34["allow-unused"];
-if(!(((data36 === "error") || (data36 === "warning")) || (data36 === "off"))){
-const err67 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data36};
+}
+else {
+const err67 = {instancePath:instancePath+"/service",schemaPath:"#/properties/service/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.service.type,parentSchema:schema31.properties.service,data:data30};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -881,10 +869,12 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data34["allow-without-reason"] !== undefined){
-let data37 = data34["allow-without-reason"];
-if(!(((data37 === "error") || (data37 === "warning")) || (data37 === "off"))){
-const err68 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data37};
+if(data.defaults !== undefined){
+let data32 = data.defaults;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+for(const key9 in data32){
+if(!(key9 === "trafficType")){
+const err68 = {instancePath:instancePath+"/defaults",schemaPath:"#/properties/defaults/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.defaults,data:data32};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -894,10 +884,11 @@ vErrors.push(err68);
 errors++;
 }
 }
-if(data34["confusable-names"] !== undefined){
-let data38 = data34["confusable-names"];
-if(!(((data38 === "error") || (data38 === "warning")) || (data38 === "off"))){
-const err69 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data38};
+if(data32.trafficType !== undefined){
+let data33 = data32.trafficType;
+if(typeof data33 === "string"){
+if(func2(data33) < 1){
+const err69 = {instancePath:instancePath+"/defaults/trafficType",schemaPath:"#/properties/defaults/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.defaults.properties.trafficType,data:data33};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -907,10 +898,8 @@ vErrors.push(err69);
 errors++;
 }
 }
-if(data34["contradictory-rule"] !== undefined){
-let data39 = data34["contradictory-rule"];
-if(!(((data39 === "error") || (data39 === "warning")) || (data39 === "off"))){
-const err70 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data39};
+else {
+const err70 = {instancePath:instancePath+"/defaults/trafficType",schemaPath:"#/properties/defaults/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.defaults.properties.trafficType.type,parentSchema:schema31.properties.defaults.properties.trafficType,data:data33};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -920,10 +909,9 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data34["duplicate-condition"] !== undefined){
-let data40 = data34["duplicate-condition"];
-if(!(((data40 === "error") || (data40 === "warning")) || (data40 === "off"))){
-const err71 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data40};
+}
+else {
+const err71 = {instancePath:instancePath+"/defaults",schemaPath:"#/properties/defaults/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.defaults.type,parentSchema:schema31.properties.defaults,data:data32};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -933,10 +921,12 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data34["duplicate-segment-keys"] !== undefined){
-let data41 = data34["duplicate-segment-keys"];
-if(!(((data41 === "error") || (data41 === "warning")) || (data41 === "off"))){
-const err72 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data41};
+if(data.references !== undefined){
+let data34 = data.references;
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+for(const key10 in data34){
+if(!((key10 === "segments") || (key10 === "flags"))){
+const err72 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.references,data:data34};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -946,10 +936,15 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data34["empty-segment"] !== undefined){
-let data42 = data34["empty-segment"];
-if(!(((data42 === "error") || (data42 === "warning")) || (data42 === "off"))){
-const err73 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data42};
+if(data34.segments !== undefined){
+let data35 = data34.segments;
+if(Array.isArray(data35)){
+const len3 = data35.length;
+for(let i3=0; i3<len3; i3++){
+let data36 = data35[i3];
+if(typeof data36 === "string"){
+if(func2(data36) < 1){
+const err73 = {instancePath:instancePath+"/references/segments/" + i3,schemaPath:"#/properties/references/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.segments.items,data:data36};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -959,10 +954,8 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data34.expired !== undefined){
-let data43 = data34.expired;
-if(!(((data43 === "error") || (data43 === "warning")) || (data43 === "off"))){
-const err74 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data43};
+else {
+const err74 = {instancePath:instancePath+"/references/segments/" + i3,schemaPath:"#/properties/references/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.segments.items.type,parentSchema:schema31.properties.references.properties.segments.items,data:data36};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -972,10 +965,9 @@ vErrors.push(err74);
 errors++;
 }
 }
-if(data34["expiry-too-late"] !== undefined){
-let data44 = data34["expiry-too-late"];
-if(!(((data44 === "error") || (data44 === "warning")) || (data44 === "off"))){
-const err75 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data44};
+}
+else {
+const err75 = {instancePath:instancePath+"/references/segments",schemaPath:"#/properties/references/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.segments.type,parentSchema:schema31.properties.references.properties.segments,data:data35};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -985,10 +977,15 @@ vErrors.push(err75);
 errors++;
 }
 }
-if(data34["full-rollout"] !== undefined){
-let data45 = data34["full-rollout"];
-if(!(((data45 === "error") || (data45 === "warning")) || (data45 === "off"))){
-const err76 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data45};
+if(data34.flags !== undefined){
+let data37 = data34.flags;
+if(Array.isArray(data37)){
+const len4 = data37.length;
+for(let i4=0; i4<len4; i4++){
+let data38 = data37[i4];
+if(typeof data38 === "string"){
+if(func2(data38) < 1){
+const err76 = {instancePath:instancePath+"/references/flags/" + i4,schemaPath:"#/properties/references/properties/flags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.flags.items,data:data38};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -998,10 +995,8 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data34["invalid-regex"] !== undefined){
-let data46 = data34["invalid-regex"];
-if(!(((data46 === "error") || (data46 === "warning")) || (data46 === "off"))){
-const err77 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data46};
+else {
+const err77 = {instancePath:instancePath+"/references/flags/" + i4,schemaPath:"#/properties/references/properties/flags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.flags.items.type,parentSchema:schema31.properties.references.properties.flags.items,data:data38};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1011,10 +1006,9 @@ vErrors.push(err77);
 errors++;
 }
 }
-if(data34["kill-review-passed"] !== undefined){
-let data47 = data34["kill-review-passed"];
-if(!(((data47 === "error") || (data47 === "warning")) || (data47 === "off"))){
-const err78 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data47};
+}
+else {
+const err78 = {instancePath:instancePath+"/references/flags",schemaPath:"#/properties/references/properties/flags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.flags.type,parentSchema:schema31.properties.references.properties.flags,data:data37};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1024,10 +1018,9 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data34["many-inline-keys"] !== undefined){
-let data48 = data34["many-inline-keys"];
-if(!(((data48 === "error") || (data48 === "warning")) || (data48 === "off"))){
-const err79 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data48};
+}
+else {
+const err79 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.references.type,parentSchema:schema31.properties.references,data:data34};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1037,10 +1030,10 @@ vErrors.push(err79);
 errors++;
 }
 }
-if(data34["name-pattern"] !== undefined){
-let data49 = data34["name-pattern"];
-if(!(((data49 === "error") || (data49 === "warning")) || (data49 === "off"))){
-const err80 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data49};
+if(data.prune !== undefined){
+let data39 = data.prune;
+if(typeof data39 !== "boolean"){
+const err80 = {instancePath:instancePath+"/prune",schemaPath:"#/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.prune.type,parentSchema:schema31.properties.prune,data:data39};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1050,10 +1043,10 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data34["required-field"] !== undefined){
-let data50 = data34["required-field"];
-if(!(((data50 === "error") || (data50 === "warning")) || (data50 === "off"))){
-const err81 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data50};
+if(data.onDrift !== undefined){
+let data40 = data.onDrift;
+if(!((data40 === "revert") || (data40 === "report"))){
+const err81 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data40};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1063,10 +1056,10 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data34["rule-like-default"] !== undefined){
-let data51 = data34["rule-like-default"];
-if(!(((data51 === "error") || (data51 === "warning")) || (data51 === "off"))){
-const err82 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data51};
+if(data.onConflict !== undefined){
+let data41 = data.onConflict;
+if(!((data41 === "apply") || (data41 === "hold"))){
+const err82 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data41};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1076,10 +1069,10 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data34["stale-rollout"] !== undefined){
-let data52 = data34["stale-rollout"];
-if(!(((data52 === "error") || (data52 === "warning")) || (data52 === "off"))){
-const err83 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data52};
+if(data.onLiveKill !== undefined){
+let data42 = data.onLiveKill;
+if(!((data42 === "keep") || (data42 === "revert"))){
+const err83 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data42};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1089,10 +1082,12 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data34["stray-file"] !== undefined){
-let data53 = data34["stray-file"];
-if(!(((data53 === "error") || (data53 === "warning")) || (data53 === "off"))){
-const err84 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data53};
+if(data.guards !== undefined){
+let data43 = data.guards;
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+for(const key11 in data43){
+if(!(((((key11 === "maxDeletes") || (key11 === "maxDeletePercent")) || (key11 === "maxKeyRemovals")) || (key11 === "maxKeyRemovalPercent")) || (key11 === "maxShift"))){
+const err84 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data43};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1102,10 +1097,10 @@ vErrors.push(err84);
 errors++;
 }
 }
-if(data34["unknown-word"] !== undefined){
-let data54 = data34["unknown-word"];
-if(!(((data54 === "error") || (data54 === "warning")) || (data54 === "off"))){
-const err85 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data54};
+if(data43.maxDeletes !== undefined){
+let data44 = data43.maxDeletes;
+if(!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))){
+const err85 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data44};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1114,11 +1109,9 @@ vErrors.push(err85);
 }
 errors++;
 }
-}
-if(data34["unreachable-rule"] !== undefined){
-let data55 = data34["unreachable-rule"];
-if(!(((data55 === "error") || (data55 === "warning")) || (data55 === "off"))){
-const err86 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data55};
+if((typeof data44 == "number") && (isFinite(data44))){
+if(data44 < 0 || isNaN(data44)){
+const err86 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data44};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1128,10 +1121,11 @@ vErrors.push(err86);
 errors++;
 }
 }
-if(data34["unused-segment"] !== undefined){
-let data56 = data34["unused-segment"];
-if(!(((data56 === "error") || (data56 === "warning")) || (data56 === "off"))){
-const err87 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data56};
+}
+if(data43.maxDeletePercent !== undefined){
+let data45 = data43.maxDeletePercent;
+if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
+const err87 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data45};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1140,11 +1134,9 @@ vErrors.push(err87);
 }
 errors++;
 }
-}
-if(data34["use-between"] !== undefined){
-let data57 = data34["use-between"];
-if(!(((data57 === "error") || (data57 === "warning")) || (data57 === "off"))){
-const err88 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data57};
+if((typeof data45 == "number") && (isFinite(data45))){
+if(data45 > 100 || isNaN(data45)){
+const err88 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data45};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1153,10 +1145,8 @@ vErrors.push(err88);
 }
 errors++;
 }
-}
-}
-else {
-const err89 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data34};
+if(data45 < 0 || isNaN(data45)){
+const err89 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data45};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1166,12 +1156,11 @@ vErrors.push(err89);
 errors++;
 }
 }
-if(data33.names !== undefined){
-let data58 = data33.names;
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-for(const key10 in data58){
-if(!((((key10 === "flag") || (key10 === "segment")) || (key10 === "treatment")) || (key10 === "tag"))){
-const err90 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data58};
+}
+if(data43.maxKeyRemovals !== undefined){
+let data46 = data43.maxKeyRemovals;
+if(!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))){
+const err90 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data46};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1180,12 +1169,9 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-if(data58.flag !== undefined){
-let data59 = data58.flag;
-if(typeof data59 === "string"){
-if(func2(data59) < 1){
-const err91 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data59};
+if((typeof data46 == "number") && (isFinite(data46))){
+if(data46 < 0 || isNaN(data46)){
+const err91 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data46};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1195,8 +1181,11 @@ vErrors.push(err91);
 errors++;
 }
 }
-else {
-const err92 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data59};
+}
+if(data43.maxKeyRemovalPercent !== undefined){
+let data47 = data43.maxKeyRemovalPercent;
+if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
+const err92 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data47};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1205,12 +1194,9 @@ vErrors.push(err92);
 }
 errors++;
 }
-}
-if(data58.segment !== undefined){
-let data60 = data58.segment;
-if(typeof data60 === "string"){
-if(func2(data60) < 1){
-const err93 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data60};
+if((typeof data47 == "number") && (isFinite(data47))){
+if(data47 > 100 || isNaN(data47)){
+const err93 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data47};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1219,9 +1205,8 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-else {
-const err94 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data60};
+if(data47 < 0 || isNaN(data47)){
+const err94 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data47};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1231,11 +1216,11 @@ vErrors.push(err94);
 errors++;
 }
 }
-if(data58.treatment !== undefined){
-let data61 = data58.treatment;
-if(typeof data61 === "string"){
-if(func2(data61) < 1){
-const err95 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data61};
+}
+if(data43.maxShift !== undefined){
+let data48 = data43.maxShift;
+if(!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))){
+const err95 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data48};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1244,9 +1229,9 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-else {
-const err96 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data61};
+if((typeof data48 == "number") && (isFinite(data48))){
+if(data48 > 100 || isNaN(data48)){
+const err96 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data48};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1255,12 +1240,8 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-if(data58.tag !== undefined){
-let data62 = data58.tag;
-if(typeof data62 === "string"){
-if(func2(data62) < 1){
-const err97 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data62};
+if(data48 < 0 || isNaN(data48)){
+const err97 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data48};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1270,8 +1251,10 @@ vErrors.push(err97);
 errors++;
 }
 }
+}
+}
 else {
-const err98 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data62};
+const err98 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data43};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1281,9 +1264,10 @@ vErrors.push(err98);
 errors++;
 }
 }
-}
-else {
-const err99 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data58};
+if(data.suspend !== undefined){
+let data49 = data.suspend;
+if(typeof data49 !== "boolean"){
+const err99 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data49};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1293,14 +1277,12 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data33.require !== undefined){
-let data63 = data33.require;
-if(Array.isArray(data63)){
-const len2 = data63.length;
-for(let i2=0; i2<len2; i2++){
-let data64 = data63[i2];
-if(!((((((((data64 === "description") || (data64 === "rolloutStatus")) || (data64 === "tags")) || (data64 === "owner")) || (data64 === "kind")) || (data64 === "expires")) || (data64 === "links")) || (data64 === "tests"))){
-const err100 = {instancePath:instancePath+"/lint/require/" + i2,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data64};
+if(data.lint !== undefined){
+let data50 = data.lint;
+if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
+for(const key12 in data50){
+if(!(((((((key12 === "levels") || (key12 === "names")) || (key12 === "require")) || (key12 === "words")) || (key12 === "expiresWithin")) || (key12 === "fullRollout")) || (key12 === "staleAfter"))){
+const err100 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data50};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1310,9 +1292,12 @@ vErrors.push(err100);
 errors++;
 }
 }
-}
-else {
-const err101 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data63};
+if(data50.levels !== undefined){
+let data51 = data50.levels;
+if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
+for(const key13 in data51){
+if(!(func1.call(schema31.properties.lint.properties.levels.properties, key13))){
+const err101 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.levels,data:data51};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1322,12 +1307,10 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data33.words !== undefined){
-let data65 = data33.words;
-if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
-for(const key11 in data65){
-if(!((((key11 === "owner") || (key11 === "kind")) || (key11 === "tags")) || (key11 === "rolloutStatus"))){
-const err102 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data65};
+if(data51["allow-unknown"] !== undefined){
+let data52 = data51["allow-unknown"];
+if(!(((data52 === "error") || (data52 === "warning")) || (data52 === "off"))){
+const err102 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data52};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1337,15 +1320,10 @@ vErrors.push(err102);
 errors++;
 }
 }
-if(data65.owner !== undefined){
-let data66 = data65.owner;
-if(Array.isArray(data66)){
-const len3 = data66.length;
-for(let i3=0; i3<len3; i3++){
-let data67 = data66[i3];
-if(typeof data67 === "string"){
-if(func2(data67) < 1){
-const err103 = {instancePath:instancePath+"/lint/words/owner/" + i3,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data67};
+if(data51["allow-unused"] !== undefined){
+let data53 = data51["allow-unused"];
+if(!(((data53 === "error") || (data53 === "warning")) || (data53 === "off"))){
+const err103 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data53};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1355,8 +1333,10 @@ vErrors.push(err103);
 errors++;
 }
 }
-else {
-const err104 = {instancePath:instancePath+"/lint/words/owner/" + i3,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data67};
+if(data51["allow-without-reason"] !== undefined){
+let data54 = data51["allow-without-reason"];
+if(!(((data54 === "error") || (data54 === "warning")) || (data54 === "off"))){
+const err104 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data54};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1366,9 +1346,10 @@ vErrors.push(err104);
 errors++;
 }
 }
-}
-else {
-const err105 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data66};
+if(data51["confusable-names"] !== undefined){
+let data55 = data51["confusable-names"];
+if(!(((data55 === "error") || (data55 === "warning")) || (data55 === "off"))){
+const err105 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data55};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1378,15 +1359,10 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data65.kind !== undefined){
-let data68 = data65.kind;
-if(Array.isArray(data68)){
-const len4 = data68.length;
-for(let i4=0; i4<len4; i4++){
-let data69 = data68[i4];
-if(typeof data69 === "string"){
-if(func2(data69) < 1){
-const err106 = {instancePath:instancePath+"/lint/words/kind/" + i4,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data69};
+if(data51["contradictory-rule"] !== undefined){
+let data56 = data51["contradictory-rule"];
+if(!(((data56 === "error") || (data56 === "warning")) || (data56 === "off"))){
+const err106 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data56};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1396,8 +1372,10 @@ vErrors.push(err106);
 errors++;
 }
 }
-else {
-const err107 = {instancePath:instancePath+"/lint/words/kind/" + i4,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data69};
+if(data51["duplicate-condition"] !== undefined){
+let data57 = data51["duplicate-condition"];
+if(!(((data57 === "error") || (data57 === "warning")) || (data57 === "off"))){
+const err107 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data57};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1407,9 +1385,10 @@ vErrors.push(err107);
 errors++;
 }
 }
-}
-else {
-const err108 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data68};
+if(data51["duplicate-segment-keys"] !== undefined){
+let data58 = data51["duplicate-segment-keys"];
+if(!(((data58 === "error") || (data58 === "warning")) || (data58 === "off"))){
+const err108 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data58};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1419,15 +1398,10 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data65.tags !== undefined){
-let data70 = data65.tags;
-if(Array.isArray(data70)){
-const len5 = data70.length;
-for(let i5=0; i5<len5; i5++){
-let data71 = data70[i5];
-if(typeof data71 === "string"){
-if(func2(data71) < 1){
-const err109 = {instancePath:instancePath+"/lint/words/tags/" + i5,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data71};
+if(data51["empty-segment"] !== undefined){
+let data59 = data51["empty-segment"];
+if(!(((data59 === "error") || (data59 === "warning")) || (data59 === "off"))){
+const err109 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data59};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1437,8 +1411,10 @@ vErrors.push(err109);
 errors++;
 }
 }
-else {
-const err110 = {instancePath:instancePath+"/lint/words/tags/" + i5,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data71};
+if(data51.expired !== undefined){
+let data60 = data51.expired;
+if(!(((data60 === "error") || (data60 === "warning")) || (data60 === "off"))){
+const err110 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data60};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1448,9 +1424,10 @@ vErrors.push(err110);
 errors++;
 }
 }
-}
-else {
-const err111 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data70};
+if(data51["expiry-too-late"] !== undefined){
+let data61 = data51["expiry-too-late"];
+if(!(((data61 === "error") || (data61 === "warning")) || (data61 === "off"))){
+const err111 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data61};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1460,15 +1437,10 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data65.rolloutStatus !== undefined){
-let data72 = data65.rolloutStatus;
-if(Array.isArray(data72)){
-const len6 = data72.length;
-for(let i6=0; i6<len6; i6++){
-let data73 = data72[i6];
-if(typeof data73 === "string"){
-if(func2(data73) < 1){
-const err112 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i6,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data73};
+if(data51["full-rollout"] !== undefined){
+let data62 = data51["full-rollout"];
+if(!(((data62 === "error") || (data62 === "warning")) || (data62 === "off"))){
+const err112 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data62};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1478,8 +1450,10 @@ vErrors.push(err112);
 errors++;
 }
 }
-else {
-const err113 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i6,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data73};
+if(data51["invalid-regex"] !== undefined){
+let data63 = data51["invalid-regex"];
+if(!(((data63 === "error") || (data63 === "warning")) || (data63 === "off"))){
+const err113 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data63};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1489,9 +1463,10 @@ vErrors.push(err113);
 errors++;
 }
 }
-}
-else {
-const err114 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data72};
+if(data51["kill-review-passed"] !== undefined){
+let data64 = data51["kill-review-passed"];
+if(!(((data64 === "error") || (data64 === "warning")) || (data64 === "off"))){
+const err114 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data64};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1501,9 +1476,10 @@ vErrors.push(err114);
 errors++;
 }
 }
-}
-else {
-const err115 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data65};
+if(data51["many-inline-keys"] !== undefined){
+let data65 = data51["many-inline-keys"];
+if(!(((data65 === "error") || (data65 === "warning")) || (data65 === "off"))){
+const err115 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data65};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1513,13 +1489,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data33.expiresWithin !== undefined){
-let data74 = data33.expiresWithin;
-if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
-for(const key12 in data74){
-let data75 = data74[key12];
-if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
-const err116 = {instancePath:instancePath+"/lint/expiresWithin/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data75};
+if(data51["name-pattern"] !== undefined){
+let data66 = data51["name-pattern"];
+if(!(((data66 === "error") || (data66 === "warning")) || (data66 === "off"))){
+const err116 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data66};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1528,9 +1501,11 @@ vErrors.push(err116);
 }
 errors++;
 }
-if((typeof data75 == "number") && (isFinite(data75))){
-if(data75 < 1 || isNaN(data75)){
-const err117 = {instancePath:instancePath+"/lint/expiresWithin/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data75};
+}
+if(data51["required-field"] !== undefined){
+let data67 = data51["required-field"];
+if(!(((data67 === "error") || (data67 === "warning")) || (data67 === "off"))){
+const err117 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data67};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1540,10 +1515,10 @@ vErrors.push(err117);
 errors++;
 }
 }
-}
-}
-else {
-const err118 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data74};
+if(data51["rule-like-default"] !== undefined){
+let data68 = data51["rule-like-default"];
+if(!(((data68 === "error") || (data68 === "warning")) || (data68 === "off"))){
+const err118 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data68};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1553,15 +1528,10 @@ vErrors.push(err118);
 errors++;
 }
 }
-if(data33.fullRollout !== undefined){
-let data76 = data33.fullRollout;
-if(Array.isArray(data76)){
-const len7 = data76.length;
-for(let i7=0; i7<len7; i7++){
-let data77 = data76[i7];
-if(typeof data77 === "string"){
-if(func2(data77) < 1){
-const err119 = {instancePath:instancePath+"/lint/fullRollout/" + i7,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data77};
+if(data51["stale-rollout"] !== undefined){
+let data69 = data51["stale-rollout"];
+if(!(((data69 === "error") || (data69 === "warning")) || (data69 === "off"))){
+const err119 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data69};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1571,8 +1541,10 @@ vErrors.push(err119);
 errors++;
 }
 }
-else {
-const err120 = {instancePath:instancePath+"/lint/fullRollout/" + i7,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data77};
+if(data51["stray-file"] !== undefined){
+let data70 = data51["stray-file"];
+if(!(((data70 === "error") || (data70 === "warning")) || (data70 === "off"))){
+const err120 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data70};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1582,9 +1554,10 @@ vErrors.push(err120);
 errors++;
 }
 }
-}
-else {
-const err121 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data76};
+if(data51["unknown-word"] !== undefined){
+let data71 = data51["unknown-word"];
+if(!(((data71 === "error") || (data71 === "warning")) || (data71 === "off"))){
+const err121 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data71};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1594,10 +1567,10 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data33.staleAfter !== undefined){
-let data78 = data33.staleAfter;
-if(!(((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78))) && (isFinite(data78)))){
-const err122 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data78};
+if(data51["unreachable-rule"] !== undefined){
+let data72 = data51["unreachable-rule"];
+if(!(((data72 === "error") || (data72 === "warning")) || (data72 === "off"))){
+const err122 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data72};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1606,9 +1579,11 @@ vErrors.push(err122);
 }
 errors++;
 }
-if((typeof data78 == "number") && (isFinite(data78))){
-if(data78 < 1 || isNaN(data78)){
-const err123 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data78};
+}
+if(data51["unused-segment"] !== undefined){
+let data73 = data51["unused-segment"];
+if(!(((data73 === "error") || (data73 === "warning")) || (data73 === "off"))){
+const err123 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data73};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1618,10 +1593,10 @@ vErrors.push(err123);
 errors++;
 }
 }
-}
-}
-else {
-const err124 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data33};
+if(data51["use-between"] !== undefined){
+let data74 = data51["use-between"];
+if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
+const err124 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data74};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -1631,12 +1606,9 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data.state !== undefined){
-let data79 = data.state;
-if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
-for(const key13 in data79){
-if(!(key13 === "push")){
-const err125 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data79};
+}
+else {
+const err125 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data51};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -1646,10 +1618,12 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data79.push !== undefined){
-let data80 = data79.push;
-if(!(((data80 === "auto") || (data80 === true)) || (data80 === false))){
-const err126 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data80};
+if(data50.names !== undefined){
+let data75 = data50.names;
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+for(const key14 in data75){
+if(!((((key14 === "flag") || (key14 === "segment")) || (key14 === "treatment")) || (key14 === "tag"))){
+const err126 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data75};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -1659,9 +1633,11 @@ vErrors.push(err126);
 errors++;
 }
 }
-}
-else {
-const err127 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data79};
+if(data75.flag !== undefined){
+let data76 = data75.flag;
+if(typeof data76 === "string"){
+if(func2(data76) < 1){
+const err127 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data76};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -1671,14 +1647,490 @@ vErrors.push(err127);
 errors++;
 }
 }
-}
 else {
-const err128 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+const err128 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data76};
 if(vErrors === null){
 vErrors = [err128];
 }
 else {
 vErrors.push(err128);
+}
+errors++;
+}
+}
+if(data75.segment !== undefined){
+let data77 = data75.segment;
+if(typeof data77 === "string"){
+if(func2(data77) < 1){
+const err129 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data77};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+errors++;
+}
+}
+else {
+const err130 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data77};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+errors++;
+}
+}
+if(data75.treatment !== undefined){
+let data78 = data75.treatment;
+if(typeof data78 === "string"){
+if(func2(data78) < 1){
+const err131 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data78};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+errors++;
+}
+}
+else {
+const err132 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data78};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+errors++;
+}
+}
+if(data75.tag !== undefined){
+let data79 = data75.tag;
+if(typeof data79 === "string"){
+if(func2(data79) < 1){
+const err133 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data79};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+errors++;
+}
+}
+else {
+const err134 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data79};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+errors++;
+}
+}
+}
+else {
+const err135 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data75};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+errors++;
+}
+}
+if(data50.require !== undefined){
+let data80 = data50.require;
+if(Array.isArray(data80)){
+const len5 = data80.length;
+for(let i5=0; i5<len5; i5++){
+let data81 = data80[i5];
+if(!((((((((data81 === "description") || (data81 === "rolloutStatus")) || (data81 === "tags")) || (data81 === "owner")) || (data81 === "kind")) || (data81 === "expires")) || (data81 === "links")) || (data81 === "tests"))){
+const err136 = {instancePath:instancePath+"/lint/require/" + i5,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data81};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+errors++;
+}
+}
+}
+else {
+const err137 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data80};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+errors++;
+}
+}
+if(data50.words !== undefined){
+let data82 = data50.words;
+if(data82 && typeof data82 == "object" && !Array.isArray(data82)){
+for(const key15 in data82){
+if(!((((key15 === "owner") || (key15 === "kind")) || (key15 === "tags")) || (key15 === "rolloutStatus"))){
+const err138 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data82};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+errors++;
+}
+}
+if(data82.owner !== undefined){
+let data83 = data82.owner;
+if(Array.isArray(data83)){
+const len6 = data83.length;
+for(let i6=0; i6<len6; i6++){
+let data84 = data83[i6];
+if(typeof data84 === "string"){
+if(func2(data84) < 1){
+const err139 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data84};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+errors++;
+}
+}
+else {
+const err140 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data84};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+errors++;
+}
+}
+}
+else {
+const err141 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data83};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+errors++;
+}
+}
+if(data82.kind !== undefined){
+let data85 = data82.kind;
+if(Array.isArray(data85)){
+const len7 = data85.length;
+for(let i7=0; i7<len7; i7++){
+let data86 = data85[i7];
+if(typeof data86 === "string"){
+if(func2(data86) < 1){
+const err142 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data86};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+errors++;
+}
+}
+else {
+const err143 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data86};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+errors++;
+}
+}
+}
+else {
+const err144 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data85};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+errors++;
+}
+}
+if(data82.tags !== undefined){
+let data87 = data82.tags;
+if(Array.isArray(data87)){
+const len8 = data87.length;
+for(let i8=0; i8<len8; i8++){
+let data88 = data87[i8];
+if(typeof data88 === "string"){
+if(func2(data88) < 1){
+const err145 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data88};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+errors++;
+}
+}
+else {
+const err146 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data88};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+errors++;
+}
+}
+}
+else {
+const err147 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data87};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+errors++;
+}
+}
+if(data82.rolloutStatus !== undefined){
+let data89 = data82.rolloutStatus;
+if(Array.isArray(data89)){
+const len9 = data89.length;
+for(let i9=0; i9<len9; i9++){
+let data90 = data89[i9];
+if(typeof data90 === "string"){
+if(func2(data90) < 1){
+const err148 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data90};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+errors++;
+}
+}
+else {
+const err149 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data90};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+errors++;
+}
+}
+}
+else {
+const err150 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data89};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+errors++;
+}
+}
+}
+else {
+const err151 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data82};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+errors++;
+}
+}
+if(data50.expiresWithin !== undefined){
+let data91 = data50.expiresWithin;
+if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
+for(const key16 in data91){
+let data92 = data91[key16];
+if(!(((typeof data92 == "number") && (!(data92 % 1) && !isNaN(data92))) && (isFinite(data92)))){
+const err152 = {instancePath:instancePath+"/lint/expiresWithin/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data92};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+errors++;
+}
+if((typeof data92 == "number") && (isFinite(data92))){
+if(data92 < 1 || isNaN(data92)){
+const err153 = {instancePath:instancePath+"/lint/expiresWithin/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data92};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err154 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data91};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+errors++;
+}
+}
+if(data50.fullRollout !== undefined){
+let data93 = data50.fullRollout;
+if(Array.isArray(data93)){
+const len10 = data93.length;
+for(let i10=0; i10<len10; i10++){
+let data94 = data93[i10];
+if(typeof data94 === "string"){
+if(func2(data94) < 1){
+const err155 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data94};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+errors++;
+}
+}
+else {
+const err156 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data94};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+errors++;
+}
+}
+}
+else {
+const err157 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data93};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+errors++;
+}
+}
+if(data50.staleAfter !== undefined){
+let data95 = data50.staleAfter;
+if(!(((typeof data95 == "number") && (!(data95 % 1) && !isNaN(data95))) && (isFinite(data95)))){
+const err158 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data95};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+if((typeof data95 == "number") && (isFinite(data95))){
+if(data95 < 1 || isNaN(data95)){
+const err159 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data95};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err160 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data50};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+}
+if(data.state !== undefined){
+let data96 = data.state;
+if(data96 && typeof data96 == "object" && !Array.isArray(data96)){
+for(const key17 in data96){
+if(!(key17 === "push")){
+const err161 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data96};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+}
+if(data96.push !== undefined){
+let data97 = data96.push;
+if(!(((data97 === "auto") || (data97 === true)) || (data97 === false))){
+const err162 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data97};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+}
+}
+else {
+const err163 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data96};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+}
+}
+else {
+const err164 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
 }
 errors++;
 }
@@ -1689,7 +2141,7 @@ validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flag = validate21;
 const schema57 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag.schema.json","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flaghoist.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
-const pattern4 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "u");
+const pattern6 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "u");
 const schema58 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
 const schema59 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
 const schema60 = {"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}};
@@ -3626,7 +4078,7 @@ return errors === 0;
 }
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const pattern5 = new RegExp("\\S", "u");
+const pattern7 = new RegExp("\\S", "u");
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3904,7 +4356,7 @@ errors++;
 if(data12.reason !== undefined){
 let data14 = data12.reason;
 if(typeof data14 === "string"){
-if(!pattern5.test(data14)){
+if(!pattern7.test(data14)){
 const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema85.properties.reason,data:data14};
 if(vErrors === null){
 vErrors = [err19];
@@ -4232,7 +4684,7 @@ errors++;
 if(data.expires !== undefined){
 let data8 = data.expires;
 if(typeof data8 === "string"){
-if(!pattern4.test(data8)){
+if(!pattern6.test(data8)){
 const err18 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",parentSchema:schema57.properties.expires,data:data8};
 if(vErrors === null){
 vErrors = [err18];
@@ -4820,7 +5272,7 @@ errors++;
 if(data0.reason !== undefined){
 let data2 = data0.reason;
 if(typeof data2 === "string"){
-if(!pattern5.test(data2)){
+if(!pattern7.test(data2)){
 const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema85.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
@@ -5722,7 +6174,7 @@ validate57.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const kills = validate58;
 const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
-const pattern7 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
+const pattern9 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/kills.schema.json" */;
@@ -5839,7 +6291,7 @@ errors++;
 if(data1.since !== undefined){
 let data4 = data1.since;
 if(typeof data4 === "string"){
-if(!pattern7.test(data4)){
+if(!pattern9.test(data4)){
 const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema100.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err8];
@@ -5864,7 +6316,7 @@ errors++;
 if(data1.review !== undefined){
 let data5 = data1.review;
 if(typeof data5 === "string"){
-if(!pattern7.test(data5)){
+if(!pattern9.test(data5)){
 const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema100.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err10];
@@ -6239,7 +6691,7 @@ errors++;
 if(data2.when !== undefined){
 let data11 = data2.when;
 if(typeof data11 === "string"){
-if(!pattern7.test(data11)){
+if(!pattern9.test(data11)){
 const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema101.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err24];
@@ -6466,8 +6918,8 @@ validate59.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 export const watch = validate60;
 const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
 const schema103 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
-const pattern10 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
-const pattern11 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
+const pattern12 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
+const pattern13 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
 
 function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/watch.schema.json" */;
@@ -6555,7 +7007,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 === "string"){
-if(!pattern10.test(data2)){
+if(!pattern12.test(data2)){
 const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema102.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
@@ -6881,7 +7333,7 @@ errors++;
 if(data1.interval !== undefined){
 let data15 = data1.interval;
 if(typeof data15 === "string"){
-if(!pattern11.test(data15)){
+if(!pattern13.test(data15)){
 const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema103,data:data15};
 if(vErrors === null){
 vErrors = [err32];

@@ -44,6 +44,32 @@ export interface Guards {
   readonly maxShift?: number;
 }
 
+/** Hours in which changes may go, by the clock on the wall of a zone. */
+export interface TimeWindow {
+  readonly name: string;
+  /** Days on which it opens: 1 is Monday, 7 is Sunday. At least one. */
+  readonly days: readonly number[];
+  /** Minutes since midnight; open from here on. */
+  readonly fromMinute: number;
+  /** Closed from here on, up to 1440. Where it is the lesser of the two the window ends on the next day. */
+  readonly toMinute: number;
+  readonly zone: string;
+}
+
+/** A time in which nothing may be changed but kills and what takes them back. */
+export interface Freeze {
+  readonly name: string;
+  /** Milliseconds since the epoch; frozen from here on. */
+  readonly fromMs: number;
+  /** Later than the beginning; not frozen any more. */
+  readonly toMs: number;
+  /** In which people read its end. */
+  readonly zone: string;
+  readonly reason?: string;
+  /** As the config names them. Absent: all. */
+  readonly environments?: readonly string[];
+}
+
 /** flaghoist.yaml, complete but for what only the service knows. */
 export interface Config {
   /** Name or id. */
@@ -65,6 +91,9 @@ export interface Config {
   readonly onConflict?: ConflictPolicy;
   readonly onLiveKill?: LiveKillPolicy;
   readonly lint?: LintSpec;
+  /** Absent: there are none. Likewise below. */
+  readonly windows?: readonly TimeWindow[];
+  readonly freezes?: readonly Freeze[];
 }
 
 export interface EnvironmentConfig {
@@ -76,6 +105,8 @@ export interface EnvironmentConfig {
   readonly onConflict?: ConflictPolicy;
   readonly onLiveKill?: LiveKillPolicy;
   readonly guards: Guards;
+  /** Names of the windows in which changes may go. Absent: at any time. */
+  readonly windows?: readonly string[];
 }
 
 export interface DesiredFlag {

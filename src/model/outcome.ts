@@ -18,6 +18,10 @@ export type Outcome = (
       readonly partly?: true;
       /** The service wants an approval first: no failure, and nothing that another run could mend. */
       readonly approvalNeeded?: true;
+      /** Its window closed while the run was under way: no failure either. */
+      readonly windowClosed?: true;
+      /** When it goes by itself, ISO 8601 in UTC. */
+      readonly until?: string;
     }
 ) & {
   /**

@@ -44,6 +44,8 @@ export type WithheldWhy =
   | 'approval-needed'
   /** Nothing else stands against it than that the run is suspended. */
   | 'suspended'
+  /** A freeze of its environment holds, or no window of it is open, and it goes at `until`. */
+  | 'window-closed'
   /** An earlier object that this one needs is withheld. */
   | 'needs-withheld'
   /** Its specs are the same as at the revision that the reviewed plan starts from. */
@@ -101,6 +103,8 @@ export interface Withheld extends Change {
   readonly why: WithheldWhy;
   /** What to do about it, or what it waits for; one clause. */
   readonly wayOut: string;
+  /** When it goes by itself, ISO 8601 in UTC. Absent: it does not, or nobody knows when. */
+  readonly until?: string;
 }
 
 /** Title and comment of what is planned, by `noteKey`. */

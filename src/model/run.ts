@@ -82,6 +82,10 @@ export interface RunOptions {
   readonly quarantineInvalid?: boolean;
   /** Only objects whose specs differ from this revision's are planned; the others are held back. */
   readonly since?: string | undefined;
+  /** Why windows and freezes do not hold this run back; it is said in the comment of what they would have held. */
+  readonly overrideWindow?: string | undefined;
+  /** The plan with this hash may go, whatever windows and freezes say. */
+  readonly approve?: string | undefined;
   /** By request; it holds back what `suspend: true` in the config does. */
   readonly suspend?: Suspension | undefined;
 }
@@ -98,6 +102,17 @@ export interface Suspension {
   readonly reason: string;
   /** ISO 8601; null: until git says otherwise. */
   readonly until: string | null;
+}
+
+/** An environment in which windows and freezes let no change pass now, but kills and what takes them back. */
+export interface ClosedEnvironment {
+  readonly environment: string;
+  /** Clause for people: `frozen by "black-friday"`. */
+  readonly why: string;
+  /** When changes go again, ISO 8601 in UTC; null: nobody knows. */
+  readonly until: string | null;
+  /** The same as people read it, in a zone of theirs. */
+  readonly untilText: string | null;
 }
 
 /** What stands in the config. */

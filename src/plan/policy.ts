@@ -1,8 +1,8 @@
 import { byCodeUnits } from '../model/json.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
 import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
-import type { FieldChange, Plan, WithheldWhy } from '../model/plan.js';
-import type { Suspension } from '../model/run.js';
+import type { Change, FieldChange, Plan, Reason, WithheldWhy } from '../model/plan.js';
+import type { ClosedEnvironment, Suspension } from '../model/run.js';
 import type { State, StateEntry } from '../model/state.js';
 import { isContested } from './bases/corrections.js';
 
@@ -24,6 +24,8 @@ export interface PlanPolicy {
   readonly stateless: boolean;
   /** Null: all that the other rules allow is written. */
   readonly suspended: Suspension | null;
+  /** Why the operator lets pass what windows and freezes would hold back. Absent: nobody does. */
+  readonly windowOverride?: string | undefined;
   /** Removed objects that the specs of an ancestor of HEAD did declare: the second witness that a deletion needs. */
   readonly provenRemovals: ReadonlySet<string>;
   /** Definitions whose kill HEAD takes back by what history says, though no base of ours has it. */
@@ -45,7 +47,12 @@ export interface PlannedEnvironment {
   readonly onLiveKill: LiveKillPolicy;
   /** False: filtered out of this run; nothing in it is looked at, and no base of it changes. */
   readonly selected: boolean;
+  /** Why windows and freezes let no change pass now. Absent: they do. */
+  readonly closed?: Closed | undefined;
 }
+
+/** No change goes now, but kills and what takes them back. */
+export type Closed = Omit<ClosedEnvironment, 'environment'>;
 
 /** Reasons that lie with other objects, which a look at what was touched does not see. */
 const FOR_OTHERS: ReadonlySet<WithheldWhy> = new Set(['needs-withheld', 'still-in-use']);
@@ -128,6 +135,8 @@ function namesAmong(only: ReadonlySet<string>, prefix: string): string[] {
 export interface WithheldReason {
   readonly why: WithheldWhy;
   readonly wayOut: string;
+  /** When it goes by itself, ISO 8601 in UTC. Absent: it does not, or nobody knows when. */
+  readonly until?: string;
 }
 
 /** The rules that hold for one object: of its environment, or of the workspace. */
@@ -139,9 +148,13 @@ export interface FieldRules {
   /** The operator wants drift reverted in this run, whoever else writes. */
   readonly revertDrift: boolean;
   readonly suspended: Suspension | null;
+  readonly closed?: Closed | undefined;
 }
 
-/** Policies of the workspace level: what is shared by all environments is as protected as the most protected one. */
+/**
+ * Policies of the workspace level: what is shared by all environments is as protected as the most protected one. It reaches
+ * nobody by itself, so that it may go while one environment is open.
+ */
 export function workspaceRules(policy: PlanPolicy): FieldRules {
   const { environments } = policy;
   return {
@@ -154,7 +167,34 @@ export function workspaceRules(policy: PlanPolicy): FieldRules {
     adopt: policy.adopt,
     revertDrift: policy.revertDrift,
     suspended: policy.suspended,
+    closed: closedEverywhere(policy),
   };
+}
+
+/** Undefined: one environment is open. Otherwise the closing that ends first. */
+function closedEverywhere(policy: PlanPolicy): Closed | undefined {
+  const closings = policy.environments.map((each) => closedIn(policy, each));
+  if (closings.some((each) => each === undefined)) return undefined;
+  return closings.sort(byEnd)[0];
+}
+
+/** Undefined: every environment is open. Otherwise the closing that ends last. */
+function closedAnywhere(policy: PlanPolicy): Closed | undefined {
+  return policy.environments
+    .flatMap((each) => closedIn(policy, each) ?? [])
+    .sort(byEnd)
+    .at(-1);
+}
+
+/** Those of which nobody knows the end come last. */
+function byEnd(a: Closed | undefined, b: Closed | undefined): number {
+  const [one, other] = [a, b].map((each) => each?.until ?? '~');
+  return byCodeUnits(one ?? '', other ?? '');
+}
+
+/** Why windows and freezes let no change pass in an environment; undefined: they do, or the operator overrides them. */
+function closedIn(policy: PlanPolicy, { closed }: PlannedEnvironment): Closed | undefined {
+  return policy.windowOverride === undefined ? closed : undefined;
 }
 
 export function environmentRules(policy: PlanPolicy, environment: PlannedEnvironment): FieldRules {
@@ -165,6 +205,7 @@ export function environmentRules(policy: PlanPolicy, environment: PlannedEnviron
     adopt: policy.adopt,
     revertDrift: policy.revertDrift,
     suspended: policy.suspended,
+    closed: closedIn(policy, environment),
   };
 }
 
@@ -206,7 +247,46 @@ export function withholdReason(
     };
   }
   // What stands against it in any case is told first: it will stand there still when the suspension is over.
-  return suspendedReason(rules);
+  return suspendedReason(rules) ?? (PASSING.has(reason) ? undefined : closedReason(rules.closed));
+}
+
+/** That an object may not be taken away now; undefined: windows and freezes let it go. @param environment null: all. */
+export function removalClosed(
+  policy: PlanPolicy,
+  environment: string | null,
+): WithheldReason | undefined {
+  const place = policy.environments.find(({ name }) => name === environment);
+  // Whoever deletes for the whole workspace deletes in every environment.
+  return closedReason(place ? closedIn(policy, place) : closedAnywhere(policy));
+}
+
+function closedReason(closed: Closed | undefined): WithheldReason | undefined {
+  if (closed === undefined) return undefined;
+  const { why, until, untilText } = closed;
+  const when =
+    untilText === null ? 'it stays until the config says otherwise' : `it goes at ${untilText}`;
+  return {
+    why: 'window-closed',
+    wayOut: `${why}; ${when} (--override-window REASON sends it now)`,
+    ...(until !== null && { until }),
+  };
+}
+
+/** The same with every window open and no freeze: what would be written, whenever that is. */
+export function asIfOpen(policy: PlanPolicy): PlanPolicy {
+  return { ...policy, environments: policy.environments.map(({ closed, ...each }) => each) };
+}
+
+/** What windows and freezes let pass. */
+const PASSING: ReadonlySet<Reason> = new Set(['kill', 'restore']);
+
+/** Why nothing may be written now to an object that this change is about; undefined: it may. */
+export function closedFor(policy: PlanPolicy, { ref, action, fields }: Change): Closed | undefined {
+  const isRemoval = action === 'delete' || action === 'deactivate';
+  if (fields.length > 0 && fields.every(({ reason }) => PASSING.has(reason))) return undefined;
+  const place = policy.environments.find(({ name }) => name === ref.environment);
+  if (place) return closedIn(policy, place);
+  return isRemoval ? closedAnywhere(policy) : closedEverywhere(policy);
 }
 
 /** That nothing is written now, and when it will be; undefined: it is. */

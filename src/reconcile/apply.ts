@@ -20,6 +20,7 @@ import { type GuardOverride, checkGuards } from './guards.js';
 import { outOfSyncAfter, outOfSyncIn } from './out-of-sync.js';
 import { runMessage } from './record.js';
 import { momentOf, verify, type Verified } from './verify.js';
+import { closedByNow, policyAt, withOverride } from './windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import type { Change } from '../model/plan.js';
 import { planChanges } from '../plan/plan.js';
@@ -78,7 +79,7 @@ export async function applyOnce(
 }
 
 async function send(
-  { plan, reader, at, notes, kills }: Planned,
+  { plan, reader, at, notes, kills, input }: Planned,
   context: RunContext,
   { openWriter, now, signal, progress, observedAtMs }: Parameters<typeof applyOnce>[2],
 ): Promise<Outcomes> {
@@ -88,6 +89,7 @@ async function send(
   const { concurrency } = context.options;
   return applyPlan(plan, writing, signal, {
     ...progress,
+    closedNow: closedByNow(input, now),
     ...(concurrency !== undefined && { concurrency }),
   });
 }
@@ -187,6 +189,8 @@ export async function applyWithReplan(
 function overtakenIn(changes: readonly Change[], outcomes: Outcomes): ReadonlySet<string> {
   const isOvertaken = (change: Change): boolean => {
     const outcome = outcomes.get(change.id);
+    // Of what the window does not let pass any more the restore has to go all the same.
+    if (outcome?.status === 'skipped' && outcome.windowClosed === true) return isRestore(change);
     return (
       outcome?.status === 'failed' &&
       (outcome.error.code === 'CHANGED_MEANWHILE' || isTooEarly(change, outcomes))
@@ -195,11 +199,16 @@ function overtakenIn(changes: readonly Change[], outcomes: Outcomes): ReadonlySe
   if (!changes.some(isOvertaken)) return new Set();
   const isWaiting = ({ id }: Change): boolean => {
     const outcome = outcomes.get(id);
-    return outcome?.status === 'skipped' && outcome.approvalNeeded !== true;
+    if (outcome?.status !== 'skipped') return false;
+    return outcome.approvalNeeded !== true && outcome.windowClosed !== true;
   };
   return new Set(
     changes.filter((each) => isOvertaken(each) || isWaiting(each)).map(({ id }) => keyOfId(id)),
   );
+}
+
+function isRestore({ fields }: Change): boolean {
+  return fields.some(({ reason }) => reason === 'restore');
 }
 
 const NOT_THERE: ReadonlySet<number | null> = new Set([400, 404]);
@@ -222,13 +231,14 @@ async function planAgain(
   const { reader, at, input: before, state, appliedHead: applied } = done;
   const { checkout, revision } = context.source;
   const { desired } = before;
-  const policy = verifyingPolicy(before.policy, only, done.plan);
+  const policy = policyAt(verifyingPolicy(before.policy, only, done.plan), desired, context.now());
   const input = await observeScope(context, { reader, at }, { desired, state, policy });
   const changes = planChanges(input, 'touched');
   if (changes.changes.length === 0) return null;
   const guards = await checkGuards(context, { changes, input }, { applied });
   if (guards.guardFindings.length > 0) return null;
-  const notes = await notesFor(changes, input, checkout, revision.commit, context.memory.specs);
+  const found = await notesFor(changes, input, checkout, revision.commit, context.memory.specs);
+  const notes = withOverride(found, changes, input);
   return { ...done, ...guards, plan: changes, input, notes };
 }
 

@@ -2,16 +2,17 @@ import { notesFor } from '../history/change-notes.js';
 import { unknowns } from '../history/removals.js';
 import type { SentKills } from '../kill/sent-kills.js';
 import type { Plan } from '../model/plan.js';
-import { planHash } from '../plan/plan.js';
 import type { PlanInput } from '../plan/input.js';
 import type { Planned, RunContext } from './context.js';
 import { checkGuards } from './guards.js';
 import type { LoadedSpecs, OpenedService, Remembered } from './load.js';
 import type { Observation } from './observe.js';
 import { memoryUnknowns } from './memory.js';
+import { withOverride } from './windows.js';
 
 interface Assessed {
   readonly changes: Plan;
+  readonly hash: string;
   /** What the changes were planned from. */
   readonly input: PlanInput;
   readonly at: Observation['at'];
@@ -21,17 +22,16 @@ interface Assessed {
   readonly invalid: LoadedSpecs['invalid'];
 }
 
-/** What there is to say of the changes: their hash, notes and guards, whom they reach, and what could not be known. */
+/** What there is to say of the changes: their notes and guards, whom they reach, and what could not be known. */
 export async function assess(
   context: RunContext,
-  { changes, input, at, service, remembered, sent, invalid }: Assessed,
+  { changes, hash, input, at, service, remembered, sent, invalid }: Assessed,
 ): Promise<Planned> {
   const { checkout, revision } = context.source;
   const { home, state, applied, outOfSync, isWritten } = remembered;
   const originName = context.originName();
   // A directory that has a state for this workspace was not pointed at it by mistake, wherever else it was applied.
   const elsewhere = home && !isWritten ? await context.appliedToOthers(at) : [];
-  const place = { origin: originName, workspaceId: at.workspace.id };
   const written = changes.changes.map((change) => sent.stillToWrite(change));
   const notes = await notesFor(
     { changes: written, withheld: changes.withheld },
@@ -42,8 +42,8 @@ export async function assess(
   );
   return {
     plan: changes,
-    planHash: planHash(changes, place, input.policy.reviewed),
-    notes: sent.notesOver(notes, changes),
+    planHash: hash,
+    notes: withOverride(sent.notesOver(notes, changes), changes, input),
     ...(await checkGuards(context, { changes, input }, { applied, elsewhere })),
     unknowns: [
       ...memoryUnknowns(remembered, changes),

@@ -22,6 +22,8 @@ import type { SentKills } from '../kill/sent-kills.js';
 export interface RunContext {
   readonly source: Source;
   readonly options: RunOptions;
+  /** The time by which windows and freezes are judged, in milliseconds since the epoch. */
+  readonly now: () => number;
   /** Of the runs over the same directory in this process, if the caller kept it; else one that knows nothing. */
   readonly memory: RunCache;
   /** Called once the specs are known to be valid: they say where the service is. */

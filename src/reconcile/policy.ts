@@ -12,6 +12,7 @@ import { objectsChangedSince } from '../history/changed-since.js';
 import { restorableKills } from '../kill/restores.js';
 import { historyOf, type RunContext } from './context.js';
 import type { OpenedService, Remembered } from './load.js';
+import { policyAt } from './windows.js';
 
 /**
  * The policy of a run: what config and operator say, and what history adds to it. With `--since` it knows the objects that
@@ -39,7 +40,7 @@ export async function decidePolicy(
     options.since === undefined
       ? {}
       : { reviewed: await objectsChangedSince(history, options.since, { desired, environments }) };
-  const policy: PlanPolicy = { ...resolved, ...reviewed, quarantined };
+  const policy = policyAt({ ...resolved, ...reviewed, quarantined }, desired, context.now());
   const head = source.revision.commit;
   const restorable = await restorableKills({ desired, state, policy, history, head, applied });
   return { ...policy, restorable };
@@ -67,6 +68,7 @@ export function resolvePolicy(
     identities: options.identities === true ? 'all' : stateless ? 'none' : 'changed',
     stateless,
     suspended: options.suspend ?? (config.suspend ? SUSPENDED_BY_CONFIG : null),
+    windowOverride: options.overrideWindow,
     provenRemovals: new Set(),
     restorable: new Map(),
   };

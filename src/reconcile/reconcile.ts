@@ -11,6 +11,7 @@ import { decidePolicy } from './policy.js';
 import { refuseUnreviewed } from './reviewed.js';
 import { chooseScope, recordObservation } from './scope.js';
 import { planWithInferredBases } from './inferred-bases.js';
+import { planForNow } from './windows.js';
 
 /**
  * Desired against actual: what would change, and why.
@@ -31,9 +32,10 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const scope = await chooseScope(context, known);
   const { input: seen, at } = await observeInScope(context, service, { desired, state, scope });
   const compared = { ...seen, actual: sent.undoneIn(seen.actual) };
-  const { input, changes } = await planWithInferredBases(context, compared, scope.observed);
+  const whole = await planWithInferredBases(context, compared, scope.observed);
+  const { input, changes, hash } = planForNow(context, whole, at.workspace.id);
   recordObservation(context, scope, { desired, at, changes });
-  return assess(context, { changes, input, at, service, remembered, sent, invalid });
+  return assess(context, { changes, hash, input, at, service, remembered, sent, invalid });
 }
 
 /**
@@ -44,9 +46,10 @@ export async function plan(context: RunContext, killing: Killing | null = null):
  * @throws PlanDiffersError the plan is not the reviewed one; nothing was written.
  */
 export async function reconcile(
-  context: RunContext,
+  opened: RunContext,
   options: ApplyOptions,
 ): Promise<Planned | Applied> {
+  const context = { ...opened, now: options.now };
   let observedAtMs = options.now();
   const planned = await plan(context, options);
   refuseUnreviewed(planned, options.reviewed);

@@ -23,6 +23,9 @@ export function reportOf(
     revision: context.source.revision,
     stateless: home === null,
     suspended: input.policy.suspended,
+    closed: input.policy.environments.flatMap(({ name, selected, closed }) =>
+      selected && closed ? [{ environment: name, ...closed }] : [],
+    ),
     held: [...input.policy.quarantined].sort(),
     environments: input.policy.environments.map(({ name }) => name),
     protectedEnvironments: new Set(

@@ -10,6 +10,7 @@ import { verifyingPolicy } from '../plan/policy.js';
 import { observeScope } from './observe.js';
 import type { Planned, RunContext } from './context.js';
 import { outOfSyncIn } from './out-of-sync.js';
+import { policyAt } from './windows.js';
 
 /** Between one look and the next at what was written and cannot be seen yet: about 15 s in all. */
 const PAUSES_MS = [250, 750, 2_000, 4_000, 8_000];
@@ -62,7 +63,11 @@ export async function verify(
   context.progress?.phase('verify');
   let state = stateAfterAnswers({ ...input, state: untouched }, done.changes, outcomes, head);
   const lookAt = async (keys: ReadonlySet<string>): Promise<readonly Change[]> => {
-    const policy = verifyingPolicy(input.policy, keys, done);
+    const policy = policyAt(
+      verifyingPolicy(input.policy, keys, done),
+      input.desired,
+      options.now(),
+    );
     const about = { desired: input.desired, state, policy };
     const again = await observeScope(context, { reader, at }, about);
     const left = planChanges(again, 'touched');

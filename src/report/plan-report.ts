@@ -1,7 +1,7 @@
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/ref.js';
 import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../model/plan.js';
-import type { Suspension } from '../model/run.js';
+import type { ClosedEnvironment, Suspension } from '../model/run.js';
 import type { Outcome, Outcomes, Revision, Unknown } from '../model/outcome.js';
 
 /**
@@ -22,6 +22,8 @@ export interface PlanReport {
   readonly stateless: boolean;
   /** Who holds all writes but kills back; null or absent: nobody. */
   readonly suspended?: Suspension | null;
+  /** Where changes go at another time, in the order of the environments. */
+  readonly closed?: readonly ClosedEnvironment[];
   /** Names as the service has them, in the order of application; others follow in the order of the plan. */
   readonly environments: readonly string[];
   /** Those of the environments that are protected; reports show them first. */

@@ -25,7 +25,9 @@ export async function onlinePlan(
   directory: string,
   { flags, since, ...surroundings }: ReviewPlanOptions,
 ): Promise<PlanReport> {
-  const runFlags = { ...flags, since, dryRun: true, committedOnly: true, lockTimeout: 0 };
+  // A review is about what changes, whenever it may go; the report says which environments are closed.
+  const open = { overrideWindow: '' };
+  const runFlags = { ...flags, ...open, since, dryRun: true, committedOnly: true, lockTimeout: 0 };
   await using run = await openRun(directory, runFlags, surroundings);
   run.context.source.warnings.forEach((warning) => {
     surroundings.note(`warning: ${warning}`);
@@ -52,7 +54,7 @@ export async function offlinePlan(
     const base = await partingCommit(directory, since);
     if (base !== null) {
       // All of it, whatever the plan is narrowed to.
-      const whole = { environment: [], only: [], adopt: true, lockTimeout: 0 };
+      const whole = { environment: [], only: [], adopt: true, lockTimeout: 0, overrideWindow: '' };
       await applyAt(base, directory, { ...whole, ...embedded }, apart);
     }
     const options = { ...apart, flags: { ...flags, ...embedded }, since };

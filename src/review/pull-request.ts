@@ -110,7 +110,7 @@ async function readEvent(path: string | undefined): Promise<unknown> {
 /** What a review is asked for: the run that it plans, and the pull request that it is about. Absent: not given. */
 export interface ReviewOptions extends Pick<
   RunFlags,
-  'url' | 'embedded' | 'embeddedDir' | 'environment' | 'only' | 'timeout' | 'concurrency'
+  'url' | 'embedded' | 'embeddedDir' | 'environment' | 'only' | 'at' | 'timeout' | 'concurrency'
 > {
   /** Revision that the plan starts from. */
   readonly since?: string;

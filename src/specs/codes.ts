@@ -47,6 +47,7 @@ export const DIAGNOSTIC_CODES = [
   'unknown-field',
   'unknown-flag',
   'unknown-segment',
+  'unknown-window',
   'unused-key-file',
   'wrong-type',
   'wrong-value',

@@ -8,6 +8,7 @@ import { SpecFile, parseFile } from './parse/parse-file.js';
 import { fileDiagnostic } from './parse/source-text.js';
 import type { SpecCache } from './cache.js';
 import { pointerOf } from './parse/typed-value.js';
+import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
 /** What flaghoist.yaml says, or what is wrong with it. */
@@ -26,6 +27,8 @@ export async function readConfig(tree: SpecTree, memory?: SpecCache): Promise<Co
   if (unreadable.length > 0) return { ok: false, diagnostics: unreadable };
   const file = await loadFile(tree, entry, 'config', memory);
   if (!isValid(file)) return { ok: false, diagnostics: file.diagnostics() };
+  const diagnostics = configDiagnostics(file);
+  if (diagnostics.length > 0) return { ok: false, diagnostics };
   return { ok: true, config: configOf(file, file.parsed.value), warnings: [] };
 }
 
@@ -65,6 +68,11 @@ export function readableConfig(file: SpecFile): Config | undefined {
   });
 }
 
+/** What is wrong with a config that its schema accepts. */
+export function configDiagnostics(file: SpecFile): readonly Diagnostic[] {
+  return isValid(file) ? readCalendar(file, file.parsed.value).diagnostics : [];
+}
+
 /** A valid file holds what its schema says. */
 function isValid(file: SpecFile): file is SpecFile & { parsed: { value: ConfigSpec } } {
   return file.valid;
@@ -73,6 +81,7 @@ function isValid(file: SpecFile): file is SpecFile & { parsed: { value: ConfigSp
 /** The config with its defaults filled in, and environments in the order of the file. */
 function configOf(file: SpecFile, spec: ConfigSpec): Config {
   const { onDrift, onConflict, onLiveKill, references, defaults, service } = spec;
+  const { windows, freezes } = readCalendar(file, spec);
   return {
     workspace: spec.workspace,
     environments: file
@@ -93,6 +102,8 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
     ...(onConflict !== undefined && { onConflict }),
     ...(onLiveKill !== undefined && { onLiveKill }),
     ...(spec.lint !== undefined && { lint: spec.lint }),
+    ...(windows.length > 0 && { windows }),
+    ...(freezes.length > 0 && { freezes }),
   };
 }
 

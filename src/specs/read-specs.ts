@@ -13,7 +13,7 @@ import { ALL_IDENTITIES, quarantinedObjects } from './resolve/quarantine.js';
 import { CONFIG_PATH, loadFiles } from './parse/load-files.js';
 import { readChanged } from './incremental.js';
 import { SpecCache } from './cache.js';
-import { configMissing, readableConfig } from './read-config.js';
+import { configDiagnostics, configMissing, readableConfig } from './read-config.js';
 import { referenceDiagnostics } from './resolve/references.js';
 import { desiredFlag, resolveFlags } from './resolve/flags.js';
 import { sortedMap } from '../model/collections.js';
@@ -126,6 +126,7 @@ export async function readWithParts(
   const kills = resolveKills({ ...specs, config: readable });
   const diagnostics = inOrder([
     ...(loaded.entries.has(CONFIG_PATH) ? [] : [configMissing()]),
+    ...(configFile === undefined ? [] : configDiagnostics(configFile)),
     ...loaded.diagnostics,
     ...twice,
     ...flags.diagnostics,

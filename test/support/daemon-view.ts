@@ -72,6 +72,7 @@ export function aSource(members: Partial<SourceView> = {}): SourceView {
     firstSync: true,
     nextSchedule: minutesAgo(-10),
     nextRetry: null,
+    nextDue: null,
     leader: true,
     ...members,
   };

@@ -61,6 +61,15 @@ async function reconcileAll(
       'cannot use --detailed-exitcode without --dry-run: it tells of a plan, and this run would apply it (add --dry-run)',
     );
   }
+  if (options.at !== undefined && options.dryRun !== true) {
+    throw new FlaghoistError(
+      'USAGE',
+      'cannot use --at without --dry-run: what is written is written now (add --dry-run)',
+    );
+  }
+  if (options.overrideWindow?.trim() === '') {
+    throw new FlaghoistError('USAGE', 'cannot use --override-window without a reason');
+  }
   const screen = openScreen(options, terminal);
   screen.noteInterrupt();
   const results: DirectoryResult[] = [];

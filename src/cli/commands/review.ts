@@ -27,7 +27,7 @@ import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
 import { positive } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, serviceOptions, type CommonOptions } from '../options.js';
+import { commonOptions, momentOption, serviceOptions, type CommonOptions } from '../options.js';
 import {
   noBase,
   reviewTarget,
@@ -58,7 +58,7 @@ export const declareReview: DeclareCommand = (command, { terminal, done }) => {
     .option('--plan-url <url>', 'where a reader finds the full plan')
     .option('--sarif <file>', 'write findings as SARIF')
     .option('--junit <file>', 'write findings as JUnit XML');
-  commonOptions(serviceOptions(command), ['markdown']).action(
+  commonOptions(serviceOptions(momentOption(command)), ['markdown']).action(
     async (directories: string[], options: ReviewCommandOptions) => {
       done(await reviewAll(directories, options, terminal));
     },

@@ -79,6 +79,7 @@ const TRIGGERS: Readonly<Record<Trigger, string>> = {
   request: 'request',
   signal: 'signal',
   retry: 'retry',
+  due: 'a moment that was waited for',
 };
 
 export function triggerText(triggers: readonly Trigger[]): string {

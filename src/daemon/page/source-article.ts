@@ -83,11 +83,12 @@ const PHASES: Readonly<Record<SourceView['phase'], string | null>> = {
   stopping: 'stopping',
 };
 
-function nextLine({ phase, nextRetry, nextSchedule }: SourceView, now: number): Html {
+function nextLine({ phase, nextRetry, nextDue, nextSchedule }: SourceView, now: number): Html {
   const doing = PHASES[phase];
   const parts = [
     ...(doing === null ? [] : [html`${doing}`]),
     ...(nextRetry === null ? [] : [html`next try ${moment(nextRetry, now)}`]),
+    ...(nextDue === null ? [] : [html`held-back changes go ${moment(nextDue, now)}`]),
     ...(nextSchedule === null ? [] : [html`full look ${moment(nextSchedule, now)}`]),
   ];
   if (parts.length === 0) return html`the next commit`;

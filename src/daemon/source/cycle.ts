@@ -1,6 +1,7 @@
 import { EXIT, FlaghoistError, messageOf, type ErrorCode, type ExitCode } from '../../errors.js';
 import type { AdminWriter } from '../../admin-api/writer.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
+import { byCodeUnits } from '../../model/json.js';
 import type { Fence, Suspension } from '../../model/run.js';
 import type { KillResult, ChangeNote } from '../../model/outcome.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
@@ -80,6 +81,8 @@ export interface CycleEnd {
   readonly requests: number;
   /** In the order of application; only where there is a plan. */
   readonly environments?: readonly string[];
+  /** When something that is held back goes by itself, ISO 8601; null: nothing does; undefined: there is no plan that says so. */
+  readonly dueAt?: string | null;
   /** The same run may succeed later without anybody doing anything. */
   readonly mayRetry: boolean;
   /** Why the service could not be read; null: it could; undefined: it was not asked. */
@@ -146,10 +149,21 @@ function endOf(
     text: [...(invalid === '' ? [] : [`${invalid}\n`]), planned, ...notes].join(''),
     plan: planDocument(report),
     environments: report.environments,
+    dueAt: firstDue(result),
     mayRetry: outcome === 'partial' || outcome === 'failed',
     serviceTrouble: null,
     diagnostics: result.invalid,
   };
+}
+
+/** The earliest moment at which something goes that this run held back, ISO 8601 in UTC; null: nothing does. */
+function firstDue(result: Planned | Applied): string | null {
+  const outcomes = 'outcomes' in result ? [...result.outcomes.values()] : [];
+  const moments = [
+    ...result.plan.withheld.flatMap(({ until }) => until ?? []),
+    ...outcomes.flatMap((each) => (each.status === 'skipped' ? (each.until ?? []) : [])),
+  ];
+  return moments.sort(byCodeUnits)[0] ?? null;
 }
 
 function resultOf(result: Planned | Applied, signal: AbortSignal): RunResult {

@@ -64,7 +64,15 @@ export interface Transition {
 export const INITIAL: Machine = { phase: 'idle', failures: 0 };
 
 /** Somebody, or a kill, waits for these: they wait for no window and for no backing off. */
-const URGENT: readonly Trigger[] = ['start', 'kill', 'request', 'signal', 'schedule', 'retry'];
+const URGENT: readonly Trigger[] = [
+  'start',
+  'kill',
+  'request',
+  'signal',
+  'schedule',
+  'retry',
+  'due',
+];
 
 /** Total: an event that a phase does not expect changes nothing. */
 export function next(state: Machine, event: MachineEvent): Transition {

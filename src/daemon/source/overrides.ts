@@ -1,48 +1,5 @@
-import type { Time } from '../../platform/clock.js';
 import type { ActiveOverrides, Pin, Suspension } from './leadership.js';
 import type { Override, SourceView } from '../view.js';
-
-/** A hold is looked at so often at least: the clock on the wall may jump. */
-const MAX_HOLD_WAIT_MS = 600_000;
-
-export interface OverrideTimerOptions {
-  readonly overrides: Overrides;
-  readonly time: Time;
-  /** Ends it for good. */
-  readonly ending: AbortSignal;
-  readonly onEnd: () => void;
-}
-
-/** What is held back until a time goes on by itself. */
-export class OverrideTimer {
-  readonly #options: OverrideTimerOptions;
-  #current: AbortController | null = null;
-
-  constructor(options: OverrideTimerOptions) {
-    this.#options = options;
-  }
-
-  /** To be called when what is held back has changed. */
-  restart(): void {
-    this.#current?.abort();
-    this.#current = new AbortController();
-    void this.#await(AbortSignal.any([this.#current.signal, this.#options.ending]));
-  }
-
-  async #await(signal: AbortSignal): Promise<void> {
-    const { overrides, time, onEnd } = this.#options;
-    for (;;) {
-      const { endsInMs } = overrides;
-      if (endsInMs === null) return;
-      try {
-        await time.sleep(Math.min(endsInMs, MAX_HOLD_WAIT_MS), signal);
-      } catch {
-        return;
-      }
-      if (overrides.expire()) onEnd();
-    }
-  }
-}
 
 /** Suspension and pin by request, each of them until a time. What the config says stands elsewhere. */
 export class Overrides {

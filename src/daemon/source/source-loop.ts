@@ -4,7 +4,8 @@ import { clean } from '../../report/sanitize.js';
 import { CHANGE_TRIGGERS } from './cycle.js';
 import { Driver } from './driver.js';
 import { Follower } from './follower.js';
-import { OverrideTimer, Overrides } from './overrides.js';
+import { DueMoment, MomentTimer, type Ending } from './moment-timer.js';
+import { Overrides } from './overrides.js';
 import { RunLog, SourceRecord } from './run-log.js';
 import { Schedule } from './schedule.js';
 import { ALONE, type ActiveOverrides, type Leadership, type RunPermit } from './leadership.js';
@@ -36,7 +37,9 @@ export class SourceLoop {
   readonly #driver: Driver;
   readonly #follower: Follower;
   readonly #overrides: Overrides;
-  readonly #overrideTimer: OverrideTimer;
+  readonly #overrideTimer: MomentTimer;
+  readonly #due: DueMoment;
+  readonly #dueTimer: MomentTimer;
   readonly #record: SourceRecord;
   readonly #leadership: Leadership;
   readonly #ending = new AbortController();
@@ -52,12 +55,9 @@ export class SourceLoop {
     this.#log = around.log.child({ source: options.name });
     this.#runLog = new RunLog(this.#log);
     this.#overrides = new Overrides(() => time.now());
-    this.#overrideTimer = new OverrideTimer({
-      ...{ overrides: this.#overrides, time, ending: this.#ending.signal },
-      onEnd: () => {
-        this.trigger('request');
-      },
-    });
+    this.#due = new DueMoment(() => time.now());
+    this.#overrideTimer = this.#timer(this.#overrides, 'request');
+    this.#dueTimer = this.#timer(this.#due, 'due');
     this.#record = new SourceRecord(() => time.now());
     this.#runs = new SourceRuns(options, {
       ...{ log: this.#log, overrides: this.#overrides, record: this.#record },
@@ -82,6 +82,13 @@ export class SourceLoop {
     });
     this.#leadership = options.leadership ?? ALONE;
     this.#joinElection();
+  }
+
+  #timer(of: Ending, trigger: Trigger): MomentTimer {
+    const onEnd = (): void => {
+      this.trigger(trigger);
+    };
+    return new MomentTimer({ of, time: this.#around.time, ending: this.#ending.signal, onEnd });
   }
 
   get name(): string {
@@ -180,6 +187,7 @@ export class SourceLoop {
       pinned: this.#overrides.pinned,
       nextSchedule: this.#schedule?.next ?? null,
       nextRetry: retryAt === null ? null : new Date(retryAt).toISOString(),
+      nextDue: this.#due.at,
       leader: this.#leadership.isLeader,
     };
   }
@@ -196,6 +204,7 @@ export class SourceLoop {
     if (isNew && trouble !== null) this.#log.error({ why: clean(trouble) }, 'source out of reach');
     if (isNew && trouble === null) this.#log.info({}, 'source within reach again');
     if (this.#overrides.expire()) this.trigger('request');
+    if (this.#due.expire()) this.trigger('due');
     this.#around.onChange();
   }
 
@@ -249,6 +258,7 @@ export class SourceLoop {
       subject: at?.subject ?? null,
     };
     this.#record.ended(record, at, end);
+    if (end.dueAt !== undefined) this.#wait(end.dueAt);
     this.#runLog.ended(record, end);
     const { environments } = end;
     await this.#leadership.keep({
@@ -258,6 +268,12 @@ export class SourceLoop {
     });
     onRun(this.view(), record);
     return end.mayRetry;
+  }
+
+  /** Runs again when something that was held back goes by itself. @param at ISO 8601; null: nothing does. */
+  #wait(at: string | null): void {
+    this.#due.at = at;
+    this.#dueTimer.restart();
   }
 
   /** Waits for the look that a trigger asked for, so that the run reads what was there when it came. */

@@ -4,7 +4,12 @@ import type { StateEntry } from '../../model/state.js';
 import type { StepRequest } from '../../model/step.js';
 import { plannedChange, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
-import { suspendedReason, type PlannedEnvironment, type WithheldReason } from '../policy.js';
+import {
+  removalClosed,
+  suspendedReason,
+  type PlannedEnvironment,
+  type WithheldReason,
+} from '../policy.js';
 import type { DeclaredObject } from './planned-kind.js';
 
 /**
@@ -81,7 +86,7 @@ function removalWithholdReason(
     const wayOut = 'no ancestor of HEAD declares it; delete it on the service by hand';
     return { why: 'no-witness', wayOut };
   }
-  return held;
+  return held ?? removalClosed(policy, ref.environment);
 }
 
 export function removedFields(fields: ReadonlyMap<string, unknown>): FieldChange[] {

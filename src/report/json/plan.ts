@@ -16,6 +16,7 @@ import {
   type GuardFinding,
 } from '../../model/plan.js';
 import type { Outcome, OutcomeError, Revision, Unknown } from '../../model/outcome.js';
+import type { ClosedEnvironment } from '../../model/run.js';
 import { ordered } from '../json-value.js';
 import { keyCounts, maskKeys, type KeyCounts } from '../masked-keys.js';
 import { refusals, type Refusal } from '../text/identities.js';
@@ -95,6 +96,8 @@ export interface PlanDocument {
   readonly unknowns?: readonly Unknown[];
   /** `KIND/NAME` of objects whose specs are invalid, sorted; absent where there are none. */
   readonly held?: readonly string[];
+  /** Where changes go at another time; absent where they go everywhere. */
+  readonly closed?: readonly Omit<ClosedEnvironment, 'untilText'>[];
   readonly unmanaged: Plan['unmanaged'];
   /** Sorted by id; plans that older versions kept lack it. */
   readonly liveKills?: readonly LiveKillDocument[];
@@ -154,6 +157,8 @@ export interface ChangeDocument extends ImpactMembers {
 export interface WithheldDocument extends ChangeDocument {
   readonly why: WithheldWhy;
   readonly wayOut: string;
+  /** When it goes by itself, ISO 8601 in UTC; absent where it does not. */
+  readonly until?: string;
 }
 
 /**
@@ -206,6 +211,7 @@ export function planDocument(
       ...changeDocument(withheld, report, options),
       why: withheld.why,
       wayOut: withheld.wayOut,
+      ...(withheld.until === undefined ? {} : { until: withheld.until }),
     })),
     ...(report.left?.length
       ? { left: report.left.map((each) => leftDocument(each, options)) }
@@ -214,6 +220,11 @@ export function planDocument(
     ...(report.allowed?.length ? { allowed: report.allowed } : {}),
     ...(report.unknowns?.length ? { unknowns: report.unknowns } : {}),
     ...(report.held?.length ? { held: report.held } : {}),
+    ...(report.closed?.length
+      ? {
+          closed: report.closed.map(({ environment, why, until }) => ({ environment, why, until })),
+        }
+      : {}),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
       flags: plan.unmanaged.flags,

@@ -2,7 +2,7 @@ import type { NotCompared } from '../../model/plan.js';
 import { type PlanReport, TOUCHED_TEXT } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plural } from '../values.js';
-import { suspendedText } from './summary.js';
+import { closedText, suspendedText } from './summary.js';
 
 /** What a reader has to know about how much a report can say; each one sentence of cleaned text. */
 export interface Caveats {
@@ -12,10 +12,12 @@ export interface Caveats {
   readonly limits: readonly string[];
 }
 
-export function caveatsOf({ plan, stateless, suspended = null, held = [] }: PlanReport): Caveats {
+export function caveatsOf(report: PlanReport): Caveats {
+  const { plan, stateless, suspended = null, closed = [], held = [] } = report;
   return {
     serious: [
       ...(suspended === null ? [] : [suspendedText(suspended)]),
+      ...closed.map(closedText),
       ...(held.length > 0
         ? [
             `Left as they are, because their specs or what they name are invalid: ${held.map(clean).join(', ')}.`,

@@ -1,7 +1,7 @@
 import { messageOf } from '../../errors.js';
 import { clean } from '../sanitize.js';
 import type { KillResult } from '../../model/outcome.js';
-import type { Suspension } from '../../model/run.js';
+import type { ClosedEnvironment, Suspension } from '../../model/run.js';
 import {
   COUNTED_AS,
   countActions,
@@ -32,6 +32,12 @@ export function suspendedText({ reason, until }: Suspension): string {
       ? ['', 'take it out of the config']
       : [` until ${clean(until)}`, 'resume the source'];
   return `Suspended${when}: ${clean(reason)}. Nothing but kills is written; to end it, ${end}.`;
+}
+
+/** Which environment is closed to changes, why, and until when. */
+export function closedText({ environment, why, untilText }: ClosedEnvironment): string {
+  const end = untilText === null ? 'until the config says otherwise' : `until ${clean(untilText)}`;
+  return `${clean(environment)} is closed to changes ${end}: ${clean(why)}. Kills and restores pass.`;
 }
 
 /** The last line of a report: what is to be done, or what was done and how the service stands now. */

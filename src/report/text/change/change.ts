@@ -64,6 +64,7 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'live-kill': 'killed on the service, and git did not order it',
   'approval-needed': 'the service wants an approval first',
   suspended: 'nothing is written while the run is suspended',
+  'window-closed': 'changes go here at another time',
   'needs-withheld': 'needs something that is withheld',
   'not-reviewed': 'not in the reviewed plan',
   'not-remembered': 'nothing is remembered that would tell whether it was written',

@@ -1,0 +1,147 @@
+import type { ConfigSpec, FreezeSpec, WindowSpec } from '../../generated/config.schema.d.js';
+import { ownMember } from '../../model/collections.js';
+import type { Freeze, TimeWindow } from '../../model/desired.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import {
+  dateAfter,
+  isDate,
+  isTimeZone,
+  parseMoment,
+  startOfDay,
+} from '../../platform/zoned-time.js';
+import type { DiagnosticCode } from '../codes.js';
+import type { SpecFile } from '../parse/parse-file.js';
+import { didYouMean } from '../parse/suggest.js';
+
+/** Windows and freezes of a config, and what is wrong with them that its schema cannot say. */
+export interface CalendarReading {
+  readonly windows: readonly TimeWindow[];
+  readonly freezes: readonly Freeze[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** A member of the file, and what is wrong with it. */
+type Wrong = readonly [path: readonly (string | number)[], code: DiagnosticCode, message: string];
+
+/** Reads them, in the order of the file; one that is wrong is left out. @param spec of a file that its schema accepts. */
+export function readCalendar(file: SpecFile, spec: ConfigSpec): CalendarReading {
+  const wrong: Wrong[] = [];
+  const windows = file.keys('windows').flatMap((name) => {
+    const window = ownMember(spec.windows, name);
+    return window === undefined ? [] : windowOf(name, window, wrong);
+  });
+  const freezes = file.keys('freezes').flatMap((name) => {
+    const freeze = ownMember(spec.freezes, name);
+    return freeze === undefined ? [] : freezeOf(name, freeze, wrong);
+  });
+  const names = Object.keys(spec.environments);
+  const known = file.keys('windows');
+  for (const environment of names) {
+    const used = ownMember(spec.environments, environment)?.windows ?? [];
+    wrong.push(
+      ...unknown(used, known, ['environments', environment, 'windows'], {
+        code: 'unknown-window',
+        what: 'flaghoist.yaml has no window',
+      }),
+    );
+  }
+  for (const [freeze, { environments = [] }] of Object.entries(spec.freezes ?? {})) {
+    wrong.push(
+      ...unknown(environments, names, ['freezes', freeze, 'environments'], {
+        code: 'unknown-environment',
+        what: 'flaghoist.yaml has no environment',
+      }),
+    );
+  }
+  const diagnostics = wrong.map(([path, code, message]) =>
+    file.diagnostic(code, { path }, message),
+  );
+  return { windows, freezes, diagnostics };
+}
+
+function unknown(
+  used: readonly string[],
+  known: readonly string[],
+  path: readonly string[],
+  { code, what }: { readonly code: DiagnosticCode; readonly what: string },
+): Wrong[] {
+  return used.flatMap((name, at): Wrong[] =>
+    known.includes(name)
+      ? []
+      : [[[...path, at], code, `${what} "${name}"${didYouMean(name, known)}`]],
+  );
+}
+
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+function windowOf(name: string, spec: WindowSpec, wrong: Wrong[]): TimeWindow[] {
+  const path = ['windows', name];
+  const before = wrong.length;
+  const { from, to, zone, days = DAYS } = spec;
+  if (!isTimeZone(zone)) wrong.push([[...path, 'zone'], 'wrong-value', noZone(zone)]);
+  if (from === to) {
+    const message = `window "${name}" ends when it begins (00:00 to 24:00 is a whole day)`;
+    wrong.push([[...path, 'to'], 'wrong-value', message]);
+  }
+  if (wrong.length > before) return [];
+  const numbers = days.map((day) => DAYS.indexOf(day) + 1);
+  return [{ name, zone, days: numbers, fromMinute: minuteOf(from), toMinute: minuteOf(to) }];
+}
+
+function minuteOf(time: string): number {
+  const [hours, minutes] = time.split(':');
+  return Number(hours) * 60 + Number(minutes);
+}
+
+function noZone(zone: string): string {
+  return `"${zone}" is no time zone (a name such as Europe/Madrid, or UTC, is expected)`;
+}
+
+function freezeOf(name: string, spec: FreezeSpec, wrong: Wrong[]): Freeze[] {
+  const path = ['freezes', name];
+  const before = wrong.length;
+  const { from, to, zone, reason, environments } = spec;
+  if (zone !== undefined && !isTimeZone(zone)) {
+    wrong.push([[...path, 'zone'], 'wrong-value', noZone(zone)]);
+    return [];
+  }
+  const fromMs = beginningOf(from, zone);
+  const toMs = endOf(to, zone);
+  for (const [member, text, ms] of [
+    ['from', from, fromMs],
+    ['to', to, toMs],
+  ] as const) {
+    if (ms === undefined) wrong.push([[...path, member], 'wrong-value', noTime(text, zone)]);
+  }
+  if (fromMs !== undefined && toMs !== undefined && toMs <= fromMs) {
+    wrong.push([[...path, 'to'], 'wrong-value', `freeze "${name}" ends before it begins`]);
+  }
+  if (wrong.length > before || fromMs === undefined || toMs === undefined) return [];
+  return [
+    {
+      ...{ name, fromMs, toMs, zone: zone ?? 'UTC' },
+      ...(reason !== undefined && { reason }),
+      ...(environments !== undefined && { environments }),
+    },
+  ];
+}
+
+/** Where the clock shows a time twice, or never, the longer freeze is meant. */
+function beginningOf(text: string, zone: string | undefined): number | undefined {
+  if (isDate(text)) return zone === undefined ? undefined : startOfDay(text, zone);
+  return parseMoment(text, zone, 'earlier');
+}
+
+function endOf(text: string, zone: string | undefined): number | undefined {
+  // The day itself is frozen.
+  if (isDate(text)) return zone === undefined ? undefined : startOfDay(dateAfter(text, 1), zone);
+  return parseMoment(text, zone, 'later');
+}
+
+function noTime(text: string, zone: string | undefined): string {
+  const isZoneMissing =
+    zone === undefined && (isDate(text) || parseMoment(text, 'UTC') !== undefined);
+  return isZoneMissing
+    ? `"${text}" has no offset, and the freeze has no \`zone\``
+    : `"${text}" is no day and no time (2026-11-24, 2026-11-24T09:00 or 2026-11-24T09:00+01:00 is expected)`;
+}

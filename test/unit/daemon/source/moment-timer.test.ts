@@ -1,0 +1,100 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { DueMoment, MomentTimer } from '../../../../src/daemon/source/moment-timer.js';
+import type { Time } from '../../../../src/platform/clock.js';
+
+const HOUR_MS = 3_600_000;
+const NOON = Date.parse('2026-11-24T12:00:00Z');
+
+/** A clock on the wall that can be set; a wait takes as long as the steady clock beside it says. */
+class SetClock implements Time {
+  wall = NOON;
+  waits: { readonly ms: number; readonly wake: () => void }[] = [];
+
+  now(): number {
+    return this.wall;
+  }
+
+  random(): number {
+    return 0.5;
+  }
+
+  async sleep(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.waits.push({ ms, wake: resolve });
+    });
+  }
+
+  /** Lets the wait under way pass. @param set the wall clock is set by so much besides. */
+  async pass({ set = 0 } = {}): Promise<number> {
+    const wait = this.waits.pop();
+    if (!wait) throw new Error('nothing waits');
+    this.wall += wait.ms + set;
+    wait.wake();
+    await turn();
+    return wait.ms;
+  }
+}
+
+function waiting(): { clock: SetClock; due: DueMoment; timer: MomentTimer; runs: number[] } {
+  const clock = new SetClock();
+  const runs: number[] = [];
+  const due = new DueMoment(() => clock.now());
+  const onEnd = (): void => {
+    runs.push(clock.wall);
+  };
+  const timer = new MomentTimer({
+    of: due,
+    time: clock,
+    ending: new AbortController().signal,
+    onEnd,
+  });
+  return { clock, due, timer, runs };
+}
+
+it('a moment comes once, when the clock on the wall shows it', async () => {
+  const { clock, due, timer, runs } = waiting();
+  due.at = new Date(NOON + 90_000).toISOString();
+  timer.restart();
+
+  expect(await clock.pass()).toBe(90_000);
+
+  expect(runs).toEqual([NOON + 90_000]);
+  expect(due.at).toBeNull();
+  expect(clock.waits).toEqual([]);
+});
+
+it('a clock that is set back by an hour makes it come an hour later, and not twice', async () => {
+  const { clock, due, timer, runs } = waiting();
+  due.at = new Date(NOON + 60_000).toISOString();
+  timer.restart();
+
+  await clock.pass({ set: -HOUR_MS });
+  expect(runs).toEqual([]);
+  while (clock.waits.length > 0) await clock.pass();
+
+  expect(runs).toEqual([NOON + 60_000]);
+});
+
+it('a clock that is set forth by a day is noticed within ten minutes', async () => {
+  const { clock, due, timer, runs } = waiting();
+  due.at = new Date(NOON + 20 * HOUR_MS).toISOString();
+  timer.restart();
+
+  expect(await clock.pass({ set: 24 * HOUR_MS })).toBe(600_000);
+
+  expect(runs).toEqual([NOON + 24 * HOUR_MS + 600_000]);
+});
+
+it('another moment takes the place of the one before, and none ends the wait', async () => {
+  const { clock, due, timer, runs } = waiting();
+  due.at = new Date(NOON + 60_000).toISOString();
+  timer.restart();
+  due.at = null;
+  timer.restart();
+
+  await clock.pass();
+
+  expect(runs).toEqual([]);
+  expect(clock.waits).toEqual([]);
+});

@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import type { Applied, Planned } from '../../../src/reconcile/context.js';
+import { plan } from '../../../src/reconcile/reconcile.js';
+import { reportOf } from '../../../src/reconcile/result.js';
+import { planText } from '../../../src/report/text/plan.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+/** Production may be changed on weekdays from nine to five in Madrid, and not in the last week of November. */
+const CONFIG = PIPELINE_CONFIG.replace('production: {}', 'production: { windows: [office] }')
+  .concat(`windows:
+  office: { days: [mon, tue, wed, thu, fri], from: 09:00, to: 17:00, zone: Europe/Madrid }
+freezes:
+  sale: { from: 2026-11-24, to: 2026-11-29, zone: Europe/Madrid, environments: [production], reason: Black Friday }
+`);
+
+const OPEN = '2026-11-23T12:00:00Z';
+const NIGHT = '2026-11-23T20:00:00Z';
+const FROZEN = '2026-11-25T12:00:00Z';
+
+const by = (text: string): { now: () => number } => ({ now: () => Date.parse(text) });
+const at = (text: string): { at: number } => ({ at: Date.parse(text) });
+
+/** A flag that is on the service everywhere, and a commit that changes its share in both environments. */
+async function storyOf(on = 25): Promise<PipelineWorld> {
+  const world = await pipelineWorld();
+  world.repository.commit('Start', {
+    'flaghoist.yaml': CONFIG,
+    'flags/shop.yaml': flagSpec('shop'),
+  });
+  await world.applied({}, by(OPEN));
+  world.repository.commit('Ramp the shop', { 'flags/shop.yaml': flagSpec('shop', { on }) });
+  world.writes();
+  return world;
+}
+
+function linesOf({ plan }: Planned): string[] {
+  return [
+    ...plan.changes.map(({ id }) => id),
+    ...plan.withheld.map(({ id, why, until = '' }) => `${id} ${why} ${until}`),
+  ];
+}
+
+function outcomesOf({ outcomes }: Applied): string[] {
+  return [...outcomes].map(([id, { status }]) => `${id} ${status}`).sort();
+}
+
+describe('outside its window', () => {
+  it('an environment keeps what it has, and the others do not wait for it', async () => {
+    const world = await storyOf();
+
+    const done = await world.applied({}, by(NIGHT));
+
+    expect(linesOf(done)).toEqual([
+      'flag/shop@staging',
+      // The next window is frozen.
+      'flag/shop@production window-closed 2026-11-30T08:00:00.000Z',
+    ]);
+    expect(done.converged).toBe(true);
+    expect(world.writes().map(({ path }) => path.includes(world.live.production))).toEqual([false]);
+    const later = await world.applied({}, by('2026-11-30T08:00:00Z'));
+    expect(outcomesOf(later)).toEqual(['flag/shop@production applied']);
+  });
+
+  it('says who holds it, until when, and how to pass', async () => {
+    const world = await storyOf();
+
+    const run = await world.opened({ dryRun: true, ...at(FROZEN) });
+    const planned = await plan(run.context);
+    const text = planText(reportOf(planned, run), {
+      ...{ color: false, width: 200, showKeys: false, verbose: false },
+    });
+
+    expect(planned.plan.withheld[0]?.wayOut).toBe(
+      'frozen by "sale" (Black Friday); it goes at 2026-11-30T09:00+01:00 (Europe/Madrid) (--override-window REASON sends it now)',
+    );
+    expect(text).toContain(
+      'production is closed to changes until 2026-11-30T09:00+01:00 (Europe/Madrid): frozen by "sale" (Black Friday). Kills and restores pass.',
+    );
+  });
+
+  it('drift is not put back either', async () => {
+    const world = await storyOf(10);
+    await world.live.ok(
+      'PATCH',
+      `/splits/ws/${world.live.id}/shop/environments/${world.live.production}`,
+      [{ op: 'replace', path: '/trafficAllocation', value: 50 }],
+    );
+    world.writes();
+
+    const done = await world.applied({ revertDrift: true }, by(FROZEN));
+
+    expect(linesOf(done)).toEqual(['flag/shop@production window-closed 2026-11-30T08:00:00.000Z']);
+    expect(world.writes()).toEqual([]);
+  });
+
+  it('kills and restores pass, without what stands beside them', async () => {
+    const world = await storyOf();
+    world.repository.commit('Stop it', {
+      'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n',
+    });
+
+    const killed = await world.applied({}, by(FROZEN));
+    world.repository.commit('Go on', { 'kills/production.yaml': 'kills: {}\n' });
+    const restored = await world.applied({}, by(FROZEN));
+
+    expect(outcomesOf(killed)).toEqual([
+      'flag/shop@production applied',
+      'flag/shop@staging applied',
+    ]);
+    expect(outcomesOf(restored)).toEqual(['flag/shop@production applied']);
+    for (const { plan } of [killed, restored]) {
+      expect(plan.withheld.map(({ id, why }) => `${id} ${why}`)).toEqual([
+        'flag/shop@production window-closed',
+      ]);
+    }
+    const live = await world.live.ok<{ killed: boolean; defaultRule: unknown }>(
+      'GET',
+      `/splits/ws/${world.live.id}/shop/environments/${world.live.production}`,
+    );
+    expect(live.killed).toBe(false);
+    expect(live.defaultRule).toEqual([
+      { treatment: 'on', size: 10 },
+      { treatment: 'off', size: 90 },
+    ]);
+  });
+
+  it('deletions for the whole workspace wait for every environment', async () => {
+    const world = await storyOf();
+    world.repository.commit('Another', { 'flags/cart.yaml': flagSpec('cart') });
+    await world.applied({}, by(OPEN));
+    world.repository.commit('Away', { 'flags/shop.yaml': null });
+
+    const frozen = await world.applied({ prune: true }, by(FROZEN));
+    const later = await world.applied({ prune: true }, by('2026-11-30T12:00:00Z'));
+
+    expect(outcomesOf(frozen)).toEqual(['flag/shop@staging applied']);
+    expect(outcomesOf(later)).toEqual(['flag/shop applied', 'flag/shop@production applied']);
+  });
+});
+
+describe('a window that closes while a run is under way', () => {
+  it('lets no further step pass, and the rest goes when it opens again', async () => {
+    const world = await storyOf();
+    let reads = 0;
+    // The plan is made just before five; the step to production would be sent after.
+    const now = (): number => {
+      reads += 1;
+      return Date.parse('2026-11-23T15:59:59Z') + (reads > 4 ? 60_000 : 0);
+    };
+
+    const done = await world.applied({ concurrency: 1 }, { now });
+
+    expect(outcomesOf(done)).toEqual(['flag/shop@production skipped', 'flag/shop@staging applied']);
+    expect(done.outcomes.get('flag/shop@production')).toEqual({
+      status: 'skipped',
+      why: 'outside the window "office" by now; it goes at 2026-11-30T09:00+01:00 (Europe/Madrid)',
+      windowClosed: true,
+      until: '2026-11-30T08:00:00.000Z',
+    });
+    expect(done.converged).toBe(true);
+  });
+});
+
+describe('what the operator lets pass', () => {
+  it('is said in the comment of the writes that would have waited, and of no others', async () => {
+    const world = await storyOf();
+
+    const done = await world.applied({ overrideWindow: 'INC-7, ana agreed' }, by(FROZEN));
+
+    expect(linesOf(done)).toEqual(['flag/shop@staging', 'flag/shop@production']);
+    const comments = world.writes().map(({ query }) => query['comment']);
+    expect(comments[0]).not.toContain('INC-7');
+    expect(comments[1]).toMatch(
+      /^Sent although frozen by "sale" \(Black Friday\): INC-7, ana agreed\n\n[0-9a-f]{7,} .*Ramp the shop/,
+    );
+  });
+
+  it('may be the one plan that was approved', async () => {
+    const world = await storyOf();
+    const { planHash } = await world.planned(at(FROZEN));
+
+    const other = await world.applied({ approve: `sha256:${'0'.repeat(64)}` }, by(FROZEN));
+    const done = await world.applied({ approve: planHash }, by(FROZEN));
+
+    expect(linesOf(other)).toHaveLength(2);
+    // Staging was written by the run before, so that the plan is another one by now.
+    expect(done.plan.changes).toEqual([]);
+    const { planHash: rest } = await world.planned(at(FROZEN));
+    const approved = await world.applied({ approve: rest }, by(FROZEN));
+    expect(outcomesOf(approved)).toEqual(['flag/shop@production applied']);
+    expect(world.writes().at(-1)?.query['comment']).toContain(`approved as ${rest}`);
+  });
+});
+
+it('the hash of a plan is the same whether windows are open or not', async () => {
+  const world = await storyOf();
+
+  const hashes = await Promise.all(
+    [OPEN, NIGHT, FROZEN].map(async (text) => (await world.planned(at(text))).planHash),
+  );
+
+  expect(new Set(hashes).size).toBe(1);
+});

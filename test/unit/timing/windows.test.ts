@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import type { Freeze, TimeWindow } from '../../../src/model/desired.js';
+import { closingAt, nextOpening, openingText } from '../../../src/timing/windows.js';
+
+const at = (text: string): number => Date.parse(text);
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+function aWindow(parts: Partial<TimeWindow> = {}): TimeWindow {
+  const office = { fromMinute: 9 * 60, toMinute: 17 * 60, zone: 'Europe/Madrid' };
+  return { name: 'office', days: [1, 2, 3, 4, 5, 6, 7], ...office, ...parts };
+}
+
+function aFreeze(from: string, to: string, name = 'sale'): Freeze {
+  return { name, fromMs: at(from), toMs: at(to), zone: 'Europe/Madrid' };
+}
+
+/** When a calendar with this window alone opens next. */
+function opens(window: TimeWindow, from: string): string | null {
+  return iso(nextOpening({ windows: [window], freezes: [] }, at(from)));
+}
+
+describe('a window', () => {
+  const calendar = { windows: [aWindow({ days: [1, 2, 3, 4] })], freezes: [] };
+
+  it.each([
+    ['before it opens on a Monday', '2026-11-23T07:59:59Z', '2026-11-23T08:00:00.000Z'],
+    ['when it closes', '2026-11-23T16:00:00Z', '2026-11-24T08:00:00.000Z'],
+    [
+      'on a Thursday evening, which leads to Monday',
+      '2026-11-26T16:00:00Z',
+      '2026-11-30T08:00:00.000Z',
+    ],
+  ])('is closed %s', (_, now, until) => {
+    const closing = closingAt(calendar, at(now));
+
+    expect(closing?.why).toBe('outside the window "office"');
+    expect(iso(closing?.untilMs ?? null)).toBe(until);
+  });
+
+  it('is open from its first minute to before its last', () => {
+    expect(closingAt(calendar, at('2026-11-23T08:00:00Z'))).toBeUndefined();
+    expect(closingAt(calendar, at('2026-11-23T15:59:59.999Z'))).toBeUndefined();
+  });
+
+  it('that ends on the next day belongs to the day on which it opens', () => {
+    const night = aWindow({ days: [6], fromMinute: 22 * 60, toMinute: 2 * 60, zone: 'UTC' });
+    const isOpen = (text: string): boolean =>
+      closingAt({ windows: [night], freezes: [] }, at(text)) === undefined;
+
+    expect(isOpen('2026-11-28T22:00:00Z')).toBe(true);
+    expect(isOpen('2026-11-29T01:59:00Z')).toBe(true);
+    expect(isOpen('2026-11-29T02:00:00Z')).toBe(false);
+    expect(isOpen('2026-11-29T23:00:00Z')).toBe(false);
+    expect(isOpen('2026-11-28T01:00:00Z')).toBe(false);
+  });
+
+  it('beside another is enough', () => {
+    const evening = aWindow({ name: 'evening', fromMinute: 20 * 60, toMinute: 1440 });
+    const two = { windows: [aWindow(), evening], freezes: [] };
+
+    expect(closingAt(two, at('2026-11-23T20:00:00Z'))).toBeUndefined();
+    expect(closingAt(two, at('2026-11-23T17:00:00Z'))?.why).toBe(
+      'outside the windows "office" and "evening"',
+    );
+  });
+});
+
+describe('a freeze', () => {
+  it('beats a window that is open, and one after the other lasts to the end of the last', () => {
+    const freezes = [
+      aFreeze('2026-11-24T00:00:00Z', '2026-11-26T10:00:00Z'),
+      aFreeze('2026-11-26T09:00:00Z', '2026-11-27T12:00:00Z', 'move'),
+    ];
+    const closing = closingAt({ windows: [aWindow()], freezes }, at('2026-11-24T12:00:00Z'));
+
+    expect(closing?.why).toBe('frozen by "sale"');
+    expect(iso(closing?.untilMs ?? null)).toBe('2026-11-27T12:00:00.000Z');
+    expect(closing && openingText(closing)).toBe('2026-11-27T13:00+01:00 (Europe/Madrid)');
+  });
+
+  it('that ends at night waits for the window of the next morning', () => {
+    const freezes = [aFreeze('2026-11-24T00:00:00Z', '2026-11-26T22:00:00Z')];
+
+    expect(iso(nextOpening({ windows: [aWindow()], freezes }, at('2026-11-25T12:00:00Z')))).toBe(
+      '2026-11-27T08:00:00.000Z',
+    );
+  });
+
+  it('alone leaves everything open before and after', () => {
+    const freezes = [aFreeze('2026-11-24T00:00:00Z', '2026-11-25T00:00:00Z')];
+
+    expect(closingAt({ windows: [], freezes }, at('2026-11-23T23:59:59.999Z'))).toBeUndefined();
+    expect(closingAt({ windows: [], freezes }, at('2026-11-25T00:00:00Z'))).toBeUndefined();
+  });
+});
+
+describe('days on which clocks are changed', () => {
+  it.each([
+    // The clock goes from 02:00 to 03:00.
+    ['Europe/Madrid', 9, '2027-03-27T20:00:00Z', '2027-03-28T07:00:00.000Z'],
+    ['Europe/Madrid', 9, '2027-03-26T20:00:00Z', '2027-03-27T08:00:00.000Z'],
+    // And in autumn from 03:00 back to 02:00.
+    ['Europe/Madrid', 9, '2026-10-24T20:00:00Z', '2026-10-25T08:00:00.000Z'],
+    ['America/New_York', 9, '2027-03-14T02:00:00Z', '2027-03-14T13:00:00.000Z'],
+    ['America/New_York', 9, '2026-11-01T02:00:00Z', '2026-11-01T14:00:00.000Z'],
+    // By half an hour.
+    ['Australia/Lord_Howe', 9, '2026-10-03T14:00:00Z', '2026-10-03T22:00:00.000Z'],
+    ['Australia/Lord_Howe', 9, '2027-04-03T14:00:00Z', '2027-04-03T22:30:00.000Z'],
+  ])('keep the hour on the wall: %s at %i', (zone, hour, now, until) => {
+    expect(opens(aWindow({ zone, fromMinute: hour * 60 }), now)).toBe(until);
+  });
+
+  const small = { zone: 'Europe/Madrid', fromMinute: 135, toMinute: 165 };
+
+  it('leave a window out whose hour is left out', () => {
+    expect(opens(aWindow(small), '2027-03-27T12:00:00Z')).toBe('2027-03-29T00:15:00.000Z');
+  });
+
+  it('open a window twice whose hour comes twice', () => {
+    expect(opens(aWindow(small), '2026-10-24T12:00:00Z')).toBe('2026-10-25T00:15:00.000Z');
+    expect(opens(aWindow(small), '2026-10-25T00:45:00Z')).toBe('2026-10-25T01:15:00.000Z');
+  });
+
+  it('open a window at the change that sets the clock into it', () => {
+    const early = aWindow({ zone: 'Europe/Madrid', fromMinute: 135, toMinute: 300 });
+
+    expect(opens(early, '2027-03-27T12:00:00Z')).toBe('2027-03-28T01:00:00.000Z');
+  });
+
+  it('know the leap day', () => {
+    const tuesday = aWindow({ days: [2], zone: 'UTC' });
+
+    expect(opens(tuesday, '2028-02-28T12:00:00Z')).toBe('2028-02-29T09:00:00.000Z');
+    expect(opens(aWindow({ days: [3], zone: 'UTC' }), '2028-02-28T12:00:00Z')).toBe(
+      '2028-03-01T09:00:00.000Z',
+    );
+  });
+});
