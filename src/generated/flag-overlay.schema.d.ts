@@ -98,6 +98,10 @@ export type Buckets = string | BucketSizes | [ListedBucket, ...ListedBucket[]];
  */
 export type BucketSize = number | "rest";
 /**
+ * How `serve` grows by itself.
+ */
+export type RampSpec = string | LongRampSpec;
+/**
  * Targeting rules; the first that matches wins. Default: none.
  */
 export type Rules = RuleSpec[];
@@ -105,6 +109,10 @@ export type Rules = RuleSpec[];
  * What those get whom no target and no rule concerns. Required in a named environment.
  */
 export type Buckets1 = string | BucketSizes | [ListedBucket, ...ListedBucket[]];
+/**
+ * How `defaultRule` grows by itself.
+ */
+export type RampSpec1 = string | LongRampSpec;
 /**
  * Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.
  *
@@ -153,6 +161,7 @@ export interface FlagOverlaySpec {
   targets?: Targets;
   rules?: Rules;
   defaultRule?: Buckets1;
+  ramp?: RampSpec1;
   /**
    * true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.
    */
@@ -198,6 +207,7 @@ export interface RuleSpec {
    */
   if: ConditionSpec | [ConditionSpec, ...ConditionSpec[]];
   serve: Buckets;
+  ramp?: RampSpec;
 }
 /**
  * One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.
@@ -280,6 +290,48 @@ export interface BucketSizes {
  */
 export interface ListedBucket {
   [k: string]: BucketSize;
+}
+/**
+ * Steps by which one treatment grows.
+ */
+export interface LongRampSpec {
+  /**
+   * Which one grows. Default: of two the one that is not defaultTreatment.
+   */
+  treatment?: string;
+  /**
+   * A time with its offset. Default: when the commit that brings the ramp came to the branch.
+   */
+  start?: string;
+  /**
+   * The short form, or a list of steps. Each serves more than the one before.
+   */
+  steps: string | [RampStepSpec, ...RampStepSpec[]];
+  /**
+   * Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.
+   */
+  within?: string;
+  /**
+   * true: no step is taken. What is reached stays.
+   */
+  hold?: boolean;
+}
+/**
+ * One step.
+ */
+export interface RampStepSpec {
+  /**
+   * Whole per cent that the treatment gets from then on.
+   */
+  percent: number;
+  /**
+   * When, a time with its offset.
+   */
+  at?: string;
+  /**
+   * How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.
+   */
+  after?: string;
 }
 /**
  * A guard that may be passed, and why.

@@ -2140,7 +2140,7 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flag = validate21;
-const schema57 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag.schema.json","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flaghoist.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
+const schema57 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag.schema.json","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flaghoist.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}},"ramp":{"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]},"longRamp":{"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}},"rampStep":{"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
 const pattern6 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "u");
 const schema58 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
 const schema59 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
@@ -2275,9 +2275,9 @@ return errors === 0;
 }
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema61 = {"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}};
-const schema85 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
-const schema62 = {"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"}}};
+const schema61 = {"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}};
+const schema88 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
+const schema62 = {"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}};
 const schema63 = {"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}};
 const schema64 = {"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]};
 const schema68 = {"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]};
@@ -3934,6 +3934,422 @@ return errors === 0;
 }
 validate34.evaluated = {"dynamicProps":true,"dynamicItems":true};
 
+const schema85 = {"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]};
+const schema86 = {"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}};
+const schema87 = {"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}};
+const pattern7 = new RegExp("^[1-9][0-9]{0,4}[mhd]$", "u");
+
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate41.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.steps === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'",schema:schema86.required,parentSchema:schema86,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(((((key0 === "treatment") || (key0 === "start")) || (key0 === "steps")) || (key0 === "within")) || (key0 === "hold"))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema86,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.treatment !== undefined){
+let data0 = data.treatment;
+if(typeof data0 === "string"){
+if(func2(data0) < 1){
+const err2 = {instancePath:instancePath+"/treatment",schemaPath:"#/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema86.properties.treatment,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/treatment",schemaPath:"#/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.treatment.type,parentSchema:schema86.properties.treatment,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.start !== undefined){
+let data1 = data.start;
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema86.properties.start,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.start.type,parentSchema:schema86.properties.start,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.steps !== undefined){
+let data2 = data.steps;
+const _errs7 = errors;
+let valid1 = false;
+const _errs8 = errors;
+if(typeof data2 === "string"){
+if(func2(data2) < 1){
+const err6 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema86.properties.steps.anyOf[0],data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+else {
+const err7 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.steps.anyOf[0].type,parentSchema:schema86.properties.steps.anyOf[0],data:data2};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+var _valid0 = _errs8 === errors;
+valid1 = valid1 || _valid0;
+const _errs10 = errors;
+if(Array.isArray(data2)){
+if(data2.length < 1){
+const err8 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema86.properties.steps.anyOf[1],data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.percent === undefined){
+const err9 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/required",keyword:"required",params:{missingProperty: "percent"},message:"must have required property '"+"percent"+"'",schema:schema87.required,parentSchema:schema87,data:data3};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+for(const key1 in data3){
+if(!(((key1 === "percent") || (key1 === "at")) || (key1 === "after"))){
+const err10 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema87,data:data3};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data3.percent !== undefined){
+let data4 = data3.percent;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+const err11 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema87.properties.percent.type,parentSchema:schema87.properties.percent,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 100 || isNaN(data4)){
+const err12 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema87.properties.percent,data:data4};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+if(data4 < 1 || isNaN(data4)){
+const err13 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema87.properties.percent,data:data4};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+}
+if(data3.at !== undefined){
+let data5 = data3.at;
+if(typeof data5 === "string"){
+if(func2(data5) < 1){
+const err14 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema87.properties.at,data:data5};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.at.type,parentSchema:schema87.properties.at,data:data5};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+if(data3.after !== undefined){
+let data6 = data3.after;
+if(typeof data6 === "string"){
+if(!pattern7.test(data6)){
+const err16 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema87.properties.after,data:data6};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+else {
+const err17 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema87.properties.after.type,parentSchema:schema87.properties.after,data:data6};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema87.type,parentSchema:schema87,data:data3};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+}
+else {
+const err19 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema86.properties.steps.anyOf[1].type,parentSchema:schema86.properties.steps.anyOf[1],data:data2};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+var _valid0 = _errs10 === errors;
+valid1 = valid1 || _valid0;
+if(!valid1){
+const err20 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema86.properties.steps.anyOf,parentSchema:schema86.properties.steps,data:data2};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+else {
+errors = _errs7;
+if(vErrors !== null){
+if(_errs7){
+vErrors.length = _errs7;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.within !== undefined){
+let data7 = data.within;
+if(typeof data7 === "string"){
+if(func2(data7) < 1){
+const err21 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema86.properties.within,data:data7};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.within.type,parentSchema:schema86.properties.within,data:data7};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.hold !== undefined){
+let data8 = data.hold;
+if(typeof data8 !== "boolean"){
+const err23 = {instancePath:instancePath+"/hold",schemaPath:"#/properties/hold/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema86.properties.hold.type,parentSchema:schema86.properties.hold,data:data8};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+}
+else {
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.type,parentSchema:schema86,data};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+validate41.errors = vErrors;
+return errors === 0;
+}
+validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate40.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(typeof data === "string"){
+if(func2(data) < 1){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema85.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.anyOf[0].type,parentSchema:schema85.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+const _errs3 = errors;
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = true;
+}
+if(!valid0){
+const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema85.anyOf,parentSchema:schema85,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate40.errors = vErrors;
+evaluated0.props = props0;
+return errors === 0;
+}
+validate40.evaluated = {"dynamicProps":true,"dynamicItems":false};
+
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3967,7 +4383,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(((key0 === "name") || (key0 === "if")) || (key0 === "serve"))){
+if(!((((key0 === "name") || (key0 === "if")) || (key0 === "serve")) || (key0 === "ramp"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err2];
@@ -4062,6 +4478,12 @@ vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.error
 errors = vErrors.length;
 }
 }
+if(data.ramp !== undefined){
+if(!(validate40(data.ramp, {instancePath:instancePath+"/ramp",parentData:data,parentDataProperty:"ramp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
+errors = vErrors.length;
+}
+}
 }
 else {
 const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data};
@@ -4078,7 +4500,7 @@ return errors === 0;
 }
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const pattern7 = new RegExp("\\S", "u");
+const pattern8 = new RegExp("\\S", "u");
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4278,10 +4700,16 @@ vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.error
 errors = vErrors.length;
 }
 }
+if(data.ramp !== undefined){
+if(!(validate40(data.ramp, {instancePath:instancePath+"/ramp",parentData:data,parentDataProperty:"ramp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
+errors = vErrors.length;
+}
+}
 if(data.killed !== undefined){
-let data10 = data.killed;
-if(typeof data10 !== "boolean"){
-const err13 = {instancePath:instancePath+"/killed",schemaPath:"#/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema61.properties.killed.type,parentSchema:schema61.properties.killed,data:data10};
+let data11 = data.killed;
+if(typeof data11 !== "boolean"){
+const err13 = {instancePath:instancePath+"/killed",schemaPath:"#/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema61.properties.killed.type,parentSchema:schema61.properties.killed,data:data11};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -4292,10 +4720,10 @@ errors++;
 }
 }
 if(data.allow !== undefined){
-let data11 = data.allow;
-if(Array.isArray(data11)){
-if(data11.length < 1){
-const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema61.properties.allow,data:data11};
+let data12 = data.allow;
+if(Array.isArray(data12)){
+if(data12.length < 1){
+const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema61.properties.allow,data:data12};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4304,12 +4732,12 @@ vErrors.push(err14);
 }
 errors++;
 }
-const len2 = data11.length;
+const len2 = data12.length;
 for(let i2=0; i2<len2; i2++){
-let data12 = data11[i2];
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.guard === undefined){
-const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema85.required,parentSchema:schema85,data:data12};
+let data13 = data12[i2];
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+if(data13.guard === undefined){
+const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema88.required,parentSchema:schema88,data:data13};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4318,8 +4746,8 @@ vErrors.push(err15);
 }
 errors++;
 }
-if(data12.reason === undefined){
-const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema85.required,parentSchema:schema85,data:data12};
+if(data13.reason === undefined){
+const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema88.required,parentSchema:schema88,data:data13};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4328,9 +4756,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-for(const key2 in data12){
+for(const key2 in data13){
 if(!((key2 === "guard") || (key2 === "reason"))){
-const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema85,data:data12};
+const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema88,data:data13};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4340,10 +4768,10 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data12.guard !== undefined){
-let data13 = data12.guard;
-if(!((data13 === "maxShift") || (data13 === "fullFlip"))){
-const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema85.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema85.properties.guard.enum,parentSchema:schema85.properties.guard,data:data13};
+if(data13.guard !== undefined){
+let data14 = data13.guard;
+if(!((data14 === "maxShift") || (data14 === "fullFlip"))){
+const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema88.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema88.properties.guard.enum,parentSchema:schema88.properties.guard,data:data14};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -4353,11 +4781,11 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data12.reason !== undefined){
-let data14 = data12.reason;
-if(typeof data14 === "string"){
-if(!pattern7.test(data14)){
-const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema85.properties.reason,data:data14};
+if(data13.reason !== undefined){
+let data15 = data13.reason;
+if(typeof data15 === "string"){
+if(!pattern8.test(data15)){
+const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema88.properties.reason,data:data15};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -4368,7 +4796,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.reason.type,parentSchema:schema85.properties.reason,data:data14};
+const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.reason.type,parentSchema:schema88.properties.reason,data:data15};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4380,7 +4808,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data:data12};
+const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.type,parentSchema:schema88,data:data13};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -4392,7 +4820,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema61.properties.allow.type,parentSchema:schema61.properties.allow,data:data11};
+const err22 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema61.properties.allow.type,parentSchema:schema61.properties.allow,data:data12};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -4403,13 +4831,13 @@ errors++;
 }
 }
 if(data.unmanaged !== undefined){
-let data15 = data.unmanaged;
-if(Array.isArray(data15)){
-const len3 = data15.length;
+let data16 = data.unmanaged;
+if(Array.isArray(data16)){
+const len3 = data16.length;
 for(let i3=0; i3<len3; i3++){
-let data16 = data15[i3];
-if(!((((((((data16 === "treatments") || (data16 === "targets")) || (data16 === "defaultTreatment")) || (data16 === "baselineTreatment")) || (data16 === "trafficAllocation")) || (data16 === "rules")) || (data16 === "defaultRule")) || (data16 === "killed"))){
-const err23 = {instancePath:instancePath+"/unmanaged/" + i3,schemaPath:"#/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema61.properties.unmanaged.items.enum},message:"must be equal to one of the allowed values",schema:schema61.properties.unmanaged.items.enum,parentSchema:schema61.properties.unmanaged.items,data:data16};
+let data17 = data16[i3];
+if(!((((((((data17 === "treatments") || (data17 === "targets")) || (data17 === "defaultTreatment")) || (data17 === "baselineTreatment")) || (data17 === "trafficAllocation")) || (data17 === "rules")) || (data17 === "defaultRule")) || (data17 === "killed"))){
+const err23 = {instancePath:instancePath+"/unmanaged/" + i3,schemaPath:"#/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema61.properties.unmanaged.items.enum},message:"must be equal to one of the allowed values",schema:schema61.properties.unmanaged.items.enum,parentSchema:schema61.properties.unmanaged.items,data:data17};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -4421,7 +4849,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath:instancePath+"/unmanaged",schemaPath:"#/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema61.properties.unmanaged.type,parentSchema:schema61.properties.unmanaged,data:data15};
+const err24 = {instancePath:instancePath+"/unmanaged",schemaPath:"#/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema61.properties.unmanaged.type,parentSchema:schema61.properties.unmanaged,data:data16};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -5008,19 +5436,19 @@ return errors === 0;
 }
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const flagOverlay = validate43;
-const schema86 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag-overlay.schema.json","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"flag.schema.json#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultRule"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"flag.schema.json#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"flag.schema.json#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"flag.schema.json#/$defs/environment/properties/unmanaged"}}};
-const schema88 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema89 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema90 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
-const schema91 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
-const schema94 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
-const schema97 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
+export const flagOverlay = validate48;
+const schema89 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag-overlay.schema.json","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"flag.schema.json#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultRule"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"flag.schema.json#/$defs/environment/properties/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"flag.schema.json#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"flag.schema.json#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"flag.schema.json#/$defs/environment/properties/unmanaged"}}};
+const schema91 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema92 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema93 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
+const schema94 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
+const schema98 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
+const schema101 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate44.evaluated;
+const evaluated0 = validate49.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5045,17 +5473,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
-validate44.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate49.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema92 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
+const schema95 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate47.evaluated;
+const evaluated0 = validate52.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5072,7 +5500,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema92.type,parentSchema:schema92,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema95.type,parentSchema:schema95,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5081,16 +5509,16 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
-validate47.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate52.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate50.evaluated;
+const evaluated0 = validate55.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5190,19 +5618,94 @@ vErrors = null;
 }
 }
 }
-validate50.errors = vErrors;
+validate55.errors = vErrors;
 evaluated0.props = props0;
 evaluated0.items = items0;
 return errors === 0;
 }
-validate50.evaluated = {"dynamicProps":true,"dynamicItems":true};
+validate55.evaluated = {"dynamicProps":true,"dynamicItems":true};
 
-const schema95 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate54.evaluated;
+const evaluated0 = validate59.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(typeof data === "string"){
+if(func2(data) < 1){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema85.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.anyOf[0].type,parentSchema:schema85.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+const _errs3 = errors;
+if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs3 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = true;
+}
+if(!valid0){
+const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema85.anyOf,parentSchema:schema85,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate59.errors = vErrors;
+evaluated0.props = props0;
+return errors === 0;
+}
+validate59.evaluated = {"dynamicProps":true,"dynamicItems":false};
+
+const schema99 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
+
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate62.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5211,7 +5714,7 @@ evaluated0.items = undefined;
 }
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema95,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5225,7 +5728,7 @@ for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.guard === undefined){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema85.required,parentSchema:schema85,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema88.required,parentSchema:schema88,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5235,7 +5738,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data0.reason === undefined){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema85.required,parentSchema:schema85,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema88.required,parentSchema:schema88,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5246,7 +5749,7 @@ errors++;
 }
 for(const key0 in data0){
 if(!((key0 === "guard") || (key0 === "reason"))){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema85,data:data0};
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema88,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5259,7 +5762,7 @@ errors++;
 if(data0.guard !== undefined){
 let data1 = data0.guard;
 if(!((data1 === "maxShift") || (data1 === "fullFlip"))){
-const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema85.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema85.properties.guard.enum,parentSchema:schema85.properties.guard,data:data1};
+const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema88.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema88.properties.guard.enum,parentSchema:schema88.properties.guard,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5272,8 +5775,8 @@ errors++;
 if(data0.reason !== undefined){
 let data2 = data0.reason;
 if(typeof data2 === "string"){
-if(!pattern7.test(data2)){
-const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema85.properties.reason,data:data2};
+if(!pattern8.test(data2)){
+const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema88.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5284,7 +5787,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.properties.reason.type,parentSchema:schema85.properties.reason,data:data2};
+const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.properties.reason.type,parentSchema:schema88.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5296,7 +5799,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema85.type,parentSchema:schema85,data:data0};
+const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.type,parentSchema:schema88,data:data0};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5308,7 +5811,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema95.type,parentSchema:schema95,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema99.type,parentSchema:schema99,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5317,17 +5820,17 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate54.errors = vErrors;
+validate62.errors = vErrors;
 return errors === 0;
 }
-validate54.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate62.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/flag-overlay.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate43.evaluated;
+const evaluated0 = validate48.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5336,7 +5839,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.flag === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema86.required,parentSchema:schema86,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema89.required,parentSchema:schema89,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5346,7 +5849,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.environment === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema86.required,parentSchema:schema86,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema89.required,parentSchema:schema89,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5356,8 +5859,8 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema86.properties, key0))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema86,data};
+if(!(func1.call(schema89.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema89,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5371,7 +5874,7 @@ if(data.flag !== undefined){
 let data0 = data.flag;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema86.properties.flag,data:data0};
+const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema89.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5382,7 +5885,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.flag.type,parentSchema:schema86.properties.flag,data:data0};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.flag.type,parentSchema:schema89.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5396,7 +5899,7 @@ if(data.environment !== undefined){
 let data1 = data.environment;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema86.properties.environment,data:data1};
+const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema89.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5407,7 +5910,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema86.properties.environment.type,parentSchema:schema86.properties.environment,data:data1};
+const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.properties.environment.type,parentSchema:schema89.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5418,8 +5921,8 @@ errors++;
 }
 }
 if(data.treatments !== undefined){
-if(!(validate44(data.treatments, {instancePath:instancePath+"/treatments",parentData:data,parentDataProperty:"treatments",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate44.errors : vErrors.concat(validate44.errors);
+if(!(validate49(data.treatments, {instancePath:instancePath+"/treatments",parentData:data,parentDataProperty:"treatments",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
 errors = vErrors.length;
 }
 }
@@ -5427,7 +5930,7 @@ if(data.defaultTreatment !== undefined){
 let data3 = data.defaultTreatment;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema88,data:data3};
+const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema91,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5438,7 +5941,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema88.type,parentSchema:schema88,data:data3};
+const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema91.type,parentSchema:schema91,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5452,7 +5955,7 @@ if(data.baselineTreatment !== undefined){
 let data4 = data.baselineTreatment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema89,data:data4};
+const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema92,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5463,7 +5966,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema89.type,parentSchema:schema89,data:data4};
+const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema92.type,parentSchema:schema92,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5476,7 +5979,7 @@ errors++;
 if(data.trafficAllocation !== undefined){
 let data5 = data.trafficAllocation;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema90.type,parentSchema:schema90,data:data5};
+const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema93.type,parentSchema:schema93,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5487,7 +5990,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 100 || isNaN(data5)){
-const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema90,data:data5};
+const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema93,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5497,7 +6000,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data5 < 0 || isNaN(data5)){
-const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema90,data:data5};
+const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema93,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5519,7 +6022,7 @@ for(let i0=0; i0<len0; i0++){
 let data8 = data7[i0];
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema91.additionalProperties.items,data:data8};
+const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema94.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5530,7 +6033,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema91.additionalProperties.items.type,parentSchema:schema91.additionalProperties.items,data:data8};
+const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.additionalProperties.items.type,parentSchema:schema94.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5542,7 +6045,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema91.additionalProperties.type,parentSchema:schema91.additionalProperties,data:data7};
+const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema94.additionalProperties.type,parentSchema:schema94.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5554,7 +6057,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/targets",schemaPath:"flag.schema.json#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema91.type,parentSchema:schema91,data:data6};
+const err17 = {instancePath:instancePath+"/targets",schemaPath:"flag.schema.json#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema94.type,parentSchema:schema94,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5565,21 +6068,27 @@ errors++;
 }
 }
 if(data.rules !== undefined){
-if(!(validate47(data.rules, {instancePath:instancePath+"/rules",parentData:data,parentDataProperty:"rules",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate47.errors : vErrors.concat(validate47.errors);
+if(!(validate52(data.rules, {instancePath:instancePath+"/rules",parentData:data,parentDataProperty:"rules",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
 errors = vErrors.length;
 }
 }
 if(data.defaultRule !== undefined){
-if(!(validate50(data.defaultRule, {instancePath:instancePath+"/defaultRule",parentData:data,parentDataProperty:"defaultRule",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+if(!(validate55(data.defaultRule, {instancePath:instancePath+"/defaultRule",parentData:data,parentDataProperty:"defaultRule",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+errors = vErrors.length;
+}
+}
+if(data.ramp !== undefined){
+if(!(validate59(data.ramp, {instancePath:instancePath+"/ramp",parentData:data,parentDataProperty:"ramp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
 errors = vErrors.length;
 }
 }
 if(data.killed !== undefined){
-let data11 = data.killed;
-if(typeof data11 !== "boolean"){
-const err18 = {instancePath:instancePath+"/killed",schemaPath:"flag.schema.json#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema94.type,parentSchema:schema94,data:data11};
+let data12 = data.killed;
+if(typeof data12 !== "boolean"){
+const err18 = {instancePath:instancePath+"/killed",schemaPath:"flag.schema.json#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema98.type,parentSchema:schema98,data:data12};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5590,19 +6099,19 @@ errors++;
 }
 }
 if(data.allow !== undefined){
-if(!(validate54(data.allow, {instancePath:instancePath+"/allow",parentData:data,parentDataProperty:"allow",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+if(!(validate62(data.allow, {instancePath:instancePath+"/allow",parentData:data,parentDataProperty:"allow",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
 errors = vErrors.length;
 }
 }
 if(data.unmanaged !== undefined){
-let data13 = data.unmanaged;
-if(Array.isArray(data13)){
-const len1 = data13.length;
+let data14 = data.unmanaged;
+if(Array.isArray(data14)){
+const len1 = data14.length;
 for(let i1=0; i1<len1; i1++){
-let data14 = data13[i1];
-if(!((((((((data14 === "treatments") || (data14 === "targets")) || (data14 === "defaultTreatment")) || (data14 === "baselineTreatment")) || (data14 === "trafficAllocation")) || (data14 === "rules")) || (data14 === "defaultRule")) || (data14 === "killed"))){
-const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema97.items.enum},message:"must be equal to one of the allowed values",schema:schema97.items.enum,parentSchema:schema97.items,data:data14};
+let data15 = data14[i1];
+if(!((((((((data15 === "treatments") || (data15 === "targets")) || (data15 === "defaultTreatment")) || (data15 === "baselineTreatment")) || (data15 === "trafficAllocation")) || (data15 === "rules")) || (data15 === "defaultRule")) || (data15 === "killed"))){
+const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema101.items.enum},message:"must be equal to one of the allowed values",schema:schema101.items.enum,parentSchema:schema101.items,data:data15};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5614,7 +6123,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema97.type,parentSchema:schema97,data:data13};
+const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.type,parentSchema:schema101,data:data14};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5626,7 +6135,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.type,parentSchema:schema86,data};
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema89.type,parentSchema:schema89,data};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5635,19 +6144,19 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate48.errors = vErrors;
 return errors === 0;
 }
-validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate48.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const segment = validate56;
-const schema98 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/segment.schema.json","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
+export const segment = validate64;
+const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/segment.schema.json","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/segment.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate56.evaluated;
+const evaluated0 = validate64.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5656,7 +6165,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.segment === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema98.required,parentSchema:schema98,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema102.required,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5667,7 +6176,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((((key0 === "segment") || (key0 === "description")) || (key0 === "trafficType")) || (key0 === "allow")) || (key0 === "environments"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema98,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5681,7 +6190,7 @@ if(data.segment !== undefined){
 let data0 = data.segment;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.segment,data:data0};
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5692,7 +6201,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.segment.type,parentSchema:schema98.properties.segment,data:data0};
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.segment.type,parentSchema:schema102.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5705,7 +6214,7 @@ errors++;
 if(data.description !== undefined){
 let data1 = data.description;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.description.type,parentSchema:schema98.properties.description,data:data1};
+const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.description.type,parentSchema:schema102.properties.description,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5719,7 +6228,7 @@ if(data.trafficType !== undefined){
 let data2 = data.trafficType;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.trafficType,data:data2};
+const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5730,7 +6239,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.trafficType.type,parentSchema:schema98.properties.trafficType,data:data2};
+const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.trafficType.type,parentSchema:schema102.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5747,7 +6256,7 @@ let valid1 = false;
 const _errs10 = errors;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.allow.anyOf[0],data:data3};
+const err7 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.allow.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5758,7 +6267,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.allow.anyOf[0].type,parentSchema:schema98.properties.allow.anyOf[0],data:data3};
+const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.allow.anyOf[0].type,parentSchema:schema102.properties.allow.anyOf[0],data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5772,7 +6281,7 @@ valid1 = valid1 || _valid0;
 const _errs12 = errors;
 if(Array.isArray(data3)){
 if(data3.length < 1){
-const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema98.properties.allow.anyOf[1],data:data3};
+const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.allow.anyOf[1],data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5786,7 +6295,7 @@ for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.allow.anyOf[1].items,data:data4};
+const err10 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.allow.anyOf[1].items,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5797,7 +6306,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.allow.anyOf[1].items.type,parentSchema:schema98.properties.allow.anyOf[1].items,data:data4};
+const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.allow.anyOf[1].items.type,parentSchema:schema102.properties.allow.anyOf[1].items,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5809,7 +6318,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema98.properties.allow.anyOf[1].type,parentSchema:schema98.properties.allow.anyOf[1],data:data3};
+const err12 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.allow.anyOf[1].type,parentSchema:schema102.properties.allow.anyOf[1],data:data3};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5821,7 +6330,7 @@ errors++;
 var _valid0 = _errs12 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema98.properties.allow.anyOf,parentSchema:schema98.properties.allow,data:data3};
+const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema102.properties.allow.anyOf,parentSchema:schema102.properties.allow,data:data3};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5850,7 +6359,7 @@ let data6 = data5[key1];
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 for(const key2 in data6){
 if(!(((key2 === "mode") || (key2 === "keys")) || (key2 === "keysFile"))){
-const err14 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema98.properties.environments.additionalProperties,data:data6};
+const err14 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.environments.additionalProperties,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5863,7 +6372,7 @@ errors++;
 if(data6.mode !== undefined){
 let data7 = data6.mode;
 if(!(((data7 === "exact") || (data7 === "add-only")) || (data7 === "external"))){
-const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema98.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema98.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema98.properties.environments.additionalProperties.properties.mode,data:data7};
+const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema102.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema102.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema102.properties.environments.additionalProperties.properties.mode,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5881,7 +6390,7 @@ for(let i1=0; i1<len1; i1++){
 let data9 = data8[i1];
 if(typeof data9 === "string"){
 if(func2(data9) < 1){
-const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.environments.additionalProperties.properties.keys.items,data:data9};
+const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.environments.additionalProperties.properties.keys.items,data:data9};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5892,7 +6401,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema98.properties.environments.additionalProperties.properties.keys.items,data:data9};
+const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema102.properties.environments.additionalProperties.properties.keys.items,data:data9};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5904,7 +6413,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema98.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema98.properties.environments.additionalProperties.properties.keys,data:data8};
+const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema102.properties.environments.additionalProperties.properties.keys,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5918,7 +6427,7 @@ if(data6.keysFile !== undefined){
 let data10 = data6.keysFile;
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema98.properties.environments.additionalProperties.properties.keysFile,data:data10};
+const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.environments.additionalProperties.properties.keysFile,data:data10};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5929,7 +6438,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema98.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema98.properties.environments.additionalProperties.properties.keysFile,data:data10};
+const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema102.properties.environments.additionalProperties.properties.keysFile,data:data10};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5941,7 +6450,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.environments.additionalProperties.type,parentSchema:schema98.properties.environments.additionalProperties,data:data6};
+const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.environments.additionalProperties.type,parentSchema:schema102.properties.environments.additionalProperties,data:data6};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5953,7 +6462,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.properties.environments.type,parentSchema:schema98.properties.environments,data:data5};
+const err22 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.environments.type,parentSchema:schema102.properties.environments,data:data5};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -5965,7 +6474,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema98.type,parentSchema:schema98,data};
+const err23 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5974,19 +6483,19 @@ vErrors.push(err23);
 }
 errors++;
 }
-validate56.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
-validate56.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate64.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const identities = validate57;
-const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/identities.schema.json","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
+export const identities = validate65;
+const schema103 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/identities.schema.json","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/identities.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate57.evaluated;
+const evaluated0 = validate65.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5995,7 +6504,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.identities === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema99.required,parentSchema:schema99,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema103.required,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6006,7 +6515,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "identities")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6020,7 +6529,7 @@ if(data.identities !== undefined){
 let data0 = data.identities;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.environment === undefined){
-const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema99.properties.identities.required,parentSchema:schema99.properties.identities,data:data0};
+const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema103.properties.identities.required,parentSchema:schema103.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6030,7 +6539,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.keys === undefined){
-const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema99.properties.identities.required,parentSchema:schema99.properties.identities,data:data0};
+const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema103.properties.identities.required,parentSchema:schema103.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6041,7 +6550,7 @@ errors++;
 }
 for(const key1 in data0){
 if(!(((key1 === "trafficType") || (key1 === "environment")) || (key1 === "keys"))){
-const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema99.properties.identities,data:data0};
+const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema103.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6055,7 +6564,7 @@ if(data0.trafficType !== undefined){
 let data1 = data0.trafficType;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema99.properties.identities.properties.trafficType,data:data1};
+const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema103.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6066,7 +6575,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.identities.properties.trafficType.type,parentSchema:schema99.properties.identities.properties.trafficType,data:data1};
+const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identities.properties.trafficType.type,parentSchema:schema103.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6080,7 +6589,7 @@ if(data0.environment !== undefined){
 let data2 = data0.environment;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema99.properties.identities.properties.environment,data:data2};
+const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema103.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6091,7 +6600,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.identities.properties.environment.type,parentSchema:schema99.properties.identities.properties.environment,data:data2};
+const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identities.properties.environment.type,parentSchema:schema103.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6110,7 +6619,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key3 in data4){
 let data5 = data4[key3];
 if(typeof data5 !== "string"){
-const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema99.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
+const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema103.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6122,7 +6631,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema99.properties.identities.properties.keys.additionalProperties,data:data4};
+const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema103.properties.identities.properties.keys.additionalProperties,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6134,7 +6643,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.identities.properties.keys.type,parentSchema:schema99.properties.identities.properties.keys,data:data3};
+const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identities.properties.keys.type,parentSchema:schema103.properties.identities.properties.keys,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6146,7 +6655,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.properties.identities.type,parentSchema:schema99.properties.identities,data:data0};
+const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.properties.identities.type,parentSchema:schema103.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6158,7 +6667,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema103.type,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6167,20 +6676,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate65.errors = vErrors;
 return errors === 0;
 }
-validate57.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate65.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const kills = validate58;
-const schema100 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
-const pattern9 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
+export const kills = validate66;
+const schema104 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
+const pattern10 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/kills.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate58.evaluated;
+const evaluated0 = validate66.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6189,7 +6698,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.kills === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema100.required,parentSchema:schema100,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema104.required,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6200,7 +6709,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "kills")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema100,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6217,7 +6726,7 @@ for(const key1 in data0){
 let data1 = data0[key1];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.reason === undefined){
-const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema100.properties.kills.additionalProperties.required,parentSchema:schema100.properties.kills.additionalProperties,data:data1};
+const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema104.properties.kills.additionalProperties.required,parentSchema:schema104.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6228,7 +6737,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!((((key2 === "reason") || (key2 === "by")) || (key2 === "since")) || (key2 === "review"))){
-const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema100.properties.kills.additionalProperties,data:data1};
+const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema104.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6242,7 +6751,7 @@ if(data1.reason !== undefined){
 let data2 = data1.reason;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.kills.additionalProperties.properties.reason,data:data2};
+const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema104.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6253,7 +6762,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema100.properties.kills.additionalProperties.properties.reason,data:data2};
+const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema104.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6267,7 +6776,7 @@ if(data1.by !== undefined){
 let data3 = data1.by;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100.properties.kills.additionalProperties.properties.by,data:data3};
+const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema104.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6278,7 +6787,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.kills.additionalProperties.properties.by.type,parentSchema:schema100.properties.kills.additionalProperties.properties.by,data:data3};
+const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.kills.additionalProperties.properties.by.type,parentSchema:schema104.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6291,8 +6800,8 @@ errors++;
 if(data1.since !== undefined){
 let data4 = data1.since;
 if(typeof data4 === "string"){
-if(!pattern9.test(data4)){
-const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema100.properties.kills.additionalProperties.properties.since,data:data4};
+if(!pattern10.test(data4)){
+const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema104.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6303,7 +6812,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.kills.additionalProperties.properties.since.type,parentSchema:schema100.properties.kills.additionalProperties.properties.since,data:data4};
+const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.kills.additionalProperties.properties.since.type,parentSchema:schema104.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6316,8 +6825,8 @@ errors++;
 if(data1.review !== undefined){
 let data5 = data1.review;
 if(typeof data5 === "string"){
-if(!pattern9.test(data5)){
-const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema100.properties.kills.additionalProperties.properties.review,data:data5};
+if(!pattern10.test(data5)){
+const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema104.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6328,7 +6837,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.properties.kills.additionalProperties.properties.review.type,parentSchema:schema100.properties.kills.additionalProperties.properties.review,data:data5};
+const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.properties.kills.additionalProperties.properties.review.type,parentSchema:schema104.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6340,7 +6849,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.kills.additionalProperties.type,parentSchema:schema100.properties.kills.additionalProperties,data:data1};
+const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.properties.kills.additionalProperties.type,parentSchema:schema104.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6352,7 +6861,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.properties.kills.type,parentSchema:schema100.properties.kills,data:data0};
+const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.properties.kills.type,parentSchema:schema104.properties.kills,data:data0};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6364,7 +6873,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema100.type,parentSchema:schema100,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6373,19 +6882,19 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
-validate58.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate66.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const specTest = validate59;
-const schema101 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/spec-test.schema.json","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
+export const specTest = validate67;
+const schema105 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/spec-test.schema.json","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/spec-test.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate59.evaluated;
+const evaluated0 = validate67.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6394,7 +6903,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.tests === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema101.required,parentSchema:schema101,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema105.required,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6404,7 +6913,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.cases === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema101.required,parentSchema:schema101,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema105.required,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6415,7 +6924,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "tests") || (key0 === "cases"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema101,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6429,7 +6938,7 @@ if(data.tests !== undefined){
 let data0 = data.tests;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.tests,data:data0};
+const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6440,7 +6949,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.tests.type,parentSchema:schema101.properties.tests,data:data0};
+const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.tests.type,parentSchema:schema105.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6454,7 +6963,7 @@ if(data.cases !== undefined){
 let data1 = data.cases;
 if(Array.isArray(data1)){
 if(data1.length < 1){
-const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema101.properties.cases,data:data1};
+const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema105.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6468,7 +6977,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.name === undefined){
-const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema101.properties.cases.items.required,parentSchema:schema101.properties.cases.items,data:data2};
+const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema105.properties.cases.items.required,parentSchema:schema105.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6478,7 +6987,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data2.environment === undefined){
-const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema101.properties.cases.items.required,parentSchema:schema101.properties.cases.items,data:data2};
+const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema105.properties.cases.items.required,parentSchema:schema105.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6488,7 +6997,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.expect === undefined){
-const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema101.properties.cases.items.required,parentSchema:schema101.properties.cases.items,data:data2};
+const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema105.properties.cases.items.required,parentSchema:schema105.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6498,8 +7007,8 @@ vErrors.push(err8);
 errors++;
 }
 for(const key1 in data2){
-if(!(func1.call(schema101.properties.cases.items.properties, key1))){
-const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema101.properties.cases.items,data:data2};
+if(!(func1.call(schema105.properties.cases.items.properties, key1))){
+const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema105.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6513,7 +7022,7 @@ if(data2.name !== undefined){
 let data3 = data2.name;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.name,data:data3};
+const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6524,7 +7033,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.name.type,parentSchema:schema101.properties.cases.items.properties.name,data:data3};
+const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.cases.items.properties.name.type,parentSchema:schema105.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6538,7 +7047,7 @@ if(data2.environment !== undefined){
 let data4 = data2.environment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.environment,data:data4};
+const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6549,7 +7058,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.environment.type,parentSchema:schema101.properties.cases.items.properties.environment,data:data4};
+const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.cases.items.properties.environment.type,parentSchema:schema105.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6563,7 +7072,7 @@ if(data2.key !== undefined){
 let data5 = data2.key;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.key,data:data5};
+const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6574,7 +7083,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.key.type,parentSchema:schema101.properties.cases.items.properties.key,data:data5};
+const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.cases.items.properties.key.type,parentSchema:schema105.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6592,7 +7101,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.segments.items,data:data7};
+const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6603,7 +7112,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.segments.items.type,parentSchema:schema101.properties.cases.items.properties.segments.items,data:data7};
+const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.cases.items.properties.segments.items.type,parentSchema:schema105.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6615,7 +7124,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.cases.items.properties.segments.type,parentSchema:schema101.properties.cases.items.properties.segments,data:data6};
+const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.properties.cases.items.properties.segments.type,parentSchema:schema105.properties.cases.items.properties.segments,data:data6};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6630,7 +7139,7 @@ let data8 = data2.attributes;
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.cases.items.properties.attributes.type,parentSchema:schema101.properties.cases.items.properties.attributes,data:data8};
+const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.properties.cases.items.properties.attributes.type,parentSchema:schema105.properties.cases.items.properties.attributes,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6643,7 +7152,7 @@ errors++;
 if(data2.at !== undefined){
 let data9 = data2.at;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema101.properties.cases.items.properties.at.type,parentSchema:schema101.properties.cases.items.properties.at,data:data9};
+const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema105.properties.cases.items.properties.at.type,parentSchema:schema105.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6654,7 +7163,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 100 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema101.properties.cases.items.properties.at,data:data9};
+const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema105.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6664,7 +7173,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data9 < 1 || isNaN(data9)){
-const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema101.properties.cases.items.properties.at,data:data9};
+const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema105.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6678,7 +7187,7 @@ errors++;
 if(data2.killed !== undefined){
 let data10 = data2.killed;
 if(typeof data10 !== "boolean"){
-const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema101.properties.cases.items.properties.killed.type,parentSchema:schema101.properties.cases.items.properties.killed,data:data10};
+const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema105.properties.cases.items.properties.killed.type,parentSchema:schema105.properties.cases.items.properties.killed,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6691,8 +7200,8 @@ errors++;
 if(data2.when !== undefined){
 let data11 = data2.when;
 if(typeof data11 === "string"){
-if(!pattern9.test(data11)){
-const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema101.properties.cases.items.properties.when,data:data11};
+if(!pattern10.test(data11)){
+const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema105.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6703,7 +7212,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.when.type,parentSchema:schema101.properties.cases.items.properties.when,data:data11};
+const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.cases.items.properties.when.type,parentSchema:schema105.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6720,7 +7229,7 @@ let valid6 = false;
 const _errs30 = errors;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err26 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[0],data:data12};
+const err26 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[0],data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6731,7 +7240,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[0],data:data12};
+const err27 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[0],data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6745,7 +7254,7 @@ valid6 = valid6 || _valid0;
 const _errs32 = errors;
 if(Array.isArray(data12)){
 if(data12.length < 1){
-const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[1],data:data12};
+const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6759,7 +7268,7 @@ for(let i2=0; i2<len2; i2++){
 let data13 = data12[i2];
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
+const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6770,7 +7279,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
+const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6782,7 +7291,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[1],data:data12};
+const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6796,7 +7305,7 @@ valid6 = valid6 || _valid0;
 const _errs36 = errors;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 if(Object.keys(data12).length < 1){
-const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[2],data:data12};
+const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[2],data:data12};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6808,7 +7317,7 @@ errors++;
 for(const key2 in data12){
 let data14 = data12[key2];
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema101.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema105.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6819,7 +7328,7 @@ errors++;
 }
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 100 || isNaN(data14)){
-const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6829,7 +7338,7 @@ vErrors.push(err34);
 errors++;
 }
 if(data14 < 0 || isNaN(data14)){
-const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6842,7 +7351,7 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema101.properties.cases.items.properties.expect.anyOf[2],data:data12};
+const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema105.properties.cases.items.properties.expect.anyOf[2],data:data12};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6854,7 +7363,7 @@ errors++;
 var _valid0 = _errs36 === errors;
 valid6 = valid6 || _valid0;
 if(!valid6){
-const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema101.properties.cases.items.properties.expect.anyOf,parentSchema:schema101.properties.cases.items.properties.expect,data:data12};
+const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema105.properties.cases.items.properties.expect.anyOf,parentSchema:schema105.properties.cases.items.properties.expect,data:data12};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6877,7 +7386,7 @@ vErrors = null;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.properties.cases.items.type,parentSchema:schema101.properties.cases.items,data:data2};
+const err38 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.properties.cases.items.type,parentSchema:schema105.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6889,7 +7398,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema101.properties.cases.type,parentSchema:schema101.properties.cases,data:data1};
+const err39 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.properties.cases.type,parentSchema:schema105.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6901,7 +7410,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema101.type,parentSchema:schema101,data};
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema105.type,parentSchema:schema105,data};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6910,22 +7419,22 @@ vErrors.push(err40);
 }
 errors++;
 }
-validate59.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
-validate59.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate67.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const watch = validate60;
-const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
-const schema103 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
-const pattern12 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
-const pattern13 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
+export const watch = validate68;
+const schema106 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
+const schema107 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
+const pattern13 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
+const pattern14 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/watch.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate60.evaluated;
+const evaluated0 = validate68.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6934,7 +7443,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.sources === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema102.required,parentSchema:schema102,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema106.required,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6945,7 +7454,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "sources")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6959,7 +7468,7 @@ if(data.sources !== undefined){
 let data0 = data.sources;
 if(Array.isArray(data0)){
 if(data0.length > 200){
-const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema102.properties.sources,data:data0};
+const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema106.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6969,7 +7478,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.length < 1){
-const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.sources,data:data0};
+const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema106.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6983,7 +7492,7 @@ for(let i0=0; i0<len0; i0++){
 let data1 = data0[i0];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema102.properties.sources.items.required,parentSchema:schema102.properties.sources.items,data:data1};
+const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema106.properties.sources.items.required,parentSchema:schema106.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6993,8 +7502,8 @@ vErrors.push(err4);
 errors++;
 }
 for(const key1 in data1){
-if(!(func1.call(schema102.properties.sources.items.properties, key1))){
-const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema102.properties.sources.items,data:data1};
+if(!(func1.call(schema106.properties.sources.items.properties, key1))){
+const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema106.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7007,8 +7516,8 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 === "string"){
-if(!pattern12.test(data2)){
-const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema102.properties.sources.items.properties.name,data:data2};
+if(!pattern13.test(data2)){
+const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema106.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7019,7 +7528,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.name.type,parentSchema:schema102.properties.sources.items.properties.name,data:data2};
+const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.name.type,parentSchema:schema106.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7033,7 +7542,7 @@ if(data1.directory !== undefined){
 let data3 = data1.directory;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.directory,data:data3};
+const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7044,7 +7553,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.directory.type,parentSchema:schema102.properties.sources.items.properties.directory,data:data3};
+const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.directory.type,parentSchema:schema106.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7058,7 +7567,7 @@ if(data1.repo !== undefined){
 let data4 = data1.repo;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.repo,data:data4};
+const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7069,7 +7578,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.repo.type,parentSchema:schema102.properties.sources.items.properties.repo,data:data4};
+const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.repo.type,parentSchema:schema106.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7083,7 +7592,7 @@ if(data1.branch !== undefined){
 let data5 = data1.branch;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.branch,data:data5};
+const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7094,7 +7603,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.branch.type,parentSchema:schema102.properties.sources.items.properties.branch,data:data5};
+const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.branch.type,parentSchema:schema106.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7108,7 +7617,7 @@ if(data1.path !== undefined){
 let data6 = data1.path;
 if(typeof data6 === "string"){
 if(func2(data6) < 1){
-const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.path,data:data6};
+const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7119,7 +7628,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.path.type,parentSchema:schema102.properties.sources.items.properties.path,data:data6};
+const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.path.type,parentSchema:schema106.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7133,7 +7642,7 @@ if(data1.gitUser !== undefined){
 let data7 = data1.gitUser;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.gitUser,data:data7};
+const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7144,7 +7653,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.gitUser.type,parentSchema:schema102.properties.sources.items.properties.gitUser,data:data7};
+const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.gitUser.type,parentSchema:schema106.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -7158,7 +7667,7 @@ if(data1.gitTokenFile !== undefined){
 let data8 = data1.gitTokenFile;
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.gitTokenFile,data:data8};
+const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7169,7 +7678,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema102.properties.sources.items.properties.gitTokenFile,data:data8};
+const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema106.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -7183,7 +7692,7 @@ if(data1.sshKeyFile !== undefined){
 let data9 = data1.sshKeyFile;
 if(typeof data9 === "string"){
 if(func2(data9) < 1){
-const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.sshKeyFile,data:data9};
+const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7194,7 +7703,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema102.properties.sources.items.properties.sshKeyFile,data:data9};
+const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema106.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -7208,7 +7717,7 @@ if(data1.knownHostsFile !== undefined){
 let data10 = data1.knownHostsFile;
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.knownHostsFile,data:data10};
+const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -7219,7 +7728,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema102.properties.sources.items.properties.knownHostsFile,data:data10};
+const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema106.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -7233,7 +7742,7 @@ if(data1.url !== undefined){
 let data11 = data1.url;
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.url,data:data11};
+const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -7244,7 +7753,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.url.type,parentSchema:schema102.properties.sources.items.properties.url,data:data11};
+const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.url.type,parentSchema:schema106.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -7258,7 +7767,7 @@ if(data1.apiKeyFile !== undefined){
 let data12 = data1.apiKeyFile;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.apiKeyFile,data:data12};
+const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -7269,7 +7778,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema102.properties.sources.items.properties.apiKeyFile,data:data12};
+const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema106.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -7283,7 +7792,7 @@ if(data1.environments !== undefined){
 let data13 = data1.environments;
 if(Array.isArray(data13)){
 if(data13.length < 1){
-const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema102.properties.sources.items.properties.environments,data:data13};
+const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema106.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -7297,7 +7806,7 @@ for(let i1=0; i1<len1; i1++){
 let data14 = data13[i1];
 if(typeof data14 === "string"){
 if(func2(data14) < 1){
-const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.environments.items,data:data14};
+const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -7308,7 +7817,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.environments.items.type,parentSchema:schema102.properties.sources.items.properties.environments.items,data:data14};
+const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.environments.items.type,parentSchema:schema106.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -7320,7 +7829,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.sources.items.properties.environments.type,parentSchema:schema102.properties.sources.items.properties.environments,data:data13};
+const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema106.properties.sources.items.properties.environments.type,parentSchema:schema106.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -7333,8 +7842,8 @@ errors++;
 if(data1.interval !== undefined){
 let data15 = data1.interval;
 if(typeof data15 === "string"){
-if(!pattern13.test(data15)){
-const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema103,data:data15};
+if(!pattern14.test(data15)){
+const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema107,data:data15};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -7345,7 +7854,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema103.type,parentSchema:schema103,data:data15};
+const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.type,parentSchema:schema107,data:data15};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -7359,7 +7868,7 @@ if(data1.schedule !== undefined){
 let data16 = data1.schedule;
 if(typeof data16 === "string"){
 if(func2(data16) < 1){
-const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.sources.items.properties.schedule,data:data16};
+const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema106.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -7370,7 +7879,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.sources.items.properties.schedule.type,parentSchema:schema102.properties.sources.items.properties.schedule,data:data16};
+const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema106.properties.sources.items.properties.schedule.type,parentSchema:schema106.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -7383,7 +7892,7 @@ errors++;
 if(data1.prune !== undefined){
 let data17 = data1.prune;
 if(typeof data17 !== "boolean"){
-const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema102.properties.sources.items.properties.prune.type,parentSchema:schema102.properties.sources.items.properties.prune,data:data17};
+const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema106.properties.sources.items.properties.prune.type,parentSchema:schema106.properties.sources.items.properties.prune,data:data17};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -7396,7 +7905,7 @@ errors++;
 if(data1.adopt !== undefined){
 let data18 = data1.adopt;
 if(typeof data18 !== "boolean"){
-const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema102.properties.sources.items.properties.adopt.type,parentSchema:schema102.properties.sources.items.properties.adopt,data:data18};
+const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema106.properties.sources.items.properties.adopt.type,parentSchema:schema106.properties.sources.items.properties.adopt,data:data18};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -7409,7 +7918,7 @@ errors++;
 if(data1.revertDrift !== undefined){
 let data19 = data1.revertDrift;
 if(typeof data19 !== "boolean"){
-const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema102.properties.sources.items.properties.revertDrift.type,parentSchema:schema102.properties.sources.items.properties.revertDrift,data:data19};
+const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema106.properties.sources.items.properties.revertDrift.type,parentSchema:schema106.properties.sources.items.properties.revertDrift,data:data19};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -7421,7 +7930,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.properties.sources.items.type,parentSchema:schema102.properties.sources.items,data:data1};
+const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.properties.sources.items.type,parentSchema:schema106.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -7433,7 +7942,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.properties.sources.type,parentSchema:schema102.properties.sources,data:data0};
+const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema106.properties.sources.type,parentSchema:schema106.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -7445,7 +7954,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema106.type,parentSchema:schema106,data};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -7454,7 +7963,7 @@ vErrors.push(err41);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
-validate60.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate68.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};

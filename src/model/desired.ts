@@ -1,5 +1,6 @@
 import type { LintSpec } from '../generated/config.schema.d.js';
 import type { Definition, FlagFields } from './flag/flag.js';
+import type { DesiredRamp } from './flag/ramp.js';
 import type { Identities } from './identities.js';
 import type { KeyList } from './segment-keys.js';
 import type { Location } from './diagnostic.js';
@@ -127,6 +128,8 @@ export interface DesiredDefinition {
   readonly creation: Required<Definition>;
   /** The names of `fields.rules`, position by position; for people only. */
   readonly ruleNames: readonly (string | undefined)[];
+  /** How some of its rules grow by themselves. Absent: none does. */
+  readonly ramps?: readonly DesiredRamp[];
   /** Guards that may be passed; each counts for the change that it came with. */
   readonly allow?: readonly Allowance[];
 }

@@ -44,6 +44,8 @@ export type WithheldWhy =
   | 'approval-needed'
   /** Nothing else stands against it than that the run is suspended. */
   | 'suspended'
+  /** A step of a ramp, or what stands where one was: somebody changed the share on the service. */
+  | 'ramp-held'
   /** A freeze of its environment holds, or no window of it is open, and it goes at `until`. */
   | 'window-closed'
   /** An earlier object that this one needs is withheld. */

@@ -92,17 +92,19 @@ export function strongest(reasons: readonly Reason[]): Reason {
  * Parts the differences of one object into those that will be written and those that are held back, by why.
  *
  * @param base of the object in this place.
+ * @param holdOf asked before the rules: why this field must not be written whatever they say.
  */
 export function splitFields(
   subject: ChangeSubject,
   fields: readonly FieldChange[],
   rules: FieldRules,
   base: Base<unknown> | undefined,
+  holdOf: (field: FieldChange) => WithheldReason | undefined = () => undefined,
 ): { allowed: FieldChange[]; withheld: Withheld[] } {
   const allowed: FieldChange[] = [];
   const groups = new Map<string, { held: WithheldReason; fields: FieldChange[] }>();
   for (const field of fields) {
-    const held = withholdReason(field, rules, base?.corrections?.[field.path]);
+    const held = holdOf(field) ?? withholdReason(field, rules, base?.corrections?.[field.path]);
     if (!held) {
       allowed.push(field);
       continue;

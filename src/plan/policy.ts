@@ -1,4 +1,5 @@
 import { byCodeUnits } from '../model/json.js';
+import type { Ladder } from '../model/flag/ramp.js';
 import type { ConflictPolicy, DriftPolicy, LiveKillPolicy } from '../model/desired.js';
 import { keyOf, type Kind, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { Change, FieldChange, Plan, Reason, WithheldWhy } from '../model/plan.js';
@@ -24,6 +25,8 @@ export interface PlanPolicy {
   readonly stateless: boolean;
   /** Null: all that the other rules allow is written. */
   readonly suspended: Suspension | null;
+  /** Where the ramps of definitions stand. Absent: there are none. */
+  readonly ladders?: ReadonlyMap<ObjectId, readonly Ladder[]>;
   /** Why the operator lets pass what windows and freezes would hold back. Absent: nobody does. */
   readonly windowOverride?: string | undefined;
   /** Removed objects that the specs of an ancestor of HEAD did declare: the second witness that a deletion needs. */

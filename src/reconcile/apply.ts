@@ -20,6 +20,7 @@ import { type GuardOverride, checkGuards } from './guards.js';
 import { outOfSyncAfter, outOfSyncIn } from './out-of-sync.js';
 import { runMessage } from './record.js';
 import { momentOf, verify, type Verified } from './verify.js';
+import { withSteps } from './ramps.js';
 import { closedByNow, policyAt, withOverride } from './windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import type { Change } from '../model/plan.js';
@@ -238,7 +239,7 @@ async function planAgain(
   const guards = await checkGuards(context, { changes, input }, { applied });
   if (guards.guardFindings.length > 0) return null;
   const found = await notesFor(changes, input, checkout, revision.commit, context.memory.specs);
-  const notes = withOverride(found, changes, input);
+  const notes = withOverride(withSteps(found, changes, input), changes, input);
   return { ...done, ...guards, plan: changes, input, notes };
 }
 

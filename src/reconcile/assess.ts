@@ -8,6 +8,7 @@ import { checkGuards } from './guards.js';
 import type { LoadedSpecs, OpenedService, Remembered } from './load.js';
 import type { Observation } from './observe.js';
 import { memoryUnknowns } from './memory.js';
+import { withSteps } from './ramps.js';
 import { withOverride } from './windows.js';
 
 interface Assessed {
@@ -43,7 +44,7 @@ export async function assess(
   return {
     plan: changes,
     planHash: hash,
-    notes: withOverride(sent.notesOver(notes, changes), changes, input),
+    notes: withOverride(sent.notesOver(withSteps(notes, changes, input), changes), changes, input),
     ...(await checkGuards(context, { changes, input }, { applied, elsewhere })),
     unknowns: [
       ...memoryUnknowns(remembered, changes),

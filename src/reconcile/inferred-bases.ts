@@ -2,6 +2,7 @@ import type { SpecHistory } from '../history/spec-history.js';
 import type { Plan } from '../model/plan.js';
 import type { PlanInput } from '../plan/input.js';
 import { planChanges } from '../plan/plan.js';
+import { onLadders } from '../plan/ramps.js';
 import {
   hasUnremembered,
   stateWithInferredBases,
@@ -29,7 +30,7 @@ export async function planWithInferredBases(
   const before = await specsBeforePush(historyOf(context, input.desired), context.options.since);
   const state = before ? stateWithInferredBases(input, before) : input.state;
   if (state === input.state) return { input, changes };
-  const completed = { ...input, state };
+  const completed = onLadders({ ...input, state });
   return { input: completed, changes: planChanges(completed, observed) };
 }
 

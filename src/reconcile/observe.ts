@@ -9,6 +9,7 @@ import type { PlanInput } from '../plan/input.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import { desiredInScope } from '../plan/objects/kinds.js';
 import type { KeyCounting } from '../plan/objects/planned-kind.js';
+import { onLadders } from '../plan/ramps.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
 import { provenRemovals } from '../history/removals.js';
 import { historyOf, type RunContext } from './context.js';
@@ -80,7 +81,8 @@ export async function observeScope(
       ? provenRemovals(historyOf(context, desired), { desired, state, environments })
       : new Set<string>(),
   ]);
-  const input = { desired, actual: seen, state, policy: { ...policy, provenRemovals: proven } };
+  const settings = { ...policy, provenRemovals: proven };
+  const input = onLadders({ desired, actual: seen, state, policy: settings });
   if (at.rolloutStatuses !== null || !isStatusToWrite(input)) return input;
   const rolloutStatuses = await reader.listRolloutStatuses(at.workspace.id);
   checkNamesOnService(desiredInScope(desired, policy), { ...at, rolloutStatuses });

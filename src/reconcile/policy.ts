@@ -12,6 +12,7 @@ import { objectsChangedSince } from '../history/changed-since.js';
 import { restorableKills } from '../kill/restores.js';
 import { historyOf, type RunContext } from './context.js';
 import type { OpenedService, Remembered } from './load.js';
+import { laddersNow } from './ramps.js';
 import { policyAt } from './windows.js';
 
 /**
@@ -40,7 +41,9 @@ export async function decidePolicy(
     options.since === undefined
       ? {}
       : { reviewed: await objectsChangedSince(history, options.since, { desired, environments }) };
-  const policy = policyAt({ ...resolved, ...reviewed, quarantined }, desired, context.now());
+  const ladders = await laddersNow(context, desired, resolved);
+  const judged = { ...resolved, ...reviewed, quarantined, ladders };
+  const policy = policyAt(judged, desired, context.now());
   const head = source.revision.commit;
   const restorable = await restorableKills({ desired, state, policy, history, head, applied });
   return { ...policy, restorable };

@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
+import { rampsOf } from './ramps.js';
 
 /** What a run came to, as reports in every format say it. */
 export function reportOf(
@@ -23,6 +24,7 @@ export function reportOf(
     revision: context.source.revision,
     stateless: home === null,
     suspended: input.policy.suspended,
+    ramps: rampsOf(input, found),
     closed: input.policy.environments.flatMap(({ name, selected, closed }) =>
       selected && closed ? [{ environment: name, ...closed }] : [],
     ),

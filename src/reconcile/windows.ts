@@ -24,7 +24,7 @@ export function policyAt(policy: PlanPolicy, desired: BoundDesired, ms: number):
 }
 
 /** When an environment may be changed. @param name as the service has it. */
-function calendarOf({ config, configNames }: BoundDesired, name: string): Calendar {
+export function calendarOf({ config, configNames }: BoundDesired, name: string): Calendar {
   const written = configNames.get(name) ?? name;
   const used = config.environments.find((each) => each.name === name)?.windows ?? [];
   return {

@@ -1,3 +1,4 @@
+import type { RampStanding } from '../model/flag/ramp.js';
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/ref.js';
 import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../model/plan.js';
@@ -22,6 +23,8 @@ export interface PlanReport {
   readonly stateless: boolean;
   /** Who holds all writes but kills back; null or absent: nobody. */
   readonly suspended?: Suspension | null;
+  /** How far the ramps of the definitions have come, sorted by id. */
+  readonly ramps?: readonly RampStanding[];
   /** Where changes go at another time, in the order of the environments. */
   readonly closed?: readonly ClosedEnvironment[];
   /** Names as the service has them, in the order of application; others follow in the order of the plan. */

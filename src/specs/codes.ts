@@ -34,6 +34,7 @@ export const DIAGNOSTIC_CODES = [
   'not-a-folder',
   'not-on-service',
   'number-precision',
+  'ramp-steps',
   'segment-name',
   'segment-not-in-environment',
   'spec-test-failed',

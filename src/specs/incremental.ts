@@ -4,6 +4,7 @@ import type { SpecTree, TreeEntry } from '../model/spec-tree.js';
 import { isReadable, kindOf, loadFile } from './parse/load-files.js';
 import { changedReferenceDiagnostics } from './resolve/references.js';
 import { desiredFlag, resolvedFlag } from './resolve/flags.js';
+import { rampDiagnostics } from './resolve/ramps.js';
 import type { ResolvedFlag } from './resolve/resolved-flag.js';
 import type { RightReading, SpecCache } from './cache.js';
 
@@ -29,6 +30,7 @@ export async function readChanged(tree: SpecTree, memory: SpecCache): Promise<De
   const { config, segments } = last.desired;
   const diagnostics = changedReferenceDiagnostics({ config, memory }, flags, segments);
   if (diagnostics === null || diagnostics.length > 0) return null;
+  if (rampDiagnostics(flags, config).length > 0) return null;
   const all = new Map(last.desired.flags);
   for (const flag of flags)
     all.set(

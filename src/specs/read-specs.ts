@@ -17,6 +17,7 @@ import { configDiagnostics, configMissing, readableConfig } from './read-config.
 import { referenceDiagnostics } from './resolve/references.js';
 import { desiredFlag, resolveFlags } from './resolve/flags.js';
 import { sortedMap } from '../model/collections.js';
+import { rampDiagnostics } from './resolve/ramps.js';
 import { resolveIdentities } from './resolve/identities.js';
 import { orderedKills, resolveKills } from './resolve/kills.js';
 import { resolveSegments } from './resolve/segments.js';
@@ -134,6 +135,7 @@ export async function readWithParts(
     ...identities.diagnostics,
     ...kills.diagnostics,
     ...referenceDiagnostics(specs, flags.flags, segments.segments),
+    ...rampDiagnostics(flags.flags, config),
     ...specTestDiagnostics(specs, validOf(loaded.files.get('spec-test') ?? [])),
     ...departedDiagnostics(specs, flags.flags, segments.segments),
   ]);

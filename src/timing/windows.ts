@@ -96,20 +96,21 @@ function earliest(windows: readonly TimeWindow[], afterMs: number): number | nul
 
 /** A window is open on one day of the week at least, and a change of the clock may leave one of them out. */
 const DAYS_AHEAD = 15;
+const DAY_MS = 86_400_000;
 
 /** The first moment after another at which a window opens. Only its hour and a change of the clock can open it. */
 function windowOpening(window: TimeWindow, afterMs: number): number | null {
   const { zone, fromMinute } = window;
   const { date } = wallClock(afterMs, zone);
-  const hours = Array.from({ length: DAYS_AHEAD }, (_, day) =>
-    momentsAt(dateAfter(date, day), fromMinute, zone),
-  ).flat();
-  const last = hours.at(-1) ?? afterMs;
-  const changes: number[] = [];
+  const opens = (ms: number): boolean => ms > afterMs && isOpen(window, ms);
+  let hour: number | undefined;
+  for (let day = 0; day < DAYS_AHEAD && hour === undefined; day += 1) {
+    hour = momentsAt(dateAfter(date, day), fromMinute, zone).find(opens);
+  }
+  const last = hour ?? afterMs + DAYS_AHEAD * DAY_MS;
   for (let at = nextTransition(afterMs, zone); at !== null && at < last;) {
-    changes.push(at);
+    if (opens(at)) return at;
     at = nextTransition(at, zone);
   }
-  const candidates = [...hours, ...changes].sort((a, b) => a - b);
-  return candidates.find((each) => each > afterMs && isOpen(window, each)) ?? null;
+  return hour ?? null;
 }

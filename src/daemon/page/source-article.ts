@@ -1,6 +1,7 @@
 import { html, type Html } from '../../platform/html.js';
 import { WHY_WORDS } from '../../report/text/change/change.js';
-import type { LiveKillDocument, WithheldDocument } from '../../report/json/plan.js';
+import type { LiveKillDocument, PlanDocument, WithheldDocument } from '../../report/json/plan.js';
+import { rampsToTell, rampText } from '../../report/text/ramps.js';
 import { LIVE_KILLS_TITLE, sinceText } from '../../report/text/live-kills.js';
 import { plural } from '../../report/values.js';
 import { newestPlan, type EnvironmentHealth, type Level, type SourceHealth } from '../health.js';
@@ -23,6 +24,7 @@ export function sourceArticle(
         html`<p>The ${what}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
     ${overrideLines(source, now)} ${factList(source, now)} ${environmentTable(environments, now)}
+    ${rampList(newestPlan(source)?.ramps ?? [])}
     ${liveKillList(newestPlan(source)?.liveKills ?? [])}
     ${withheldList(newestPlan(source)?.withheld ?? [])} ${runList(source, now)}
   </article>`;
@@ -88,7 +90,7 @@ function nextLine({ phase, nextRetry, nextDue, nextSchedule }: SourceView, now: 
   const parts = [
     ...(doing === null ? [] : [html`${doing}`]),
     ...(nextRetry === null ? [] : [html`next try ${moment(nextRetry, now)}`]),
-    ...(nextDue === null ? [] : [html`held-back changes go ${moment(nextDue, now)}`]),
+    ...(nextDue === null ? [] : [html`next change by the clock ${moment(nextDue, now)}`]),
     ...(nextSchedule === null ? [] : [html`full look ${moment(nextSchedule, now)}`]),
   ];
   if (parts.length === 0) return html`the next commit`;
@@ -118,6 +120,16 @@ function environmentTable(environments: readonly EnvironmentHealth[], now: numbe
         ${rows}
       </tbody>
     </table>`;
+}
+
+/** The ladders that are not climbed yet, as the newest plan has them. */
+function rampList(ramps: PlanDocument['ramps'] & object): Html {
+  const told = rampsToTell(ramps);
+  if (told.length === 0) return html``;
+  return html`<h3>Ramps</h3>
+    <ul>
+      ${told.map((each) => html`<li>${untrusted(rampText(each))}</li>`)}
+    </ul>`;
 }
 
 function levelOf({ failed, waiting, withheld, liveKills }: EnvironmentHealth): Level {

@@ -11,6 +11,7 @@ import { planDocument, type PlanDocument } from '../../report/json/plan.js';
 import { planText } from '../../report/text/plan.js';
 import { errorText } from '../../report/text/error.js';
 import { summaryLine } from '../../report/text/summary.js';
+import { nextStepDue } from '../../reconcile/ramps.js';
 import { exitCodeOf, exitCodeOfSignal, reportOf } from '../../reconcile/result.js';
 import {
   InvalidSpecsError,
@@ -156,10 +157,12 @@ function endOf(
   };
 }
 
-/** The earliest moment at which something goes that this run held back, ISO 8601 in UTC; null: nothing does. */
+/** The earliest moment at which something goes by itself: what this run held back, or the step of a ramp. ISO 8601 in UTC. */
 function firstDue(result: Planned | Applied): string | null {
   const outcomes = 'outcomes' in result ? [...result.outcomes.values()] : [];
+  const step = nextStepDue(result.input);
   const moments = [
+    ...(step === null ? [] : [step]),
     ...result.plan.withheld.flatMap(({ until }) => until ?? []),
     ...outcomes.flatMap((each) => (each.status === 'skipped' ? (each.until ?? []) : [])),
   ];

@@ -26,6 +26,7 @@ import { isKillOrdered } from '../kills/orders.js';
 import { effectiveFields, plannedRestore, type PlannedRestore } from '../kills/plan.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import { environmentRules, withholdReason, type PlannedEnvironment } from '../policy.js';
+import { rampedChange, rampHold } from '../ramps.js';
 import { createdFields, threeWay } from '../three-way.js';
 import { usesOf } from '../order/references.js';
 
@@ -69,7 +70,9 @@ function planUpdate(
   const differences = definitionDifferences(of, live, input);
   const fields = [...restore.changes, ...differences, ...baselineToFollow(of, live, differences)];
   const rules = environmentRules(input.policy, environment);
-  const parted = splitFields(subject, fields, rules, base);
+  const parted = splitFields(subject, fields, rules, base, (field) =>
+    rules.revertDrift ? undefined : rampHold(field, definition, { live, base: base?.spec }),
+  );
   const withheldFields = [...parted.withheld, ...restore.withheld(subject)];
   let { allowed } = parted;
   let target = targetOf(definition, live, allowed, restore);
@@ -194,13 +197,16 @@ function definitionDifferences(
 ): FieldChange[] {
   const names = live.treatments.map((treatment) => treatment.name);
   const base = entry?.environments[environment.id];
+  // A base that an earlier version remembered may be in an older form.
+  const baseFields = base?.spec && definitionFields(canonicalDefinition(base.spec), names);
   return threeWay({
-    // A base that an earlier version remembered may be in an older form.
-    base: base?.spec && definitionFields(canonicalDefinition(base.spec), names),
+    base: baseFields,
     desired: definitionFields(canonicalDefinition(definition.fields), names),
     actual: definitionFields(definitionFromWire(live), names),
     withoutBase: withoutBase(policy, base),
-  }).filter(({ path }) => path !== '/killed');
+  })
+    .filter(({ path }) => path !== '/killed')
+    .map((each) => rampedChange(each, definition, baseFields?.get(each.path)));
 }
 
 /**

@@ -240,9 +240,7 @@ export const FLAG_KIND: PlannedKind = {
     return plannedRemoval(entry, flagParts(name, input), input.desired.flags.get(name), input);
   },
   fingerprint: (desired, name, environment) =>
-    environment === null
-      ? workspaceBase(desired, name)
-      : environmentBase(desired, name, environment),
+    environment === null ? workspaceBase(desired, name) : withRamps(desired, name, environment),
   fieldsOf: declaredFields,
   namesInBase: (state, name) => {
     const base = flagEntry(state, name)?.workspace?.spec;
@@ -276,6 +274,17 @@ export const FLAG_KIND: PlannedKind = {
     isThere: ({ flags }, name) => flags.get(name)?.existence === 'present',
   },
 };
+
+/** What the specs say of a definition, with what time makes of it. */
+function withRamps(
+  desired: BoundDesired,
+  name: string,
+  environment: { readonly name: string },
+): unknown {
+  const base = environmentBase(desired, name, environment);
+  const ramps = desired.flags.get(name)?.environments.get(environment.name)?.ramps;
+  return ramps ? { ...base, ramps } : base;
+}
 
 /** Undefined: the flag is gone. */
 function flagParts(name: string, input: PlanInput): Parts | undefined {

@@ -1,3 +1,4 @@
+import type { RampStanding } from '../../model/flag/ramp.js';
 import type { FlagImpact, Impact, Move, Risk } from '../../model/impact.js';
 import type { Json } from '../../model/json.js';
 import type { Kind, ObjectId } from '../../model/ref.js';
@@ -96,6 +97,8 @@ export interface PlanDocument {
   readonly unknowns?: readonly Unknown[];
   /** `KIND/NAME` of objects whose specs are invalid, sorted; absent where there are none. */
   readonly held?: readonly string[];
+  /** How far ramps have come, sorted by id; absent where there are none. */
+  readonly ramps?: readonly RampStanding[];
   /** Where changes go at another time; absent where they go everywhere. */
   readonly closed?: readonly Omit<ClosedEnvironment, 'untilText'>[];
   readonly unmanaged: Plan['unmanaged'];
@@ -220,6 +223,14 @@ export function planDocument(
     ...(report.allowed?.length ? { allowed: report.allowed } : {}),
     ...(report.unknowns?.length ? { unknowns: report.unknowns } : {}),
     ...(report.held?.length ? { held: report.held } : {}),
+    ...(report.ramps?.length
+      ? {
+          ramps: report.ramps.map(({ id, rule, treatment, step, steps, held }) => ({
+            ...{ id, rule, treatment, step, held },
+            steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
+          })),
+        }
+      : {}),
     ...(report.closed?.length
       ? {
           closed: report.closed.map(({ environment, why, until }) => ({ environment, why, until })),

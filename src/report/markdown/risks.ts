@@ -31,6 +31,7 @@ const GUARD_COLUMNS = 240;
  */
 export function riskBlocks(report: PlanReport): Block[] {
   const groups = riskGroups(report);
+  const { serious, ramps } = caveatsOf(report);
   const lines = [
     ...guardItems(report),
     ...allowedItems(report),
@@ -50,7 +51,8 @@ export function riskBlocks(report: PlanReport): Block[] {
     ...(report.unknowns ?? []).map(
       ({ message }) => trusted`- ⚠️ ${cut(clean(message), GUARD_COLUMNS)}`,
     ),
-    ...caveatsOf(report).serious.map((text) => trusted`- ⚠️ ${cut(text, GUARD_COLUMNS)}`),
+    ...serious.map((text) => trusted`- ⚠️ ${cut(text, GUARD_COLUMNS)}`),
+    ...rampItems(ramps),
   ];
   return lines.length === 0
     ? []
@@ -89,6 +91,15 @@ function riskPhrase(risk: Risk, place: string | null): Markup {
     'serves-nobody': trusted`serves nobody in ${where}`,
   };
   return phrases[risk];
+}
+
+/** The ladders that are not climbed yet. */
+function rampItems(texts: readonly string[]): Markup[] {
+  const more = texts.length - SHOWN_GUARDS;
+  return [
+    ...texts.slice(0, SHOWN_GUARDS).map((text) => trusted`- 📈 ${cut(text, GUARD_COLUMNS)}`),
+    ...(more > 0 ? [trusted`- 📈 … and ${plural(more, 'more ramp')}`] : []),
+  ];
 }
 
 /** Refusals by guards, in the words of the text report. */

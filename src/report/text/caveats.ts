@@ -2,12 +2,15 @@ import type { NotCompared } from '../../model/plan.js';
 import { type PlanReport, TOUCHED_TEXT } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plural } from '../values.js';
+import { rampsToTell, rampText } from './ramps.js';
 import { closedText, suspendedText } from './summary.js';
 
 /** What a reader has to know about how much a report can say; each one sentence of cleaned text. */
 export interface Caveats {
   /** What makes the plan itself another one than the specs ask for. */
   readonly serious: readonly string[];
+  /** How far ramps have come. */
+  readonly ramps: readonly string[];
   /** What was not looked at, or not looked at closely. */
   readonly limits: readonly string[];
 }
@@ -27,6 +30,7 @@ export function caveatsOf(report: PlanReport): Caveats {
         ? ['Stateless: drift cannot be told from a change in git, and nothing is pruned.']
         : []),
     ],
+    ramps: rampsToTell(report.ramps).map(rampText),
     limits: [
       ...(plan.observed === 'touched' ? [TOUCHED_TEXT] : []),
       ...notComparedTexts(plan.notCompared),

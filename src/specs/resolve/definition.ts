@@ -12,7 +12,10 @@ import {
 } from '../../model/diagnostic.js';
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
+import type { Bucket, Rule } from '../../model/flag/flag.js';
+import type { DesiredRamp } from '../../model/flag/ramp.js';
 import { didYouMean } from '../parse/suggest.js';
+import { rampOf, type WrittenRamp } from './ramps.js';
 
 /**
  * One place that says something of a definition: the environment's block, an overlay, the block
@@ -37,6 +40,8 @@ export interface ResolvedDefinition {
   readonly treatments: readonly string[];
   /** The rules as written, for the places of what they refer to. */
   readonly rules: Said<NonNullable<EnvironmentSpec['rules']>> | undefined;
+  /** As written, for what they refer to. */
+  readonly ramps: readonly WrittenRamp[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -83,16 +88,58 @@ export function resolveDefinition(
     },
     said.unmanaged?.value ?? [],
   );
+  const ramps = writtenRamps(sources, { rules, defaultRule, treatments: names, defaultTreatment });
+  const desiredRamps: DesiredRamp[] = [];
+  // Where a rule is wrong nobody can say whether its ramp grows.
+  for (const written of diagnostics.length === 0 ? ramps : []) {
+    const made = rampOf(written);
+    if ('ramp' in made) desiredRamps.push(made.ramp);
+    else diagnostics.push(...made.diagnostics);
+  }
   const ruleNames = (said.rules?.value ?? []).map(({ name }) => name);
   return {
     definition:
       diagnostics.length > 0
         ? undefined
-        : { location, ...definition, ruleNames, ...(said.allow && { allow: said.allow.value }) },
+        : {
+            ...{ location, ...definition, ruleNames },
+            ...(said.allow && { allow: said.allow.value }),
+            ...(desiredRamps.length > 0 && { ramps: desiredRamps }),
+          },
     treatments: names,
     rules: said.rules,
+    ramps: ramps.length === 0 ? NO_RAMPS : ramps,
     diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
   };
+}
+
+/** One empty list for all definitions without a ramp. */
+const NO_RAMPS: readonly WrittenRamp[] = [];
+
+/** Ramps of rules, and that of the default rule, which goes with the block that says the rule or with a nearer one. */
+function writtenRamps(
+  sources: readonly BlockSource[],
+  {
+    rules,
+    defaultRule,
+    ...of
+  }: Pick<WrittenRamp, 'treatments' | 'defaultTreatment'> & {
+    readonly rules: readonly Rule[];
+    readonly defaultRule: readonly Bucket[];
+  },
+): WrittenRamp[] {
+  const said = hear(sources, 'rules');
+  const ofRules = (said?.value ?? []).flatMap(({ ramp }, rule): WrittenRamp[] => {
+    if (said === undefined || ramp === undefined) return [];
+    const { file, path } = said;
+    const written = rules[rule]?.buckets ?? [];
+    return [{ ...of, file, path: [...path, rule, 'ramp'], spec: ramp, rule, written }];
+  });
+  const whose = sources.findIndex(({ block }) => block.defaultRule !== undefined);
+  const own = hear(sources.slice(0, whose + 1), 'ramp');
+  if (own === undefined) return ofRules;
+  const { file, path, value } = own;
+  return [...ofRules, { ...of, file, path, spec: value, rule: null, written: defaultRule }];
 }
 
 /** The fields of a definition, each from the nearest block that has it. */

@@ -153,7 +153,7 @@ function withShared(
   resolved: ResolvedDefinition,
   others: Iterable<ResolvedDefinition>,
 ): ResolvedDefinition {
-  const { definition, rules, diagnostics } = resolved;
+  const { definition, rules, ramps, diagnostics } = resolved;
   if (definition === undefined) return resolved;
   for (const { definition: other, treatments: theirs } of others) {
     if (!other || !sameJson(other.creation, definition.creation)) continue;
@@ -162,7 +162,7 @@ function withShared(
     const ruleNames = sameList(other.ruleNames, definition.ruleNames);
     const treatments = sameList(theirs, resolved.treatments);
     const shared = { ...definition, fields, creation, ruleNames };
-    return { definition: shared, treatments, rules, diagnostics };
+    return { definition: shared, treatments, rules, ramps, diagnostics };
   }
   return resolved;
 }

@@ -1,0 +1,117 @@
+import { sameJson } from '../json.js';
+import type { Bucket } from './flag.js';
+
+/** Steps by which the share of one treatment grows, as the specs have them. */
+export interface DesiredRamp {
+  /** Position of the rule that it is about, from 0; null: the default rule. */
+  readonly rule: number | null;
+  readonly treatment: string;
+  /** Treatments of the definition, in bucket order. */
+  readonly order: readonly string[];
+  /** What the rule serves before the first step. */
+  readonly written: readonly Bucket[];
+  /** Milliseconds since the epoch; absent: when the commit that brought the ramp came to the branch. */
+  readonly startMs?: number;
+  /** Each serves more than the one before, and the first at least what is written. */
+  readonly steps: readonly RampStep[];
+  /** Name of a window. Absent: those of the environment alone decide. */
+  readonly within?: string;
+  /** No step is taken. */
+  readonly hold: boolean;
+}
+
+export interface RampStep {
+  /** Whole per cent. */
+  readonly percent: number;
+  /** Milliseconds since the epoch. Absent: `afterMs` alone counts. */
+  readonly atMs?: number;
+  /** After the step before it, or after the start. */
+  readonly afterMs: number;
+}
+
+/** A ramp at one moment. */
+export interface Ladder {
+  readonly ramp: DesiredRamp;
+  /** When each step is due, in milliseconds since the epoch; null: at no moment that could be found. */
+  readonly dueMs: readonly (number | null)[];
+  /** Position of the last step that is due; -1: none is. */
+  readonly step: number;
+  /** Why no step is taken, whatever is due; a clause for people. Null: steps are taken. */
+  readonly held: string | null;
+  /** The commit that started it, for comments: `9d41c0f Ana: Ramp the shop`. Null: a moment did. */
+  readonly startedBy: string | null;
+  /** In which people read when steps are due. */
+  readonly zone: string;
+}
+
+/** A step, and when it is due. */
+export interface StepStanding {
+  readonly percent: number;
+  /** ISO 8601 in UTC; null: at no moment that could be found. */
+  readonly due: string | null;
+  /** The same as people read it, in a zone of theirs. */
+  readonly dueText: string | null;
+}
+
+/** How far a ramp has come, for people. */
+export interface RampStanding {
+  /** Of the definition: `flag/shop@production`. */
+  readonly id: string;
+  /** Position of the rule, from 0; null: the default rule. */
+  readonly rule: number | null;
+  readonly treatment: string;
+  readonly steps: readonly StepStanding[];
+  /** Position of the last step that is due; -1: none is. */
+  readonly step: number;
+  /** Why no step is taken; a clause. Null: steps are taken. */
+  readonly held: string | null;
+}
+
+/** The share of a treatment, in whole per cent. */
+export function shareOf(buckets: readonly Bucket[], treatment: string): number {
+  return buckets.find((each) => each.treatment === treatment)?.size ?? 0;
+}
+
+/**
+ * What a rule serves where the treatment of its ramp has this share. The others share the rest as they do in what is written,
+ * to the nearest whole per cent; buckets stand in the order in which they are written, a new one where its treatment stands.
+ */
+export function rampedBuckets(
+  { written, treatment, order }: Pick<DesiredRamp, 'written' | 'treatment' | 'order'>,
+  percent: number,
+): Bucket[] {
+  const others = written.filter((each) => each.treatment !== treatment);
+  const sizes = dividedAs(
+    others.map(({ size }) => size),
+    100 - percent,
+  );
+  const sized = others.map((each, at) => ({ ...each, size: sizes[at] ?? 0 }));
+  const own = { treatment, size: percent };
+  const place = order.indexOf(treatment);
+  const isWritten = written.length > others.length;
+  const before = isWritten
+    ? written.findIndex((each) => each.treatment === treatment)
+    : sized.filter((each) => order.indexOf(each.treatment) < place).length;
+  return [...sized.slice(0, before), own, ...sized.slice(before)].filter(({ size }) => size > 0);
+}
+
+/** Whole numbers of this sum, in proportion to the weights; the largest remainders are rounded up, the first of equals. */
+function dividedAs(weights: readonly number[], sum: number): number[] {
+  const whole = weights.reduce((total, each) => total + each, 0);
+  if (whole === 0) return weights.map(() => 0);
+  const exact = weights.map((each) => (each * sum) / whole);
+  const floors = exact.map(Math.floor);
+  const left = sum - floors.reduce((total, each) => total + each, 0);
+  const byRemainder = exact
+    .map((each, at) => ({ at, remainder: each - Math.floor(each) }))
+    .sort((a, b) => b.remainder - a.remainder || a.at - b.at);
+  const raised = new Set(byRemainder.slice(0, left).map(({ at }) => at));
+  return floors.map((each, at) => (raised.has(at) ? each + 1 : each));
+}
+
+/** The share with which a rule stands somewhere on the way of a ramp; undefined: it serves something else. */
+export function shareOnRamp(ramp: DesiredRamp, buckets: readonly Bucket[]): number | undefined {
+  const share = shareOf(buckets, ramp.treatment);
+  const served = buckets.filter(({ size }) => size > 0);
+  return sameJson(rampedBuckets(ramp, share), served) ? share : undefined;
+}

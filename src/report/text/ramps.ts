@@ -1,0 +1,22 @@
+import type { RampStanding } from '../../model/flag/ramp.js';
+import { clean } from '../sanitize.js';
+
+/** Ramps that there is something to tell of: those that are over are not. */
+export function rampsToTell(ramps: readonly RampStanding[] = []): readonly RampStanding[] {
+  return ramps.filter(({ steps, step, held }) => step < steps.length - 1 || held !== null);
+}
+
+/** A ladder in one line: what is done, what is now, what comes next and when, and why it waits where it does. */
+export function rampText({ id, rule, treatment, steps, step, held }: RampStanding): string {
+  const where = rule === null ? '' : `, rule ${rule + 1}`;
+  const rungs = steps.map(({ percent, dueText }, at) => {
+    if (at < step) return `${percent} % done`;
+    if (at === step) return `${percent} % now`;
+    const when = dueText === null ? '' : ` at ${clean(dueText)}`;
+    return at === step + 1 && held === null
+      ? `${percent} % next${when}`
+      : `${percent} %${held === null ? when : ''}`;
+  });
+  const waits = held === null ? '' : ` It waits: ${clean(held)}.`;
+  return `Ramp of ${clean(treatment)} in ${clean(id)}${where}: ${rungs.join(', ')}.${waits}`;
+}

@@ -1,0 +1,175 @@
+import type { LongRampSpec, RampSpec } from '../../generated/flag.schema.d.js';
+import type { Config } from '../../model/desired.js';
+import type { Diagnostic } from '../../model/diagnostic.js';
+import type { Bucket } from '../../model/flag/flag.js';
+import { shareOf, type DesiredRamp, type RampStep } from '../../model/flag/ramp.js';
+import { parseMoment } from '../../platform/zoned-time.js';
+import type { SpecFile } from '../parse/parse-file.js';
+import { didYouMean } from '../parse/suggest.js';
+
+/** A ramp as it is written, and what it is about. */
+export interface WrittenRamp {
+  readonly file: SpecFile;
+  readonly path: readonly (string | number)[];
+  readonly spec: RampSpec;
+  /** See `DesiredRamp`. */
+  readonly rule: number | null;
+  readonly written: readonly Bucket[];
+  /** Names in bucket order. */
+  readonly treatments: readonly string[];
+  readonly defaultTreatment: string;
+}
+
+/** A member of the ramp, and what is wrong with it. */
+type Wrong = readonly [path: readonly (string | number)[], message: string];
+
+/** @returns the ramp, or all that is wrong with it. */
+export function rampOf(
+  of: WrittenRamp,
+): { readonly ramp: DesiredRamp } | { readonly diagnostics: readonly Diagnostic[] } {
+  const { file, path, spec, rule, written, treatments } = of;
+  const isShort = typeof spec === 'string';
+  const long: LongRampSpec = isShort ? { steps: spec } : spec;
+  const wrong: Wrong[] = [];
+  const treatment = long.treatment ?? growingTreatment(of);
+  if (treatment === undefined) {
+    wrong.push([
+      [],
+      `the ramp does not say which treatment grows (treatment: one of ${quoted(treatments)})`,
+    ]);
+  } else if (!treatments.includes(treatment)) {
+    const message = `there is no treatment "${treatment}"${didYouMean(treatment, treatments)}`;
+    wrong.push([['treatment'], message]);
+  }
+  const startMs = long.start === undefined ? undefined : parseMoment(long.start);
+  if (long.start !== undefined && startMs === undefined)
+    wrong.push([['start'], noMoment(long.start)]);
+  const steps = stepsOf(long.steps, isShort ? [] : ['steps'], wrong);
+  if (wrong.length === 0 && treatment !== undefined) {
+    wrong.push(...notGrowing(steps, shareOf(written, treatment), isShort ? [] : ['steps']));
+  }
+  if (wrong.length > 0 || treatment === undefined) {
+    return {
+      diagnostics: wrong.map(([member, message]) =>
+        file.diagnostic('ramp-steps', { path: [...path, ...member] }, message),
+      ),
+    };
+  }
+  const { within, hold = false } = long;
+  return {
+    ramp: {
+      ...{ rule, treatment, order: treatments, written, steps, hold },
+      ...(startMs !== undefined && { startMs }),
+      ...(within !== undefined && { within }),
+    },
+  };
+}
+
+/** Of two treatments the one that is not the default; of more than two nobody can tell. */
+function growingTreatment({ treatments, defaultTreatment }: WrittenRamp): string | undefined {
+  const others = treatments.filter((each) => each !== defaultTreatment);
+  return others.length === 1 ? others[0] : undefined;
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((each) => `"${each}"`).join(', ');
+}
+
+function noMoment(text: string): string {
+  return `"${text}" is no time with its offset (2026-11-24T09:00Z or 2026-11-24T09:00+01:00 is expected)`;
+}
+
+function stepsOf(
+  spec: LongRampSpec['steps'],
+  path: readonly string[],
+  wrong: Wrong[],
+): readonly RampStep[] {
+  if (typeof spec === 'string') return shortSteps(spec, path, wrong);
+  return spec.flatMap(({ percent, at, after }, position): RampStep[] => {
+    const afterMs = after === undefined ? 0 : (durationMs(after) ?? 0);
+    if (at === undefined) return [{ percent, afterMs }];
+    const atMs = parseMoment(at);
+    if (atMs !== undefined && after === undefined) return [{ percent, atMs, afterMs }];
+    const message = atMs === undefined ? noMoment(at) : 'a step has `at` or `after`, not both';
+    wrong.push([[...path, position, 'at'], message]);
+    return [];
+  });
+}
+
+/** `10, 6h, 25, 1d, 100`: percentages, each with the time since the one before. */
+function shortSteps(text: string, path: readonly string[], wrong: Wrong[]): readonly RampStep[] {
+  const steps: RampStep[] = [];
+  let afterMs: number | undefined;
+  for (const word of text.split(',').map((each) => each.trim())) {
+    const ms = durationMs(word);
+    const percent = /^(?:[1-9]\d?|100)$/.test(word) ? Number(word) : undefined;
+    const isWanted = ms === undefined ? percent !== undefined : afterMs === undefined;
+    if (!isWanted || (ms === undefined && afterMs === undefined && steps.length > 0)) {
+      wrong.push([
+        path,
+        `"${text}" is no ramp: percentages with a time between them, such as 10, 6h, 25, 1d, 100, are expected`,
+      ]);
+      return [];
+    }
+    if (ms !== undefined) afterMs = ms;
+    else if (percent !== undefined) {
+      steps.push({ percent, afterMs: afterMs ?? 0 });
+      afterMs = undefined;
+    }
+  }
+  if (afterMs === undefined) return steps;
+  wrong.push([path, `"${text}" ends with a time; a percentage is expected after it`]);
+  return [];
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function durationMs(text: string): number | undefined {
+  const [, count, unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0);
+}
+
+function notGrowing(
+  steps: readonly RampStep[],
+  writtenShare: number,
+  path: readonly (string | number)[],
+): Wrong[] {
+  const [first] = steps;
+  if (first && first.percent < writtenShare) {
+    return [
+      [
+        path,
+        `the first step is ${first.percent} %, and ${writtenShare} % are written: a ramp grows`,
+      ],
+    ];
+  }
+  const fall = steps.findIndex(({ percent }, at) => percent <= (steps[at - 1]?.percent ?? 0));
+  const [step, before] = [steps[fall], steps[fall - 1]];
+  if (!step || !before) return [];
+  return [
+    [
+      path,
+      `step ${fall + 1} is ${step.percent} % after ${before.percent} %: a ramp grows with each step`,
+    ],
+  ];
+}
+
+/** Windows that ramps name and flaghoist.yaml does not have. */
+export function rampDiagnostics(
+  flags: Iterable<{
+    readonly environments: ReadonlyMap<string, { readonly ramps: readonly WrittenRamp[] }>;
+  }>,
+  config: Pick<Config, 'windows'> | undefined,
+): Diagnostic[] {
+  const known = new Set((config?.windows ?? []).map(({ name }) => name));
+  return [...flags].flatMap(({ environments }) =>
+    [...environments.values()].flatMap(({ ramps }) =>
+      ramps.flatMap(({ file, path, spec }): Diagnostic[] => {
+        const within = typeof spec === 'string' ? undefined : spec.within;
+        if (config === undefined || within === undefined || known.has(within)) return [];
+        const message = `flaghoist.yaml has no window "${within}"${didYouMean(within, known)}`;
+        return [file.diagnostic('unknown-window', { path: [...path, 'within'] }, message)];
+      }),
+    ),
+  );
+}

@@ -1,0 +1,268 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Freeze, TimeWindow } from '../../src/model/desired.js';
+import {
+  rampedBuckets,
+  shareOf,
+  shareOnRamp,
+  type DesiredRamp,
+} from '../../src/model/flag/ramp.js';
+import type { Definition } from '../../src/model/flag/flag.js';
+import type { State } from '../../src/model/state.js';
+import { planChanges } from '../../src/plan/plan.js';
+import { onLadders } from '../../src/plan/ramps.js';
+import { dueMoments, stepAt } from '../../src/timing/ladder.js';
+import { closingAt, type Calendar } from '../../src/timing/windows.js';
+import {
+  aDesired,
+  anActual,
+  anEnvironment,
+  aPolicy,
+  desiredFlag,
+  liveFlag,
+  onShare,
+} from '../support/builders.js';
+import { lawSettings } from './law-settings.js';
+
+const SETTINGS = lawSettings('laws of ramps', 100);
+const HOUR_MS = 3_600_000;
+const START_MS = Date.UTC(2026, 2, 20, 12);
+const ID = 'flag/shop@production';
+
+const percents = fc
+  .uniqueArray(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 6 })
+  .map((all) => all.toSorted((a, b) => a - b));
+const someRamp = fc
+  .tuple(
+    percents,
+    fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 6, maxLength: 6 }),
+    fc.integer({ min: 0, max: 100 }),
+  )
+  .map(([shares, hours, part]): DesiredRamp => {
+    const share = Math.floor(((shares[0] ?? 0) * part) / 100);
+    return {
+      rule: null,
+      treatment: 'on',
+      order: ['on', 'off'],
+      written: onShare(share).defaultRule.filter(({ size }) => size > 0),
+      steps: shares.map((percent, at) => ({ percent, afterMs: (hours[at] ?? 0) * HOUR_MS })),
+      hold: false,
+    };
+  });
+const someCalendar = fc
+  .tuple(
+    fc.option(fc.tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 23 })), {
+      nil: undefined,
+    }),
+    fc.array(fc.tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 1, max: 80 })), {
+      maxLength: 2,
+    }),
+  )
+  .map(([hours, times]): Calendar => {
+    const window: TimeWindow[] =
+      hours === undefined || hours[0] === hours[1]
+        ? []
+        : [
+            {
+              name: 'w',
+              days: [1, 2, 3, 4, 5],
+              fromMinute: hours[0] * 60,
+              toMinute: hours[1] * 60,
+              zone: 'Europe/Madrid',
+            },
+          ];
+    const freezes = times.map(([from, length], at): Freeze => {
+      const fromMs = START_MS + from * HOUR_MS;
+      return { name: `f${at}`, fromMs, toMs: fromMs + length * HOUR_MS, zone: 'UTC' };
+    });
+    return { windows: window, freezes };
+  });
+
+/** What happens from one hour to a later one. */
+const someEvent = fc.record({
+  afterHours: fc.integer({ min: 1, max: 40 }),
+  what: fc.oneof(
+    { weight: 6, arbitrary: fc.constant({ do: 'run' as const }) },
+    fc.record({ do: fc.constant('edit' as const), share: fc.integer({ min: 0, max: 100 }) }),
+    fc.constant({ do: 'kill' as const }),
+    fc.constant({ do: 'restore' as const }),
+  ),
+});
+
+/** One definition on the service, what is remembered of it, and runs over it by a clock. */
+class World {
+  live: Definition;
+  base: Definition | undefined;
+  readonly #ramp: DesiredRamp;
+  readonly #calendar: Calendar;
+  readonly #isProtected: boolean;
+  readonly #dueMs: readonly (number | null)[];
+
+  constructor(ramp: DesiredRamp, calendar: Calendar, isProtected: boolean) {
+    this.#ramp = ramp;
+    this.#calendar = calendar;
+    this.#isProtected = isProtected;
+    this.#dueMs = dueMoments(ramp, START_MS, [calendar]);
+    this.live = { defaultRule: ramp.written, killed: false };
+    this.base = this.#desired(ramp.written);
+  }
+
+  get share(): number {
+    return shareOf(this.live.defaultRule ?? [], 'on');
+  }
+
+  /** The share of the step that is due. */
+  dueShare(ms: number): number {
+    const step = this.#ramp.steps[stepAt(this.#dueMs, ms)];
+    return step?.percent ?? shareOf(this.#ramp.written, 'on');
+  }
+
+  edit(share: number): void {
+    this.live = { ...this.live, defaultRule: rampedBuckets(this.#ramp, share) };
+  }
+
+  #desired(defaultRule: Definition['defaultRule'] & object): Definition {
+    const flag = desiredFlag('shop', { environments: { production: { defaultRule } } });
+    return flag.environments.get('production')?.fields ?? {};
+  }
+
+  /** @returns whether the share was written. */
+  run(ms: number): boolean {
+    const ramp = this.#ramp;
+    const said = desiredFlag('shop', {
+      environments: { production: { defaultRule: ramp.written } },
+    });
+    const environments = new Map(
+      [...said.environments].map(([name, each]) => [name, { ...each, ramps: [ramp] }] as const),
+    );
+    const protection = this.#isProtected
+      ? ({ protected: true, onDrift: 'report', onConflict: 'hold' } as const)
+      : {};
+    const closing = closingAt(this.#calendar, ms);
+    const closed = closing && { why: closing.why, until: null, untilText: null };
+    const ladder = {
+      ramp,
+      dueMs: this.#dueMs,
+      step: stepAt(this.#dueMs, ms),
+      held: null,
+      startedBy: null,
+      zone: 'UTC',
+    };
+    const state: State = new Map([
+      [
+        'flag/shop',
+        {
+          kind: 'flag' as const,
+          name: 'shop',
+          workspace: { spec: { trafficType: 'user', fields: {} }, commit: null },
+          environments: { 'env-production': { spec: this.base, commit: null } },
+        },
+      ],
+    ] as never);
+    const input = onLadders({
+      desired: aDesired({ flags: [{ ...said, environments }] }),
+      actual: anActual({ flags: [liveFlag('shop', { production: this.live })] }),
+      state,
+      policy: aPolicy({
+        environments: [anEnvironment('production', { ...protection, closed })],
+        ladders: new Map([[ID, [ladder]]]),
+      }),
+    });
+    const plan = planChanges(input);
+    const field = plan.changes
+      .flatMap(({ fields }) => fields)
+      .find(({ path }) => path === '/defaultRule');
+    if (field) this.live = { ...this.live, defaultRule: field.after as never };
+    const wanted = input.desired.flags.get('shop')?.environments.get('production')?.fields;
+    const isEqual = field !== undefined || plan.unchanged.includes(ID);
+    if (isEqual && wanted) this.base = wanted;
+    return field !== undefined;
+  }
+}
+
+describe('ramps', () => {
+  it('have steps that are never due before one another, nor where a window is closed', () => {
+    fc.assert(
+      fc.property(someRamp, someCalendar, (ramp, calendar) => {
+        const due = dueMoments(ramp, START_MS, [calendar]);
+        expect(due).toEqual(due.toSorted((a, b) => (a ?? Infinity) - (b ?? Infinity)));
+        for (const ms of due) {
+          expect(ms).not.toBeNull();
+          expect(ms === null || closingAt(calendar, ms)).toBeUndefined();
+        }
+      }),
+      SETTINGS,
+    );
+  });
+
+  it('never lower, never write outside a window, and never overwrite what a person did where that is reported', () => {
+    fc.assert(
+      fc.property(
+        someRamp,
+        someCalendar,
+        fc.boolean(),
+        fc.array(someEvent, { maxLength: 25 }),
+        (ramp, calendar, isProtected, events) => {
+          const world = new World(ramp, calendar, isProtected);
+          let ms = START_MS;
+          let isEdited = false;
+          for (const { afterHours, what } of events) {
+            ms += afterHours * HOUR_MS;
+            if (what.do === 'edit') {
+              isEdited ||= what.share !== world.share;
+              world.edit(what.share);
+            } else if (what.do === 'kill') world.live = { ...world.live, killed: true };
+            else if (what.do === 'restore') world.live = { ...world.live, killed: false };
+            else {
+              const before = world.share;
+              const isKilled = world.live.killed === true;
+              const isWritten = world.run(ms);
+              expect(world.share).toBeGreaterThanOrEqual(before);
+              if (isWritten) {
+                expect(closingAt(calendar, ms)).toBeUndefined();
+                expect(world.share).toBe(world.dueShare(ms));
+                expect(isEdited && isProtected).toBe(false);
+                expect(isKilled && !isEdited).toBe(false);
+              }
+              // An edit that happens to be where the ladder stands is none any more.
+              isEdited &&= shareOnRamp(ramp, world.base?.defaultRule ?? []) !== world.share;
+            }
+          }
+        },
+      ),
+      SETTINGS,
+    );
+  });
+
+  it('are after any outage where an uninterrupted daemon is, and end there', () => {
+    fc.assert(
+      fc.property(
+        someRamp,
+        someCalendar,
+        fc.array(fc.boolean(), { minLength: 80, maxLength: 80 }),
+        (ramp, calendar, isUp) => {
+          const steady = new World(ramp, calendar, true);
+          const cut = new World(ramp, calendar, true);
+          for (const [hour, up] of isUp.entries()) {
+            const ms = START_MS + hour * HOUR_MS;
+            steady.run(ms);
+            if (!up) continue;
+            cut.run(ms);
+            const isOpen = closingAt(calendar, ms) === undefined;
+            // What it missed while it was down waits for the next opening, as all else does.
+            if (isOpen) expect(cut.share).toBe(steady.share);
+            else expect(cut.share).toBeLessThanOrEqual(steady.share);
+          }
+          const end = START_MS + 5_000 * HOUR_MS;
+          const open =
+            dueMoments({ steps: [{ percent: 1, afterMs: 0 }] }, end, [calendar])[0] ?? end;
+          steady.run(open);
+          cut.run(open);
+          expect(cut.share).toBe(ramp.steps.at(-1)?.percent);
+          expect(steady.share).toBe(cut.share);
+        },
+      ),
+      { ...SETTINGS, numRuns: Math.ceil(SETTINGS.numRuns / 10) },
+    );
+  });
+});

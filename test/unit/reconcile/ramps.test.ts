@@ -1,0 +1,342 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Planned } from '../../../src/reconcile/context.js';
+import { plan } from '../../../src/reconcile/reconcile.js';
+import { reportOf } from '../../../src/reconcile/result.js';
+import { planDocument } from '../../../src/report/json/plan.js';
+import { planMarkdown } from '../../../src/report/markdown/plan.js';
+import { planText } from '../../../src/report/text/plan.js';
+import { rampText } from '../../../src/report/text/ramps.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+const HOUR_MS = 3_600_000;
+const STEPS = `ramp: "10, 6h, 25, 12h, 50, 1d, 100"`;
+
+/** Hours since the ramp began → the settings of a run. */
+type Clock = (hours: number) => { now: () => number };
+
+/** A flag with a ramp in production, whose share of `on` was zero on the service before the commit that brought it. */
+async function storyOf(
+  production = STEPS,
+  config = PIPELINE_CONFIG,
+): Promise<{ world: PipelineWorld; after: Clock }> {
+  const world = await pipelineWorld();
+  world.repository.commit('Start', {
+    'flaghoist.yaml': config,
+    'flags/shop.yaml': flagSpec('shop', { on: 0 }),
+  });
+  await world.applied();
+  return { world, after: ramp(world, production) };
+}
+
+/** Commits the ramp. */
+function ramp({ repository }: PipelineWorld, production: string, message = 'Ramp the shop'): Clock {
+  repository.commit(message, { 'flags/shop.yaml': flagSpec('shop', { on: 0, production }) });
+  return since(repository);
+}
+
+function since(repository: PipelineWorld['repository']): Clock {
+  const startMs = Number(repository.git('show', '-s', '--format=%ct')) * 1_000;
+  return (hours) => ({ now: () => startMs + hours * HOUR_MS });
+}
+
+async function shareOf({ live }: PipelineWorld, environment = live.production): Promise<number> {
+  const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
+    'GET',
+    `/splits/ws/${live.id}/shop/environments/${environment}`,
+  );
+  return defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
+}
+
+/** Somebody edits the share by hand. */
+async function edit({ live }: PipelineWorld, on: number): Promise<void> {
+  await live.ok('PATCH', `/splits/ws/${live.id}/shop/environments/${live.production}`, [
+    {
+      op: 'replace',
+      path: '/defaultRule',
+      value: [
+        { treatment: 'on', size: on },
+        { treatment: 'off', size: 100 - on },
+      ],
+    },
+  ]);
+}
+
+const withheldOf = ({ plan }: Planned): string[] =>
+  plan.withheld.map(({ id, why }) => `${id} ${why}`);
+
+describe('a ramp', () => {
+  it('takes each step when it is due, in a write of its own that names commit and step', async () => {
+    const { world, after } = await storyOf();
+    world.writes();
+
+    const shares = [];
+    for (const hours of [0, 5.9, 6, 17.9, 18, 41.9, 42, 1_000]) {
+      const { converged } = await world.applied({}, after(hours));
+      expect(converged).toBe(true);
+      shares.push(await shareOf(world));
+    }
+
+    expect(shares).toEqual([10, 10, 25, 25, 50, 50, 100, 100]);
+    const written = world.writes().map(({ query }) => query);
+    expect(written.map(({ title }) => title)).toEqual([
+      'Ramp flag/shop@production: on to 10 %, step 1 of 4',
+      'Ramp flag/shop@production: on to 25 %, step 2 of 4',
+      'Ramp flag/shop@production: on to 50 %, step 3 of 4',
+      'Ramp flag/shop@production: on to 100 %, step 4 of 4',
+    ]);
+    expect(written[1]?.['comment']).toMatch(
+      /^on to 25 %, step 2 of 4, due \S+Z by the ramp of [0-9a-f]{8} .+: Ramp the shop\.$/,
+    );
+  });
+
+  it('is caught up with after an outage by the step that is due alone', async () => {
+    const { world, after } = await storyOf();
+    await world.applied({}, after(0));
+    world.writes();
+
+    await world.applied({}, after(20));
+
+    expect(world.writes().map(({ query }) => query['title'])).toEqual([
+      'Ramp flag/shop@production: on to 50 %, step 3 of 4',
+    ]);
+  });
+
+  it('begins with the merge and not with the work before it', async () => {
+    const { world } = await storyOf('');
+    const { repository } = world;
+    repository.git('checkout', '--quiet', '-b', 'work');
+    const early = ramp(world, STEPS);
+    repository.git('checkout', '--quiet', 'main');
+    // Commits of the test repository are a minute apart.
+    for (let minutes = 0; minutes < 5; minutes += 1) repository.commit('Wait');
+    repository.git('merge', '--quiet', '--no-ff', '-m', 'Merge work', 'work');
+    const after = since(repository);
+    expect(after(0).now()).toBeGreaterThan(early(0).now());
+
+    await world.applied({}, { now: () => early(6).now() });
+    expect(await shareOf(world)).toBe(10);
+    await world.applied({}, after(6));
+    expect(await shareOf(world)).toBe(25);
+  });
+
+  it('goes on from where it stands when its steps change, and lowers nothing', async () => {
+    const { world, after } = await storyOf();
+    await world.applied({}, after(20));
+    const anew = ramp(world, 'ramp: "10, 6h, 40, 12h, 60"', 'Another ladder');
+
+    const shares = [];
+    for (const hours of [0, 6, 18]) {
+      expect(withheldOf(await world.applied({}, anew(hours)))).toEqual([]);
+      shares.push(await shareOf(world));
+    }
+
+    expect(shares).toEqual([50, 50, 60]);
+  });
+
+  it('stays where it is while its spec holds it, and begins anew when that is over', async () => {
+    const { world, after } = await storyOf();
+    await world.applied({}, after(7));
+    const held = ramp(
+      world,
+      'ramp: { steps: "10, 6h, 25, 12h, 50, 1d, 100", hold: true }',
+      'Hold it',
+    );
+    await world.applied({}, held(1_000));
+    expect(await shareOf(world)).toBe(25);
+
+    const anew = ramp(world, STEPS, 'Go on');
+    await world.applied({}, anew(17));
+    expect(await shareOf(world)).toBe(25);
+    await world.applied({}, anew(18));
+    expect(await shareOf(world)).toBe(50);
+  });
+
+  it('stands still while the flag is killed, and goes on by its ladder after the restore', async () => {
+    const { world, after } = await storyOf();
+    const { repository } = world;
+    await world.applied({}, after(7));
+    repository.commit('Stop', { 'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n' });
+    await world.applied({}, after(1_000));
+    expect(await shareOf(world)).toBe(25);
+
+    repository.commit('Back', { 'kills/production.yaml': 'kills: {}\n' });
+    const anew = since(repository);
+    await world.applied({}, anew(17));
+    expect(await shareOf(world)).toBe(25);
+    await world.applied({}, anew(18));
+    expect(await shareOf(world)).toBe(50);
+  });
+
+  it('takes its steps in its window alone, and counts the next wait from there', async () => {
+    const windows = 'windows: { office: { from: 09:00, to: 17:00, zone: UTC } }\n';
+    const spec = 'ramp: { start: 2026-03-02T10:00Z, steps: "10, 10h, 25, 6h, 50", within: office }';
+    const { world } = await storyOf(spec, PIPELINE_CONFIG + windows);
+    const at = async (text: string): Promise<number> => {
+      await world.applied({}, { now: () => Date.parse(text) });
+      return shareOf(world);
+    };
+
+    expect(await at('2026-03-02T10:00Z')).toBe(10);
+    expect(await at('2026-03-02T23:00Z')).toBe(10);
+    expect(await at('2026-03-03T09:00Z')).toBe(25);
+    expect(await at('2026-03-03T14:59Z')).toBe(25);
+    expect(await at('2026-03-03T15:00Z')).toBe(50);
+  });
+
+  it('of three treatments leaves the others the shares between them', async () => {
+    const world = await pipelineWorld();
+    const spec = `flag: shop
+treatments: { "a": "", "b": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  staging:
+    defaultRule: { "b": 25, "off": rest }
+    ramp: { treatment: "a", start: 2026-03-02T10:00Z, steps: [{ percent: 10 }, { percent: 50, at: 2026-03-03T10:00Z }] }
+`;
+    world.repository.commit('Start', {
+      'flaghoist.yaml': PIPELINE_CONFIG,
+      'flags/shop.yaml': spec,
+    });
+
+    const { input } = await world.planned({ at: Date.parse('2026-03-04T10:00Z') });
+
+    expect(
+      input.desired.flags.get('shop')?.environments.get('staging')?.fields.defaultRule,
+    ).toEqual([
+      { treatment: 'a', size: 50 },
+      { treatment: 'b', size: 13 },
+      { treatment: 'off', size: 37 },
+    ]);
+  });
+
+  it('of a rule leaves the other rules alone', async () => {
+    const rules =
+      'rules: [{ if: { attribute: plan, in: [pro] }, serve: "off", ramp: "20, 1h, 80" }, { if: { attribute: plan, in: [free] }, serve: "on" }]';
+    const { world, after } = await storyOf(rules);
+
+    await world.applied({}, after(0));
+    const { plan } = await world.planned({ at: after(1).now() });
+
+    expect(
+      plan.changes.map(({ reason, fields }) => [reason, fields.map(({ path }) => path)]),
+    ).toEqual([['ramp', ['/rules']]]);
+    await world.applied({}, after(1));
+    const { rules: live } = await world.live.ok<{ rules: { buckets: unknown }[] }>(
+      'GET',
+      `/splits/ws/${world.live.id}/shop/environments/${world.live.production}`,
+    );
+    expect(live.map(({ buckets }) => buckets)).toEqual([
+      [
+        { treatment: 'on', size: 80 },
+        { treatment: 'off', size: 20 },
+      ],
+      [{ treatment: 'on', size: 100 }],
+    ]);
+  });
+});
+
+describe('a person who edits what a ramp is about', () => {
+  it('and goes back is left alone, and the ramp waits and says so', async () => {
+    const { world, after } = await storyOf();
+    await world.applied({}, after(7));
+    await edit(world, 5);
+
+    const done = await world.applied({}, after(20));
+
+    expect(withheldOf(done)).toEqual(['flag/shop@production ramp-held']);
+    expect(done.plan.withheld[0]?.wayOut).toMatch(
+      /^"on" went back from 25 to 5 % on the service, and the ramp waits;/,
+    );
+    expect(await shareOf(world)).toBe(5);
+    await world.applied({ revertDrift: true }, after(20));
+    expect(await shareOf(world)).toBe(50);
+  });
+
+  it('and goes ahead is left alone until the ladder has caught up', async () => {
+    const { world, after } = await storyOf();
+    await world.applied({}, after(7));
+    await edit(world, 40);
+
+    expect(withheldOf(await world.applied({}, after(8)))).toEqual([
+      'flag/shop@production ramp-held',
+    ]);
+    // Between two steps it is an edit like any other, which a protected environment reports.
+    expect(withheldOf(await world.applied({}, after(20)))).toEqual([
+      'flag/shop@production drift-reported',
+    ]);
+    expect(await shareOf(world)).toBe(40);
+  });
+});
+
+describe('what a review of a ramp says', () => {
+  it('is its first step, however long the review takes', async () => {
+    const { world, after } = await storyOf();
+
+    const at = async (hours: number): Promise<Planned> =>
+      world.planned({ since: 'HEAD~1', at: after(hours).now() });
+
+    expect((await at(0)).planHash).toBe((await at(500)).planHash);
+    expect((await at(500)).plan.changes[0]?.fields[0]?.after).toEqual([
+      { treatment: 'on', size: 10 },
+      { treatment: 'off', size: 90 },
+    ]);
+  });
+});
+
+describe('what stands against a step', () => {
+  it('is a guard, as against any change: everybody at once after a long outage', async () => {
+    const { world, after } = await storyOf();
+
+    const refused = await world.reconciled({}, after(1_000));
+
+    expect('outcomes' in refused).toBe(false);
+    expect(refused.guardFindings.map(({ guard }) => guard)).toEqual(['fullFlip']);
+    expect(await shareOf(world)).toBe(0);
+  });
+
+  it('is that nobody can tell when it began', async () => {
+    const { world, after } = await storyOf();
+    rmSync(join(world.repository.directory, '.git'), { recursive: true });
+    const run = await world.opened({ dryRun: true, at: after(7).now() });
+
+    const planned = await plan(run.context);
+
+    expect(planned.plan.changes).toEqual([]);
+    expect(reportOf(planned, run).ramps?.[0]?.held).toBe(
+      'no commit here tells when it began; fetch the whole history, or give it a `start`',
+    );
+  });
+});
+
+describe('the ladder', () => {
+  it('is told in every format: done, now, next, when, and why it waits', async () => {
+    const spec = 'ramp: { start: 2026-03-02T10:00Z, steps: "10, 6h, 25, 12h, 50, 1d, 100" }';
+    const { world } = await storyOf(spec);
+    await world.applied({}, { now: () => Date.parse('2026-03-02T17:00Z') });
+    const run = await world.opened({ dryRun: true, at: Date.parse('2026-03-02T17:00Z') });
+
+    const report = reportOf(await plan(run.context), run);
+
+    const line =
+      'Ramp of on in flag/shop@production: 10 % done, 25 % now, 50 % next at 2026-03-03T04:00+00:00 (UTC), 100 % at 2026-03-04T04:00+00:00 (UTC).';
+    expect(
+      planText(report, { color: false, width: 200, showKeys: false, verbose: false }),
+    ).toContain(line);
+    expect(planMarkdown(report)).toContain('- 📈 Ramp of on in ');
+    expect(planDocument(report).ramps).toMatchObject([
+      { id: 'flag/shop@production', rule: null, treatment: 'on', step: 1, held: null },
+    ]);
+    await edit(world, 5);
+    const again = reportOf(await plan(run.context), run);
+    expect((again.ramps ?? []).map(rampText).join('')).toMatch(
+      /100 %\. It waits: its share was changed on the service\.$/,
+    );
+  });
+});
