@@ -135,6 +135,10 @@ export interface FlagSpec {
    */
   tags?: string[];
   /**
+   * true: never deleted, in no environment, until a commit takes this away before the file goes.
+   */
+  protect?: boolean;
+  /**
    * Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.
    */
   owner?: string;

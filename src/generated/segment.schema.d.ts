@@ -22,6 +22,10 @@ export interface SegmentSpec {
    */
   trafficType?: string;
   /**
+   * true: never deleted, in no environment, until a commit takes this away before the file goes.
+   */
+  protect?: boolean;
+  /**
    * Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.
    */
   allow?: string | [string, ...string[]];

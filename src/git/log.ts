@@ -21,11 +21,13 @@ const COMMIT = /^\u0001([0-9a-f]{40,64}) ([0-9a-f ]*)$/;
  * Commits that touched files which shape objects, reachable from `to` and not from `from`, children before their parents.
  *
  * @param from null: from the beginning.
+ * @param line `first-parents`: what came to the branch, each merge as the one commit that it is there.
  */
 export async function readLog(
   { git, prefix }: Repository,
   from: string | null,
   to: string,
+  line: 'all' | 'first-parents' = 'all',
 ): Promise<LoggedCommit[]> {
   const output = await runGit(git, {
     args: [
@@ -35,7 +37,9 @@ export async function readLog(
       '--topo-order',
       '--format=tformat:%x01%H %P',
       '--name-only',
-      '--diff-merges=combined',
+      ...(line === 'all'
+        ? ['--diff-merges=combined']
+        : ['--first-parent', '--diff-merges=first-parent']),
       '--no-renames',
       '--no-textconv',
       '--no-ext-diff',

@@ -116,6 +116,8 @@ export interface DesiredFlag {
   readonly trafficType: string;
   /** `tags` and the like; an absent field is not managed. */
   readonly fields: FlagFields;
+  /** Never deleted, in no environment. */
+  readonly protect?: true;
   /** Environment, as the config names it → definition. */
   readonly environments: ReadonlyMap<string, DesiredDefinition>;
 }
@@ -147,6 +149,8 @@ export interface DesiredSegment {
   readonly trafficType: string;
   /** Set at creation only: the service cannot change it. */
   readonly description: string;
+  /** Never deleted, in no environment. */
+  readonly protect?: true;
   /** Environment, as the config names it → activation. */
   readonly environments: ReadonlyMap<string, DesiredActivation>;
 }

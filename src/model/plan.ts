@@ -26,6 +26,8 @@ export type WithheldWhy =
   | 'prune-off'
   /** Removed from git, but no ancestor of HEAD is seen to have declared it. */
   | 'no-witness'
+  /** Removed from git, and its spec says `protect: true`, or said so when it went. */
+  | 'protected'
   /** Removed from git, but something still uses it or it lives on elsewhere. */
   | 'still-in-use'
   /** Changed on the service only, and `onDrift` is `report`. */

@@ -31,6 +31,8 @@ export interface PlanPolicy {
   readonly windowOverride?: string | undefined;
   /** Removed objects that the specs of an ancestor of HEAD did declare: the second witness that a deletion needs. */
   readonly provenRemovals: ReadonlySet<string>;
+  /** `KIND/NAME` of removed objects that were protected when they went. Absent: nobody asked. */
+  readonly protectedRemovals?: ReadonlySet<string>;
   /** Definitions whose kill HEAD takes back by what history says, though no base of ours has it. */
   readonly restorable: ReadonlyMap<ObjectId, ObjectRef>;
   /** What an earlier look of the same run, which saw more, held back for the sake of other objects. Absent: nothing. */

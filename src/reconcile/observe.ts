@@ -11,6 +11,7 @@ import { desiredInScope } from '../plan/objects/kinds.js';
 import type { KeyCounting } from '../plan/objects/planned-kind.js';
 import { onLadders } from '../plan/ramps.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
+import { protectedRemovals } from '../history/protected-removals.js';
 import { provenRemovals } from '../history/removals.js';
 import { historyOf, type RunContext } from './context.js';
 import type { OpenedService } from './load.js';
@@ -75,18 +76,32 @@ export async function observeScope(
   const { environments } = policy;
   const allEnvironments = at.environments.map(({ name }) => name);
   const scope = scopeOf(desired, state, policy, { allEnvironments, counting, whole });
-  const [seen, proven] = await Promise.all([
+  const [seen, removals] = await Promise.all([
     observe(reader, at, scope, objectsSeen(scope, context.progress)),
-    scope.users
-      ? provenRemovals(historyOf(context, desired), { desired, state, environments })
-      : new Set<string>(),
+    scope.users ? removalsIn(context, { desired, state, environments }) : NO_REMOVALS,
   ]);
-  const settings = { ...policy, provenRemovals: proven };
+  const settings = { ...policy, ...removals };
   const input = onLadders({ desired, actual: seen, state, policy: settings });
   if (at.rolloutStatuses !== null || !isStatusToWrite(input)) return input;
   const rolloutStatuses = await reader.listRolloutStatuses(at.workspace.id);
   checkNamesOnService(desiredInScope(desired, policy), { ...at, rolloutStatuses });
   return { ...input, actual: { ...seen, rolloutStatuses } };
+}
+
+const NO_REMOVALS = { provenRemovals: new Set<string>(), protectedRemovals: new Set<string>() };
+
+/** What history says of the objects that left the specs. */
+async function removalsIn(
+  context: Pick<RunContext, 'source' | 'memory'>,
+  known: Parameters<typeof provenRemovals>[1],
+): Promise<Pick<PlanPolicy, 'provenRemovals' | 'protectedRemovals'>> {
+  const history = historyOf(context, known.desired);
+  const { checkout, revision } = context.source;
+  const from = { checkout, head: revision.commit, history };
+  return {
+    provenRemovals: await provenRemovals(history, known),
+    protectedRemovals: await protectedRemovals(from, known),
+  };
 }
 
 /** Whether a flag may be given another rollout status than it has, for which the id of that is needed. */

@@ -120,6 +120,8 @@ export interface DeclaredObject {
   readonly trafficType: string;
   /** Of flags alone. */
   readonly fields?: { readonly rolloutStatus?: string };
+  /** Never deleted, in no environment. */
+  readonly protect?: true;
   /** By the environment's name on the service. */
   readonly environments: ReadonlyMap<string, unknown>;
 }

@@ -1,4 +1,4 @@
-import { objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
+import { keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import type { Action, FieldChange, KeyChange } from '../../model/plan.js';
 import type { StateEntry } from '../../model/state.js';
 import type { StepRequest } from '../../model/step.js';
@@ -31,12 +31,12 @@ export function plannedRemoval(
     if (!selected || !isOurs || declared?.environments.has(place)) return [];
     const part = parts.placeIn(environment);
     const ref: ObjectRef = { kind, name, environment: environment.name };
-    return part ? [planDeletion({ ref, after: [], ...part }, input)] : [];
+    return part ? [planDeletion({ ref, declared, after: [], ...part }, input)] : [];
   });
   if (declared || entry.workspace === undefined) return planned;
   const ref: ObjectRef = { kind, name, environment: null };
   const after = planned.flatMap(({ id, change: going }) => (going ? [id] : []));
-  return [...planned, planDeletion({ ref, after, ...parts.whole() }, input)];
+  return [...planned, planDeletion({ ref, declared, after, ...parts.whole() }, input)];
 }
 
 /** What is written to take an object away, whole or in one place. */
@@ -50,6 +50,8 @@ interface Part {
 
 interface Removal extends Part {
   readonly ref: ObjectRef;
+  /** What the specs still declare of the object; undefined: nothing. */
+  readonly declared: DeclaredObject | undefined;
   readonly after: readonly ObjectId[];
 }
 
@@ -71,10 +73,16 @@ function planDeletion(removal: Removal, input: PlanInput): ObjectPlan {
   return { id, withheld: [], change: plannedChange(subject, what, requests) };
 }
 
+const PROTECTED: WithheldReason = {
+  why: 'protected',
+  wayOut: 'bring it back, take `protect: true` out of it in one commit, and remove it in the next',
+};
+
 function removalWithholdReason(
-  { ref, held }: Removal,
+  { ref, declared, held }: Removal,
   { policy }: PlanInput,
 ): WithheldReason | undefined {
+  if (declared?.protect === true) return PROTECTED;
   if (!policy.prune) {
     const wayOut = 'set `prune: true` in flaghoist.yaml or run with --prune to delete it';
     return { why: 'prune-off', wayOut };
@@ -82,6 +90,7 @@ function removalWithholdReason(
   // Nobody asked history and the service about a removal that cannot be made now: what else stands against it is unknown.
   const suspended = suspendedReason(policy);
   if (suspended) return suspended;
+  if (policy.protectedRemovals?.has(keyOf(ref.kind, ref.name)) === true) return PROTECTED;
   if (!policy.provenRemovals.has(objectId(ref))) {
     const wayOut = 'no ancestor of HEAD declares it; delete it on the service by hand';
     return { why: 'no-witness', wayOut };

@@ -251,6 +251,7 @@ export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
     location: flag.file.location(['flag']),
     trafficType: flag.trafficType,
     fields: flagFieldsFromSpec(flag.spec),
+    ...(flag.spec.protect === true && { protect: true }),
     environments: sortedMap<DesiredDefinition>(environments),
   };
 }

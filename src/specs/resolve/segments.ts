@@ -72,11 +72,12 @@ function resolveSegment(
     return [environment, desired] as const;
   });
   const location = file.location(['segment']);
-  const segment = {
+  const segment: DesiredSegment = {
     name,
     location,
     trafficType,
     description,
+    ...(spec.protect === true && { protect: true }),
     environments: sortedMap(environments),
   };
   return { segment, diagnostics };

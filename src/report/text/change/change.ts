@@ -54,6 +54,7 @@ const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit' | 'unknown'>, strin
 /** Why a change is held back. */
 export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   'prune-off': 'no longer in git, and pruning is off',
+  protected: 'no longer in git, and protected from deletion',
   'no-witness': 'no longer in git, but no ancestor of HEAD is seen to have declared it',
   'still-in-use': 'no longer in git, but still in use',
   'drift-reported': 'changed outside git, which is reported here and not reverted',

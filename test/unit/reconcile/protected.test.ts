@@ -1,0 +1,113 @@
+import { expect, it } from 'vitest';
+import type { Applied } from '../../../src/reconcile/context.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+const PROTECTED = `${flagSpec('shop')}protect: true\n`;
+const SEGMENT = 'segment: staff\nprotect: true\nenvironments: { staging: { keys: [ana] } }\n';
+
+/** A protected flag and a protected segment that are on the service, beside a flag that is not. */
+async function storyOf(): Promise<PipelineWorld> {
+  const world = await pipelineWorld();
+  world.repository.commit('Start', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/shop.yaml': flagSpec('shop'),
+    'flags/cart.yaml': flagSpec('cart'),
+    'segments/staff.yaml': SEGMENT,
+  });
+  await world.applied();
+  // The base comes from the commit before: what counts is what the specs said last.
+  world.repository.commit('Protect', { 'flags/shop.yaml': PROTECTED });
+  return world;
+}
+
+function heldIn({ plan }: Applied): string[] {
+  return plan.withheld.map(({ action, id, why }) => `${action} ${id}: ${why}`);
+}
+
+const SHOP = [
+  'delete flag/shop: protected',
+  'delete flag/shop@production: protected',
+  'delete flag/shop@staging: protected',
+];
+
+it('a protected object whose file is gone is not pruned, in no environment', async () => {
+  const world = await storyOf();
+  world.repository.commit('Away', { 'flags/shop.yaml': null, 'segments/staff.yaml': null });
+
+  const done = await world.applied({ prune: true });
+
+  expect(heldIn(done)).toEqual([
+    ...SHOP,
+    'delete segment/staff: protected',
+    'deactivate segment/staff@staging: protected',
+  ]);
+  expect(done.plan.changes).toEqual([]);
+});
+
+it('a protected flag keeps the definition of an environment that its file no longer names', async () => {
+  const world = await storyOf();
+  const staging = PROTECTED.replace(/ {2}production: .*\n/, '');
+  world.repository.commit('Only staging', { 'flags/shop.yaml': staging });
+
+  for (const prune of [true, false]) {
+    expect(heldIn(await world.applied({ prune }))).toEqual([
+      'delete flag/shop@production: protected',
+    ]);
+  }
+});
+
+it('protection goes by a commit of its own, and the object by the next', async () => {
+  const world = await storyOf();
+  const { repository } = world;
+  repository.commit('Away at once', { 'flags/shop.yaml': null });
+  expect(heldIn(await world.applied({ prune: true }))).toEqual(SHOP);
+
+  repository.commit('Bring it back, unprotected', { 'flags/shop.yaml': flagSpec('shop') });
+  await world.applied({ prune: true });
+  repository.commit('Away', { 'flags/shop.yaml': null });
+  const done = await world.applied({ prune: true });
+
+  expect(heldIn(done)).toEqual([]);
+  expect(done.plan.changes.map(({ id }) => id).sort()).toEqual([
+    'flag/shop',
+    'flag/shop@production',
+    'flag/shop@staging',
+  ]);
+});
+
+it('protection that came to the branch beside a removal holds it', async () => {
+  const world = await pipelineWorld();
+  const { repository } = world;
+  const files = { 'flaghoist.yaml': PIPELINE_CONFIG, 'flags/cart.yaml': flagSpec('cart') };
+  repository.commit('Start', { ...files, 'flags/shop.yaml': flagSpec('shop') });
+  await world.applied();
+  repository.git('checkout', '--quiet', '-b', 'work');
+  repository.commit('Away', { 'flags/shop.yaml': null });
+  repository.git('checkout', '--quiet', 'main');
+  repository.commit('Protect', { 'flags/shop.yaml': PROTECTED });
+  repository.git('merge', '--quiet', '--no-ff', '-s', 'ours', '-m', 'Merge work', 'work');
+  repository.git('rm', '--quiet', 'flags/shop.yaml');
+  repository.git('commit', '--quiet', '--amend', '--no-edit');
+
+  expect(heldIn(await world.applied({ prune: true }))).toEqual(SHOP);
+});
+
+it('a protected object may change like any other', async () => {
+  const world = await storyOf();
+  world.repository.commit('More', {
+    'flags/shop.yaml': PROTECTED.replaceAll('"on": 10', '"on": 20'),
+  });
+
+  const done = await world.applied({ prune: true });
+
+  expect(done.plan.changes.map(({ id }) => id).sort()).toEqual([
+    'flag/shop@production',
+    'flag/shop@staging',
+  ]);
+  expect(done.converged).toBe(true);
+});
