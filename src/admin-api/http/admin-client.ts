@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { FlaghoistError, RejectedError, messageOf } from '../../errors.js';
 import { NoAnswerError, type Answer, type Fault, type Method } from '../../platform/http-client.js';
 import { isThrottle, classify, type ServiceAnswer } from './response.js';
-import { remainingRequests, RequestLimiter, type Lane } from './rate-limiter.js';
+import { PauseTooLong, remainingRequests, RequestLimiter, type Lane } from './rate-limiter.js';
 import {
   askedWaitMs,
   OutageClock,
@@ -176,6 +176,7 @@ export class AdminClient implements GetOnly {
         clean: (text) => this.clean(text),
       });
     } catch (error) {
+      if (error instanceof PauseTooLong) return pausedTry(error);
       if (!(error instanceof NoAnswerError) || signal?.aborted === true) throw error;
       // Nobody waits for it any more: another try, and a word about it, would come after the end of the run.
       return { ...noAnswer(error), ...(this.#isClosed && { failure: 'permanent' }) };
@@ -273,6 +274,11 @@ const FAILURE_OF: Readonly<Record<Fault, Failure>> = {
   untrusted: 'permanent',
   'too-large': 'permanent',
 };
+
+/** It is as if the service had been asked, and had answered as it did to the request that it turned away. */
+function pausedTry({ waitMs, message }: PauseTooLong): FailedTry {
+  return { ok: false, failure: 'throttled', status: 429, why: message, askedWaitMs: waitMs };
+}
 
 function noAnswer(error: NoAnswerError): FailedTry {
   return {

@@ -1,5 +1,6 @@
 import { DEFAULT_CONCURRENCY } from '../../model/run.js';
 import type { Time } from '../../platform/clock.js';
+import { MAX_ASKED_MS } from './retry.js';
 
 /** `kill` goes before everything, has places of its own, and is held back by no pause. */
 export type Lane = 'normal' | 'kill';
@@ -23,6 +24,19 @@ export interface Pace {
 
 interface Waiting {
   readonly start: () => void;
+  readonly refuse: (error: PauseTooLong) => void;
+}
+
+/** The service asked for a longer pause than a request is tried for. Nothing was sent. */
+export class PauseTooLong extends Error {
+  /** What is left of the pause. */
+  readonly waitMs: number;
+
+  constructor(waitMs: number) {
+    super(`the service asked for a pause, of which ${Math.ceil(waitMs / 1_000)} s are left`);
+    this.name = 'PauseTooLong';
+    this.waitMs = waitMs;
+  }
 }
 
 const KILL_PLACES = 4;
@@ -59,6 +73,7 @@ export class RequestLimiter {
   /**
    * Runs the task as soon as it is its turn.
    *
+   * @throws PauseTooLong: its turn would come after more than five minutes. To wait for that would be to hang.
    * @param signal ends the waiting, never the task; rejects with its reason.
    * @param isAgain it was sent before: at the end of a long queue it would wait longer than it is tried for.
    */
@@ -115,6 +130,10 @@ export class RequestLimiter {
           this.#running[lane] += 1;
           resolve();
         },
+        refuse: (error) => {
+          signal?.removeEventListener('abort', leave);
+          reject(error);
+        },
       };
       const leave = (): void => {
         this.#queues[lane] = this.#queues[lane].filter((each) => each !== waiting);
@@ -134,6 +153,10 @@ export class RequestLimiter {
       this.#queues.kill.shift()?.start();
     }
     const pauseMs = this.#pausedUntil - this.#time.now();
+    if (pauseMs > MAX_ASKED_MS) {
+      for (const { refuse } of this.#queues.normal.splice(0)) refuse(new PauseTooLong(pauseMs));
+      return;
+    }
     if (pauseMs > 0) {
       this.#sleep(pauseMs);
       return;

@@ -87,7 +87,7 @@ const WITHOUT_EFFECT: ReadonlySet<Failure> = new Set(['not-sent', 'throttled', '
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
 /** A service that says how long to wait may be waited for this long; one that says nothing, `timeoutMs`. */
-const MAX_ASKED_MS = 300_000;
+export const MAX_ASKED_MS = 300_000;
 
 export interface FailedTry {
   readonly ok: false;

@@ -117,6 +117,20 @@ describe('RequestLimiter', () => {
     expect(pauses).toEqual([{ waitMs: 7_000, waiting: 1 }]);
   });
 
+  it('refuses its turn to whatever would hang for a day, but to no kill', async () => {
+    const { tasks, limiter } = fixture(1);
+    const waiting = tasks.add('under way');
+    const queued = limiter.run('normal', async () => Promise.resolve('queued'));
+    limiter.note({ throttled: true, askedWaitMs: 86_400_000 });
+    const late = limiter.run('normal', async () => Promise.resolve('late'));
+
+    await expect(queued).rejects.toThrow('of which 86400 s are left');
+    await expect(late).rejects.toThrow('of which 86400 s are left');
+    expect(await limiter.run('kill', async () => Promise.resolve('killed'))).toBe('killed');
+    await tasks.end('under way');
+    await waiting;
+  });
+
   it('pauses longer and longer when nothing says how long', async () => {
     const { tasks, limiter, time, pauses } = fixture(1);
     for (const name of ['a', 'b', 'c']) {

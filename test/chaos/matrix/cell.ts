@@ -1,0 +1,128 @@
+import { startFlaghoist, type CliResult } from '../../support/cli.js';
+import type { AnswerFault, Signal } from './faults.js';
+import type { Moment } from './front.js';
+import { rawState } from './raw-state.js';
+import type { RequestKind } from './requests.js';
+import type { Place, World } from './world.js';
+
+/** One cell of the matrix: what goes wrong, with which request, and when. */
+export interface Cell {
+  readonly kind: RequestKind;
+  readonly moment: Moment;
+  readonly what: AnswerFault | Signal;
+}
+
+/** What came of a cell. */
+export interface CellResult {
+  readonly cell: Cell;
+  /** Exit code of the run that met the fault; null: it was killed. */
+  readonly code: number | null;
+  /** The last line that this run said to people. */
+  readonly said: string;
+  /** Undisturbed runs until one ended with 0. */
+  readonly runsAfter: number;
+  /** Must be empty. */
+  readonly violations: readonly string[];
+}
+
+/** The story without a fault: what every cell has to end as. */
+export interface Reference {
+  readonly state: string;
+  readonly deletions: ReadonlySet<string>;
+}
+
+/** No run of these takes a tenth of it where nothing goes wrong. */
+const DEADLINE_MS = 90_000;
+const MOST_RUNS_AFTER = 3;
+
+export async function undisturbed(world: World): Promise<Reference> {
+  const place = await world.copy();
+  try {
+    const { code, stdout, stderr } = await place.run();
+    if (code !== 0) throw new Error(`the story does not end well: ${stdout}${stderr}`);
+    return { state: await rawState(place.service), deletions: deletionsIn(world.front.passed) };
+  } finally {
+    await place.dispose();
+  }
+}
+
+export async function playCell(
+  world: World,
+  cell: Cell,
+  reference: Reference,
+): Promise<CellResult> {
+  const place = await world.copy();
+  const violations: string[] = [];
+  try {
+    const first = await inTime(struckRun(world, place, cell), violations);
+    if (!world.front.endPlan()) violations.push('no request of this kind came');
+    if (first.code === 0 && (await rawState(place.service)) !== reference.state) {
+      violations.push(`it ended with 0, and the service is not as the specs say: ${first.stdout}`);
+    }
+    const { runs, last } = await runsUntilRight(place, violations);
+    if ((await rawState(place.service)) !== reference.state) {
+      violations.push(`another end than without the fault: ${last.stdout}`);
+    }
+    const after = await inTime(place.run('--dry-run', '--detailed-exitcode'), violations);
+    if (after.code !== 0) violations.push(`something is left to do: ${after.stdout}`);
+    for (const deletion of deletionsIn(world.front.passed)) {
+      if (!reference.deletions.has(deletion)) violations.push(`deleted because of it: ${deletion}`);
+    }
+    if (
+      [first, last].some(({ stdout, stderr }) => `${stdout}${stderr}`.includes(place.service.key))
+    )
+      violations.push('the key was printed');
+    const runsAfter = first.code === 0 ? 0 : runs;
+    return { cell, code: first.code, said: lastLine(first), runsAfter, violations };
+  } finally {
+    await place.dispose();
+  }
+}
+
+async function runsUntilRight(
+  place: Place,
+  violations: string[],
+): Promise<{ runs: number; last: CliResult }> {
+  for (let runs = 1; ; runs += 1) {
+    const last = await inTime(place.run(), violations);
+    if (last.code === 0) return { runs, last };
+    if (runs === MOST_RUNS_AFTER) {
+      violations.push(`not right after ${String(runs)} more runs: ${last.stdout}${last.stderr}`);
+      return { runs, last };
+    }
+  }
+}
+
+/** The run that meets the fault. A signal needs a process of its own. */
+async function struckRun(world: World, place: Place, cell: Cell): Promise<CliResult> {
+  const { what, kind, moment } = cell;
+  if (typeof what === 'object') {
+    world.front.plan({ kind, moment, fault: what });
+    return place.run();
+  }
+  const run = startFlaghoist(['reconcile', ...place.args], { env: place.env });
+  const strike = (): void => {
+    run.send(what);
+  };
+  world.front.plan({ kind, moment, strike });
+  return run.ended;
+}
+
+async function inTime(run: Promise<CliResult>, violations: string[]): Promise<CliResult> {
+  const late = new Promise<CliResult>((resolve) => {
+    setTimeout(() => {
+      resolve({ code: -1, stdout: '', stderr: '' });
+    }, DEADLINE_MS).unref();
+  });
+  const result = await Promise.race([run, late]);
+  if (result.code === -1) violations.push(`no end within ${String(DEADLINE_MS / 1_000)} s`);
+  return result;
+}
+
+function deletionsIn(passed: readonly string[]): Set<string> {
+  return new Set(passed.filter((each) => each.startsWith('DELETE ')));
+}
+
+function lastLine({ stdout, stderr }: CliResult): string {
+  return `${stdout}\n${stderr}`.trimEnd().split('\n').at(-1) ?? '';
+}

@@ -1,0 +1,158 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { AnswerFault, RealAnswer } from './faults.js';
+import { isOfKind, type RequestKind } from './requests.js';
+
+/**
+ * How far the request got: `before`: the service never saw it; `done`: the service did what it says and its answer was
+ * lost; `answered`: the answer was sent.
+ */
+export type Moment = 'before' | 'done' | 'answered';
+
+/** What is to happen to the first request of a kind. */
+export type Plan = { readonly kind: RequestKind; readonly moment: Moment } & (
+  { readonly fault: AnswerFault } | { readonly strike: () => void }
+);
+
+/**
+ * Stands before the service at one address, so that a state which is kept by address knows the service again when a copy
+ * of it is put behind. It passes everything on but the request that something is planned for.
+ */
+export class Front {
+  readonly #server: Server;
+  #service: RequestListener = () => undefined;
+  #plan: Plan | undefined;
+  /** `METHOD path` of the requests that the service was given, since the service was set. */
+  readonly passed: string[] = [];
+
+  private constructor(server: Server) {
+    this.#server = server;
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.#take(request, response);
+    });
+  }
+
+  static async open(): Promise<Front> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new Front(server);
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** From now on everything goes to this service. */
+  serve(service: RequestListener): void {
+    this.#service = service;
+    this.#plan = undefined;
+    this.passed.length = 0;
+  }
+
+  plan(plan: Plan): void {
+    this.#plan = plan;
+  }
+
+  /** Forgets the plan. @returns whether the request came that it was for. */
+  endPlan(): boolean {
+    const wasMet = this.#plan === undefined;
+    this.#plan = undefined;
+    this.#server.closeAllConnections();
+    return wasMet;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const plan = this.#plan;
+    const isLaterPage = plan !== undefined && 'fault' in plan && plan.fault.meets === 'pages';
+    if (plan === undefined || !isOfKind(plan.kind, request, isLaterPage)) {
+      this.#pass(request, response);
+      return;
+    }
+    this.#plan = undefined;
+    if ('strike' in plan) this.#strike(plan.moment, plan.strike, request, response);
+    else this.#spoil(plan.fault, plan.moment, request, response);
+  }
+
+  #pass(request: IncomingMessage, response: ServerResponse): void {
+    const { pathname } = new URL(request.url ?? '/', 'http://service');
+    this.passed.push(`${request.method ?? ''} ${pathname}`);
+    this.#service(request, response);
+  }
+
+  #strike(
+    moment: Moment,
+    strike: () => void,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    if (moment === 'before') strike();
+    else if (moment === 'done') {
+      withhold(response, strike);
+      this.#pass(request, response);
+    } else {
+      response.once('finish', strike);
+      this.#pass(request, response);
+    }
+  }
+
+  #spoil(
+    fault: AnswerFault,
+    moment: Moment,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): void {
+    if (moment === 'before') {
+      request.resume().once('end', () => {
+        fault.answer({ real: undefined, response });
+      });
+      return;
+    }
+    const url = new URL(request.url ?? '/', 'http://service');
+    fault.changeQuery?.(url.searchParams);
+    request.url = `${url.pathname}${url.search}`;
+    withhold(response, (real) => {
+      fault.answer({ real, response });
+    });
+    this.#pass(request, response);
+  }
+}
+
+/** Keeps an answer from being sent; whoever is told may send another. */
+function withhold(response: ServerResponse, tell: (real: RealAnswer) => void): void {
+  const chunks: Buffer[] = [];
+  let status = 200;
+  const keep = (chunk: unknown): void => {
+    if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) chunks.push(Buffer.from(chunk));
+  };
+  const own = response as Partial<ServerResponse>;
+  Object.assign(response, {
+    writeHead: (code: number) => {
+      status = code;
+      return response;
+    },
+    write: (chunk: unknown) => {
+      keep(chunk);
+      return true;
+    },
+    end: (chunk: unknown) => {
+      keep(chunk);
+      delete own.writeHead;
+      delete own.write;
+      delete own.end;
+      for (const name of response.getHeaderNames()) response.removeHeader(name);
+      tell({ status, text: Buffer.concat(chunks).toString() });
+      return response;
+    },
+  });
+}

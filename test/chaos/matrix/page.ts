@@ -1,0 +1,79 @@
+import type { Cell, CellResult } from './cell.js';
+import { FAULTS, SIGNALS } from './faults.js';
+import { READS, WRITES, type RequestKind } from './requests.js';
+
+/** What the page says of one run of the whole matrix. */
+export interface MatrixRun {
+  readonly results: readonly CellResult[];
+  readonly commit: string;
+  /** UTC day. */
+  readonly day: string;
+  readonly minutes: number;
+}
+
+const nameOf = (what: Cell['what']): string => (typeof what === 'string' ? what : what.name);
+
+/** The tables of `docs/reliability.md`, as Markdown. */
+export function matrixTables({ results, commit, day, minutes }: MatrixRun): string {
+  const at = new Map(results.map((result) => [idOf(result.cell), result]));
+  const names = [...SIGNALS, ...FAULTS.map(({ name }) => name)];
+  const rows = (kinds: readonly RequestKind[], moments: readonly Cell['moment'][]): string[] =>
+    names.flatMap((name) =>
+      moments.flatMap((moment) => {
+        const cells = kinds.map((kind) => at.get(`${kind.name} ${moment} ${name}`));
+        if (cells.every((cell) => cell === undefined)) return [];
+        return [`| ${name} | ${moment} | ${cells.map(shown).join(' | ')} |`];
+      }),
+    );
+  const moments = ['before', 'done', 'answered'] as const;
+  return [
+    `${results.length} cells, ${results.filter(({ violations }) => violations.length > 0).length} of them wrong; ` +
+      `commit \`${commit}\`, ${day}, ${String(minutes)} minutes.`,
+    legend('R', READS),
+    table(['what goes wrong', 'when', ...letters('R', READS)], rows(READS, moments)),
+    legend('W', WRITES),
+    table(['what goes wrong', 'when', ...letters('W', WRITES)], rows(WRITES, moments)),
+    'What the runs said that did not come through:',
+    sayings(results),
+  ].join('\n\n');
+}
+
+function idOf({ kind, moment, what }: Cell): string {
+  return `${kind.name} ${moment} ${nameOf(what)}`;
+}
+
+function shown(result: CellResult | undefined): string {
+  if (result === undefined) return '·';
+  if (result.violations.length > 0) return '✗';
+  if (result.code === 0) return '✓';
+  return `${result.code === null ? 'killed' : String(result.code)}→${String(result.runsAfter)}`;
+}
+
+const letters = (letter: string, kinds: readonly RequestKind[]): string[] =>
+  kinds.map((_, i) => `${letter}${String(i + 1)}`);
+
+function legend(letter: string, kinds: readonly RequestKind[]): string {
+  return kinds.map(({ name }, i) => `${letter}${String(i + 1)} ${name}`).join(', ') + '.';
+}
+
+function table(head: readonly string[], rows: readonly string[]): string {
+  return [`| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n');
+}
+
+/** Each message once, without what differs from cell to cell, with the number of cells and one of them. */
+function sayings(results: readonly CellResult[]): string {
+  const groups = new Map<string, CellResult[]>();
+  for (const result of results) {
+    if (result.code === 0 || result.said === '') continue;
+    const said = `${String(result.code)}: ${result.said.replaceAll(/http:\/\/[^\s:]+:\d+/g, 'URL').replaceAll(/"[^"]*"/g, '"…"')}`;
+    groups.set(said, [...(groups.get(said) ?? []), result]);
+  }
+  return [...groups]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([said, cells]) => {
+      const [first] = cells;
+      const example = first ? `${nameOf(first.cell.what)} at “${first.cell.kind.name}”` : '';
+      return `- ${said.replaceAll('|', '\\|')} (${String(cells.length)} cells, for example ${example})`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { allCells } from '../chaos/matrix/cells.js';
+import { playCells } from '../chaos/matrix/play.js';
+
+/** One of each sort; `npm run test:faults` plays them all. */
+const SAMPLE = [
+  ['list definitions', 'done', '200 that lies'],
+  ['list keys', 'done', 'missing page'],
+  ['list environments', 'done', '401'],
+  ['create a flag', 'done', 'connection reset'],
+  ['patch a definition', 'before', '429, Retry-After a day'],
+  ['upload keys', 'done', 'truncated'],
+  ['delete a segment', 'before', '503 with a page'],
+  ['restore', 'done', 'SIGKILL'],
+] as const;
+
+it('a fault at one request changes nothing about where the runs end', async () => {
+  const cells = allCells().filter(({ kind, moment, what }) =>
+    SAMPLE.some(
+      (each) =>
+        each[0] === kind.name &&
+        each[1] === moment &&
+        each[2] === (typeof what === 'string' ? what : what.name),
+    ),
+  );
+
+  const results = await playCells(cells, { lanes: 2 });
+
+  expect(results).toHaveLength(SAMPLE.length);
+  expect(results.flatMap(({ violations }) => violations)).toEqual([]);
+});
