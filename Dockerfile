@@ -43,6 +43,7 @@ COPY --from=build /app/schemas /app/schemas
 COPY docs/*.md /app/docs/
 COPY docs/workflows /app/docs/workflows
 COPY --from=build /app/dist /app/dist
+COPY specs-example /app/specs-example
 COPY LICENSE /app/
 
 LABEL org.opencontainers.image.title="flaghoist" \

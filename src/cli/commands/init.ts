@@ -1,5 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Option } from 'commander';
 import { EXIT, FlaghoistError, messageOf, type ExitCode } from '../../errors.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { schemaOf, SPEC_SCHEMA_NAMES } from '../../specs/parse/schemas.js';
@@ -15,6 +17,8 @@ interface InitOptions extends CommonOptions {
   /** Names in the order of application; empty: `staging` and `production`. */
   readonly environment: readonly string[];
   readonly trafficType: string;
+  /** The flags of a small shop in place of one flag. */
+  readonly example?: boolean;
   /** False where the command line has `--no-workflows`; commander makes it true otherwise. */
   readonly workflows: boolean;
 }
@@ -31,6 +35,13 @@ export const declareInit: DeclareCommand = (command, { terminal, done }) => {
       [],
     )
     .option('--traffic-type <name>', 'whom flags are split by', 'user')
+    .addOption(
+      new Option('--example', 'the flags of a small shop instead, to try everything on').conflicts([
+        'workspace',
+        'environment',
+        'trafficType',
+      ]),
+    )
     .option('--no-workflows', 'without the workflows of GitHub for review, apply and drift');
   commonOptions(command).action(async (directory: string, options: InitOptions) => {
     done(await init(directory, options, terminal));
@@ -66,13 +77,15 @@ async function init(
     const why = 'GitHub reads them at the top of a repository alone, and calls of "." there';
     screen.note(`no workflows are written: ${why} would not find this directory`);
   }
-  for (const [path, text] of [...starterFiles({ ...options, environments }), ...workflows]) {
+  const specs =
+    options.example === true ? await exampleFiles() : starterFiles({ ...options, environments });
+  for (const [path, text] of [...specs, ...schemaFiles(), ...workflows]) {
     results.push({ path, written: await writeNew(join(directory, path), text) });
   }
   await screen.result(
     options.format === 'json'
       ? `${JSON.stringify({ formatVersion: 1, directory, files: results }, null, 2)}\n`
-      : asText(directory, results),
+      : asText(directory, options, results),
   );
   return EXIT.ok;
 }
@@ -107,8 +120,26 @@ async function workflowFiles(): Promise<[path: string, text: string][]> {
   );
 }
 
+/** Path → text: the specs of a small shop, as they come with this package. Schemas lie within, not beside. */
+async function exampleFiles(): Promise<[path: string, text: string][]> {
+  const folder = fileURLToPath(new URL('../../../specs-example/', import.meta.url));
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    // What trying it out in a checkout of flaghoist leaves there.
+    .filter((path) => !path.startsWith('.flaghoist'));
+  return Promise.all(
+    paths.sort().map(async (path): Promise<[string, string]> => {
+      const text = await readFile(join(folder, path), 'utf8');
+      return [path, text.replace('$schema=../', '$schema=')];
+    }),
+  );
+}
+
 function asText(
   directory: string,
+  { example = false }: Pick<InitOptions, 'example'>,
   results: readonly { readonly path: string; readonly written: boolean }[],
 ): string {
   const lines = results.map(({ path, written }) => {
@@ -121,7 +152,7 @@ Next:
   flaghoist validate${place}
   flaghoist test${place}
   flaghoist plan --embedded${place}
-${results.some(({ path }) => path.startsWith('.github/')) ? WORKFLOW_NEEDS : ''}`;
+${example ? `  flaghoist reconcile --embedded${place}\n` : ''}${results.some(({ path }) => path.startsWith('.github/')) ? WORKFLOW_NEEDS : ''}`;
 }
 
 const WORKFLOW_NEEDS = `
@@ -142,7 +173,7 @@ function header(name: string, folders: number): string {
 /** Path → text. The last environment is the protected one: only there the example is off for most. */
 function starterFiles({ workspace, environments, trafficType }: Starter): Map<string, string> {
   const last = environments.at(-1) ?? '';
-  const files = new Map([
+  return new Map([
     [
       'flaghoist.yaml',
       `${header('config', 0)}${configText({ workspace, environments, trafficType })}`,
@@ -170,10 +201,14 @@ function starterFiles({ workspace, environments, trafficType }: Starter): Map<st
     ['.gitattributes', GIT_ATTRIBUTES],
     ['CODEOWNERS', CODE_OWNERS],
   ]);
-  for (const name of SPEC_SCHEMA_NAMES) {
-    files.set(`schemas/${name}.schema.json`, `${JSON.stringify(schemaOf(name), null, 2)}\n`);
-  }
-  return files;
+}
+
+/** Path → text: what editors complete and explain by. */
+function schemaFiles(): [path: string, text: string][] {
+  return SPEC_SCHEMA_NAMES.map((name) => [
+    `schemas/${name}.schema.json`,
+    `${JSON.stringify(schemaOf(name), null, 2)}\n`,
+  ]);
 }
 
 function configText({ workspace, environments, trafficType }: Starter): string {

@@ -43,6 +43,22 @@ describe('init', () => {
     expect((await cliRun(['fmt', '--check', directory])).stdout).toBe('');
   });
 
+  it('writes the flags of a shop to try everything on, where the package alone is at hand', async () => {
+    const run = await cliRun(['init', '--example', directory]);
+    const commands = printedCommands(run.stdout);
+    const results = [];
+    for (const words of commands) results.push(await cliRun([...words, '--quiet']));
+
+    expect(commands.map(([name]) => name)).toEqual(['validate', 'test', 'plan', 'reconcile']);
+    expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
+    expect(results[3]?.stdout).toContain('In sync but for what is withheld.');
+    expect(existsSync(join(directory, '.flaghoist', 'service'))).toBe(true);
+    const kills = readFileSync(join(directory, 'kills/production.yaml'), 'utf8');
+    expect(kills).toContain('$schema=../schemas/kills.schema.json');
+    expect(existsSync(join(directory, 'schemas/kills.schema.json'))).toBe(true);
+    expect((await cliRun(['init', '--example', '--workspace', 'x', directory])).exitCode).toBe(64);
+  });
+
   it('names schemas that are there from where each file stands', async () => {
     await cliRun(['init', directory]);
 

@@ -1,5 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { brokenLinks } from './page.js';
+import { brokenLinks, projectText } from './page.js';
 
 describe.each([
   'docs/getting-started.md',
@@ -10,8 +11,24 @@ describe.each([
   'docs/testing.md',
   'docs/container.md',
   'docs/deploy.md',
+  'docs/diagnostics.md',
+  'docs/plan-output.md',
+  'docs/releases.md',
+  'docs/review.md',
 ])('%s', (path) => {
   it('links to headings and files that there are', () => {
     expect(brokenLinks(path)).toEqual([]);
   });
+});
+
+const PAGES = readdirSync(new URL('../../../docs/', import.meta.url)).filter((name) =>
+  name.endsWith('.md'),
+);
+
+it.each(PAGES)('docs/%s says of what is not published that it is not', (name) => {
+  const text = projectText(`docs/${name}`);
+
+  if (/OWNER\/|flaghoist@v?\d|\bnpx flaghoist/.test(text) && name !== 'releases.md') {
+    expect(text).toContain('](releases.md)');
+  }
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,26 +25,89 @@ describe('continuous integration', () => {
 
   it('runs the scripts that a developer runs, and nothing beside them', () => {
     const scripts = steps.flatMap(({ run }) => (run === undefined ? [] : [run]));
-    expect(scripts).toEqual(['.ci/run', 'scripts/test-image.sh']);
-    for (const script of scripts) {
+    expect(scripts).toEqual([
+      '.ci/run',
+      'npm ci',
+      'scripts/test-package.sh',
+      'scripts/test-image.sh',
+    ]);
+    for (const script of scripts.filter((each) => each !== 'npm ci')) {
       expect(statSync(join(PROJECT, script)).mode & 0o111).toBe(0o111);
     }
   });
 
   it('runs it on the oldest Node that is supported and on the newer ones', () => {
     expect(workflow.jobs['check']?.strategy?.matrix.node).toEqual([20, 22, 24]);
+    expect(workflow.jobs['package']?.strategy?.matrix.node).toEqual([20, 22, 24]);
   });
 
   it('may read the repository and nothing else, and ends', () => {
     expect(workflow.permissions).toEqual({ contents: 'read' });
     expect(workflow.concurrency['cancel-in-progress']).toBe(true);
-    expect(jobs.map((job) => job['timeout-minutes'])).toEqual([20, 20]);
+    expect(jobs.map((job) => job['timeout-minutes'])).toEqual([20, 20, 20]);
   });
 
   it('pins every action to a commit', () => {
     const actions = steps.flatMap(({ uses }) => (uses === undefined ? [] : [uses]));
     expect(actions.length).toBeGreaterThan(0);
     expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
+  });
+});
+
+describe('a release', () => {
+  const workflow = parse(readProjectFile('.github/workflows/release.yml')) as Workflow;
+  const steps = Object.values(workflow.jobs).flatMap((job) => job.steps);
+  const runs = steps.flatMap(({ run }) => (run === undefined ? [] : [run]));
+
+  it('pins every action to a commit, and may read alone unless a job says otherwise', () => {
+    expect(workflow.permissions).toEqual({ contents: 'read' });
+    const actions = steps.flatMap(({ uses }) => (uses === undefined ? [] : [uses]));
+    expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
+  });
+
+  it('publishes the archive that was installed and tried, and not the directory', () => {
+    const archive = '"$RUNNER_TEMP"/flaghoist-*.tgz';
+    const tried = runs.indexOf(`scripts/test-package.sh ${archive}`);
+    expect(tried).toBeGreaterThan(-1);
+    expect(
+      runs.findIndex((run) => run.startsWith(`npm publish ${archive} --provenance`)),
+    ).toBeGreaterThan(tried);
+  });
+
+  it('lets nothing that a tag names into a script', () => {
+    const unsafe = runs.filter((run) => /\$\{\{(?! matrix\.platform )/.test(run));
+    expect(unsafe).toEqual([]);
+  });
+
+  /** @param tag of a checkout with version 1.2.3. */
+  function prepared(tag: string): { status: number | null; said: string; manifest: unknown } {
+    const folder = mkdtempSync(join(tmpdir(), 'flaghoist-release-'));
+    writeFileSync(join(folder, 'package.json'), '{"name":"flaghoist","version":"1.2.3"}');
+    const changes =
+      '# Changelog\n\n## Unreleased\n\nSoon.\n\n## 1.2.3 (today)\n\nIt flies.\n\n## 1.2.2\n\nIt runs.\n';
+    writeFileSync(join(folder, 'CHANGELOG.md'), changes);
+    const script = join(PROJECT, 'scripts/release.mjs');
+    const args = [script, tag, 'https://github.com/acme/flaghoist', folder];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    const manifest: unknown = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    rmSync(folder, { recursive: true });
+    return { status, said: stdout + stderr, manifest };
+  }
+
+  it('tells what is new from the changelog, and says in the package where it comes from', () => {
+    expect(prepared('v1.2.3')).toMatchObject({
+      status: 0,
+      said: 'It flies.\n\n',
+      manifest: {
+        repository: { url: 'git+https://github.com/acme/flaghoist.git' },
+        homepage: 'https://github.com/acme/flaghoist#readme',
+        bugs: 'https://github.com/acme/flaghoist/issues',
+      },
+    });
+  });
+
+  it('comes to nothing where the tag is of another version', () => {
+    expect(prepared('v1.2.4')).toMatchObject({ status: 1, manifest: { version: '1.2.3' } });
   });
 });
 

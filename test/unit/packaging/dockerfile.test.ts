@@ -125,7 +125,9 @@ describe('the container image', () => {
       .split('\n')
       .filter((line) => /^[^#]/.test(line));
     expect(ignore[0]).toBe('*');
-    const allowed = ignore.slice(1).map((line) => line.replace(/^!/, ''));
+    const allowed = ignore.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    const withoutIn = ignore.slice(1).filter((line) => !line.startsWith('!'));
+    expect(withoutIn).toEqual(['specs-example/.flaghoist']);
     const copied = valuesOf('COPY', instructions)
       .filter((value) => !value.startsWith('--from='))
       .flatMap((value) => value.split(' ').slice(0, -1));

@@ -58,15 +58,13 @@ describe('the package', () => {
 
   it('names only files that exist, but for what the build makes', () => {
     const named = manifest.files.filter((file) => file !== 'dist' && !file.startsWith('!'));
-    const folders = named.map((file) => file.replace(/\/\*\.md$/, ''));
-    expect(folders.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
+    expect(named.filter((file) => !existsSync(join(PROJECT, file)))).toEqual([]);
   });
 
   it('brings no sources, tests or local data along', () => {
     const allowed = ['package.json', ...manifest.files];
     const isAllowed = (file: string): boolean =>
-      allowed.some((entry) => file === entry || file.startsWith(`${entry}/`)) ||
-      /^docs\/[^/]+\.md$/.test(file);
+      allowed.some((entry) => file === entry || file.startsWith(`${entry}/`));
     const files = packedFiles();
     expect(files).toContain('LICENSE');
     expect(files).toContain('schemas/plan.schema.json');
@@ -74,6 +72,12 @@ describe('the package', () => {
     // `explain` prints what they say of a code.
     expect(files).toContain('docs/diagnostics.md');
     expect(files.filter((file) => !isAllowed(file))).toEqual([]);
+    // The registry shows the README, and whoever installed it reads it there.
+    const links = [...readProjectFile('README.md').matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)];
+    const dead = links.flatMap(([, link = '']) =>
+      files.some((file) => file === link || file.startsWith(`${link}/`)) ? [] : [link],
+    );
+    expect(dead).toEqual([]);
     // What a run of the quick start leaves there.
     expect(manifest.files).toContain('!specs-example/.flaghoist');
   }, 120_000);
@@ -82,6 +86,7 @@ describe('the package', () => {
 describe('what is installed with the package', () => {
   interface Locked {
     readonly dev?: boolean;
+    readonly engines?: { readonly node?: string };
     readonly hasInstallScript?: boolean;
     readonly integrity?: string;
     readonly resolved?: string;
@@ -91,6 +96,15 @@ describe('what is installed with the package', () => {
   };
   const libraries = Object.entries(lock.packages).filter(([path]) => path !== '');
   const installed = libraries.filter(([, { dev }]) => dev !== true);
+
+  it('runs on the oldest Node that the package asks for', () => {
+    // Of `^18 || >=20` the 18 and the 20: one of them has to be no newer than 20.19.
+    const unfit = installed.filter(([, { engines }]) => {
+      const oldest = [...(engines?.node ?? '0').matchAll(/(\d+)(?:\.(\d+))?/g)];
+      return !oldest.some(([, major, minor = '0']) => Number(major) * 100 + Number(minor) <= 2019);
+    });
+    expect(unfit.map(([path]) => path)).toEqual([]);
+  });
 
   it('runs no script when it is installed', () => {
     expect(installed.length).toBeGreaterThan(20);
@@ -111,10 +125,10 @@ describe('what is installed with the package', () => {
     ).toEqual([]);
   });
 
-  it('is code that was compiled, with its types and maps, and nothing that is hidden', () => {
+  it('is code that was compiled, without maps of sources that are not there, and nothing that is hidden', () => {
     const files = packedFiles();
     const compiled = files.filter((path) => path.startsWith('dist/'));
-    expect(compiled.filter((path) => !/\.(?:js|d\.ts|js\.map)$/.test(path))).toEqual([]);
+    expect(compiled.filter((path) => !path.endsWith('.js'))).toEqual([]);
     expect(files.filter((path) => /(?:^|\/)\.|\.(?:pem|key|env|log|tgz|db)$/.test(path))).toEqual(
       [],
     );

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Packs the package, or takes the archive that is named, installs it into an empty directory, and does there what the
+# README does. Run it after `npm ci`, with each Node that is to be held to it; leaves nothing behind.
+#
+#   scripts/test-package.sh [ARCHIVE]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Milliseconds until a command has said something, on a machine that does other work as well.
+MAX_SILENCE_MS=3000
+project=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() {
+  echo "FAILED  $1"
+  exit 1
+}
+
+archive=${1:-}
+if [ -z "$archive" ]; then
+  npm pack --pack-destination "$work" >"$work/packed" 2>&1 || { cat "$work/packed"; fail 'npm pack'; }
+  archive=$(ls "$work"/*.tgz)
+fi
+archive=$(realpath "$archive")
+cd "$project" && git diff --quiet -- package.json || fail 'package.json is as it was'
+
+mkdir "$work/app" && cd "$work/app"
+npm init --yes >/dev/null
+# A library that wants a newer Node than this one ends the installation.
+npm install --engine-strict --prefer-offline --no-audit --no-fund "$archive" >"$work/said" 2>&1 ||
+  { cat "$work/said"; fail 'installs on this Node'; }
+# What npm says of the machine's own settings is no word about the package.
+if grep -v 'Unknown .* config' "$work/said" | grep -qi 'warn'; then cat "$work/said"; fail 'installs without a warning'; fi
+echo "ok      installs on Node $(node --version) without a warning"
+
+installed=node_modules/flaghoist
+[ -z "$(find "$installed" -path "$installed/node_modules" -prune -o -name '*.map' -print)" ] ||
+  fail 'holds no source maps'
+node - "$project/package-lock.json" "$installed" <<'JS' || fail 'holds the libraries that the tests ran with'
+const { readFileSync, existsSync } = require('node:fs');
+const [lock, installed] = process.argv.slice(2);
+const differing = Object.entries(JSON.parse(readFileSync(lock, 'utf8')).packages).filter(([path, { dev, version }]) => {
+  const file = `${installed}/${path}/package.json`;
+  return path !== '' && dev !== true && existsSync(file) && JSON.parse(readFileSync(file, 'utf8')).version !== version;
+});
+for (const [path] of differing) console.log(path);
+process.exitCode = differing.length;
+JS
+echo 'ok      holds the libraries that the tests ran with'
+
+program=$PWD/node_modules/.bin/flaghoist
+start=$(date +%s%3N)
+"$program" --version >/dev/null
+silence=$(($(date +%s%3N) - start))
+[ "$silence" -le "$MAX_SILENCE_MS" ] || fail "says something at once (it took $silence ms)"
+mkdir "$work/empty" && cd "$work/empty"
+"$program" init --example shop >/dev/null || fail 'writes the example'
+"$program" reconcile --embedded shop >"$work/said" 2>&1 || { cat "$work/said"; fail 'creates the example'; }
+grep -q 'In sync' "$work/said" || { cat "$work/said"; fail 'is in sync'; }
+"$program" plan --embedded shop >/dev/null 2>&1 || fail 'plans'
+"$program" explain UNREACHABLE >/dev/null || fail 'explains a code'
+echo 'ok      the quick start works from an empty folder'
