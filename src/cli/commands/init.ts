@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import { EXIT, FlaghoistError, messageOf, type ExitCode } from '../../errors.js';
 import { clean, quoted } from '../../report/sanitize.js';
-import { schemaOf, SPEC_SCHEMA_NAMES } from '../../specs/parse/schemas.js';
+import { editorSchemaOf, SPEC_SCHEMA_NAMES } from '../../specs/parse/schemas.js';
 import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
 import { collect } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
@@ -207,7 +207,7 @@ function starterFiles({ workspace, environments, trafficType }: Starter): Map<st
 function schemaFiles(): [path: string, text: string][] {
   return SPEC_SCHEMA_NAMES.map((name) => [
     `schemas/${name}.schema.json`,
-    `${JSON.stringify(schemaOf(name), null, 2)}\n`,
+    `${JSON.stringify(editorSchemaOf(name), null, 2)}\n`,
   ]);
 }
 

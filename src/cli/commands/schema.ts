@@ -1,6 +1,6 @@
 import { Argument, Option } from 'commander';
 import { EXIT, type ExitCode } from '../../errors.js';
-import { SCHEMA_NAMES, schemaOf, type SchemaName } from '../../specs/parse/schemas.js';
+import { SCHEMA_NAMES, editorSchemaOf, type SchemaName } from '../../specs/parse/schemas.js';
 import type { DeclareCommand } from '../command.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
@@ -27,7 +27,7 @@ Example: an editor that completes and explains flags, in the first line of each
 };
 
 /**
- * Prints the schema that `validate` holds files of a kind against, or the names of all.
+ * Prints the schema by which an editor takes what `validate` takes, or the names of all.
  *
  * @returns 0.
  */
@@ -38,6 +38,8 @@ async function printSchema(
 ): Promise<ExitCode> {
   const screen = openScreen({ ...options, color: false }, terminal);
   const names = SCHEMA_NAMES.map((each) => `${each}\n`).join('');
-  await screen.result(name === undefined ? names : `${JSON.stringify(schemaOf(name), null, 2)}\n`);
+  await screen.result(
+    name === undefined ? names : `${JSON.stringify(editorSchemaOf(name), null, 2)}\n`,
+  );
   return EXIT.ok;
 }

@@ -47,3 +47,26 @@ export function schemaOf(name: SchemaName): Schema {
   loaded.set(name, schema);
   return schema;
 }
+
+/**
+ * The same schema for editors. They read YAML before they look at the schema, so a text that looks like a number or a truth
+ * is one to them; specs have it as text. What is valid by the schema is valid by this one.
+ */
+export function editorSchemaOf(name: SchemaName): unknown {
+  return withPlainScalars(schemaOf(name), '');
+}
+
+/** @param member the keyword that the schema stands behind. */
+function withPlainScalars(schema: unknown, member: string): unknown {
+  // Names of members are text whatever they look like, and words to choose from are looked for as they are.
+  if (member === 'propertyNames' || member === 'enum' || member === 'const') return schema;
+  if (Array.isArray(schema)) return schema.map((each) => withPlainScalars(each, member));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([keyword, value]: [string, unknown]) => {
+    const isText = keyword === 'type' && value === 'string' && !('enum' in schema);
+    if (!isText) return [keyword, withPlainScalars(value, keyword)];
+    // In a list even `null` is somebody's key; a member without a value is mostly one that is being written.
+    return [keyword, ['string', 'number', 'boolean', ...(member === 'items' ? ['null'] : [])]];
+  });
+  return Object.fromEntries(entries);
+}

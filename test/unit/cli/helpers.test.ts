@@ -10,11 +10,17 @@ import { cliRun } from '../../support/terminal.js';
 const NAMES = COMMANDS.map(({ synopsis }) => synopsis.split(' ', 1)[0] ?? '');
 
 describe('schema', () => {
-  it.each(SCHEMA_NAMES)('prints that of a %s as it is shipped', async (name) => {
-    const run = await cliRun(['schema', name]);
+  it.each(SCHEMA_NAMES)(
+    'prints that of a %s, where a text may look like a number',
+    async (name) => {
+      const run = await cliRun(['schema', name]);
 
-    expect(JSON.parse(run.stdout)).toEqual(JSON.parse(projectText(`schemas/${name}.schema.json`)));
-  });
+      const lists = /\[\s*"string",\s*"number",\s*"boolean"(?:,\s*"null")?\s*\]/g;
+      const shipped = projectText(`schemas/${name}.schema.json`);
+      expect(JSON.parse(run.stdout.replaceAll(lists, '"string"'))).toEqual(JSON.parse(shipped));
+      expect(run.stdout).toMatch(lists);
+    },
+  );
 
   it('lists the names, and refuses one that is none', async () => {
     const list = await cliRun(['schema']);
