@@ -233,6 +233,16 @@ describe('architecture', () => {
     expect(withService).toEqual(['cli/commands/service.ts']);
   });
 
+  it('lets the independent comparison of specs and service share nothing with what it checks', () => {
+    const own = ['comparison', 'raw-state', 'written'].map((name) => `./${name}.js`);
+    const others = own.flatMap((name) =>
+      importsOf(`../test/support/stories/${name.slice(2, -3)}.ts`).map(({ to }) => to),
+    );
+    const allowed = new Set([...own, 'yaml', 'node:util']);
+    expect(others.filter((to) => !allowed.has(to))).toEqual([]);
+    expect(others).toContain('yaml');
+  });
+
   it('names only files that exist', () => {
     const targets = local
       .map((each) => resolveLocal(each))

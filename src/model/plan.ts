@@ -140,11 +140,14 @@ export interface Plan {
   readonly notCompared: readonly NotCompared[];
 }
 
-/** The keys of a segment were counted, and not compared one by one. */
+/**
+ * The keys of a segment were counted, and not compared one by one; or the service does not show a flag at workspace
+ * level, so that only the base says what is there.
+ */
 export interface NotCompared {
   readonly id: ObjectId;
-  readonly what: 'keys';
-  readonly why: 'counted';
+  readonly what: 'keys' | 'fields';
+  readonly why: 'counted' | 'not-shown';
 }
 
 /** A definition of ours that is killed on the service, and not by an order of git. */

@@ -1,4 +1,6 @@
 import { byCodeUnits, canonicalJson, sha256 } from '../model/json.js';
+import type { Actual } from '../model/actual.js';
+import type { DesiredFlag } from '../model/desired.js';
 import type { Change, NotCompared, Plan, Rename, Withheld, WithheldWhy } from '../model/plan.js';
 import { keyOf, objectId, type Kind, type ObjectId } from '../model/ref.js';
 import type { PlannedChange, ObjectPlan } from './planned-change.js';
@@ -7,7 +9,7 @@ import { renamesAmong } from './objects/renames.js';
 import { withoutUsed } from './order/in-use.js';
 import { liveKillsIn, planKills, planUnmanagedRestores, withKills } from './kills/plan.js';
 import { ordered } from './order/order.js';
-import { wantedEntries, type PlanPolicy } from './policy.js';
+import { plannedObjects, wantedEntries, type PlanPolicy } from './policy.js';
 import type { PlanInput } from './input.js';
 
 /**
@@ -219,14 +221,27 @@ function hashedKeys(keys: Change['keys'] & object): {
   };
 }
 
-/** Segments of which only the number of keys was looked at, sorted by id. */
-function notComparedIn({ actual }: PlanInput): NotCompared[] {
-  return [...actual.segments]
-    .flatMap(([name, { environments }]) =>
-      [...environments].flatMap(([environment, { assumedKeys }]): NotCompared[] => {
-        const id = objectId({ kind: 'segment', name, environment });
-        return assumedKeys ? [{ id, what: 'keys', why: 'counted' }] : [];
-      }),
-    )
-    .sort((a, b) => byCodeUnits(a.id, b.id));
+/** What only the number of keys, or nothing but the base, speaks for; sorted by id. */
+function notComparedIn(input: PlanInput): NotCompared[] {
+  const { actual, desired, policy } = input;
+  const counted = [...actual.segments].flatMap(([name, { environments }]) =>
+    [...environments].flatMap(([environment, { assumedKeys }]): NotCompared[] => {
+      const id = objectId({ kind: 'segment', name, environment });
+      return assumedKeys ? [{ id, what: 'keys', why: 'counted' }] : [];
+    }),
+  );
+  const unseen = plannedObjects(policy, 'flag', desired.flags)
+    .filter((flag) => isUnseen(flag, actual))
+    .map(({ name }): NotCompared => {
+      const id = objectId({ kind: 'flag', name, environment: null });
+      return { id, what: 'fields', why: 'not-shown' };
+    });
+  return [...counted, ...unseen].sort((a, b) => byCodeUnits(a.id, b.id));
+}
+
+/** Whether the specs say something of a flag at workspace level that no answer of the service shows. */
+function isUnseen({ name, fields }: DesiredFlag, { flags }: Actual): boolean {
+  const live = flags.get(name);
+  if (!live || live.flag || live.existence === 'absent') return false;
+  return live.existence === 'unknown' || Object.keys(fields).length > 0;
 }

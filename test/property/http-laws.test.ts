@@ -24,7 +24,7 @@ import { anEnvironment, aPolicy, NO_STATE, planLines } from '../support/builders
 import type { World } from '../support/service-model.js';
 import { startTestService, TEST_SEED } from '../support/service.js';
 import { lawSettings } from './law-settings.js';
-import { noisy } from './noisy-service.js';
+import { noisy } from '../support/noisy-service.js';
 import { comparable, strangersIn, worldOf } from './worlds.js';
 
 /** Each case costs a hundred requests: the thousands that `test:laws` asks for are for the laws in memory. */

@@ -5,6 +5,9 @@ import { plural } from '../values.js';
 import { rampsToTell, rampText } from './ramps.js';
 import { closedText, suspendedText } from './summary.js';
 
+/** Flags that a sentence names; a service that shows none has hundreds. */
+const MAX_UNSEEN = 5;
+
 /** What a reader has to know about how much a report can say; each one sentence of cleaned text. */
 export interface Caveats {
   /** What makes the plan itself another one than the specs ask for. */
@@ -43,9 +46,20 @@ export function caveatsOf(report: PlanReport): Caveats {
   };
 }
 
-/** Which keys nobody compared, and how to have it done. */
+/** What nobody compared, and how to have it done where that is possible. */
 function notComparedTexts(missing: readonly NotCompared[]): string[] {
-  if (missing.length === 0) return [];
-  const ids = missing.map(({ id }) => clean(id)).join(', ');
-  return [`Keys were counted and not compared: ${ids} (--every-key compares them).`];
+  const counted = missing.filter(({ what }) => what === 'keys').map(({ id }) => clean(id));
+  const unseen = missing.filter(({ what }) => what === 'fields').map(({ id }) => clean(id));
+  const shown = unseen.slice(0, MAX_UNSEEN).join(', ');
+  const more = unseen.length > MAX_UNSEEN ? ` and ${unseen.length - MAX_UNSEEN} more` : '';
+  return [
+    ...(counted.length > 0
+      ? [`Keys were counted and not compared: ${counted.join(', ')} (--every-key compares them).`]
+      : []),
+    ...(unseen.length > 0
+      ? [
+          `This service does not show flags by themselves, so what their files say at the top was not compared: ${shown}${more}.`,
+        ]
+      : []),
+  ];
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { changeAnswer } from '../support/changed-answers.js';
+import { changeAnswer } from './changed-answers.js';
 
 /** What else stands in a matcher may mean anything, and is left alone. */
 const KNOWN_IN_MATCHERS = new Set(['strings', 'depends', 'between']);

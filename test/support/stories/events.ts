@@ -1,0 +1,99 @@
+import { randomFrom } from '../../chaos/choices.js';
+
+/** One thing that happens, and the numbers that decide the rest: which flag, what value. From 0 to below 1. */
+export interface Event {
+  readonly kind: EventKind;
+  readonly numbers: readonly [number, number, number];
+  /** What is run after it, in this order. */
+  readonly runs: readonly RunKind[];
+}
+
+/** What is committed. */
+export const COMMITS = [
+  'ramp',
+  'allocate',
+  'target',
+  'rule',
+  'describe',
+  'order-kill',
+  'list-kill',
+  'lose-list',
+  'keys',
+  'mode',
+  'add-flag',
+  'remove-flag',
+  'remove-block',
+  'add-segment',
+  'remove-segment',
+  'revert',
+  'break',
+  'touch',
+] as const;
+
+/** What somebody does on the service by hand. */
+export const HAND_EDITS = [
+  'hand-ramp',
+  'hand-allocate',
+  'hand-target',
+  'hand-rule',
+  'hand-describe',
+  'hand-rollback',
+  'hand-kill',
+  'hand-restore',
+  'hand-swap',
+  'hand-keys',
+  'hand-delete',
+  'hand-create',
+  'hand-deactivate',
+] as const;
+
+/** What somebody does with the command, at once. */
+export const ACTS = ['act-kill', 'act-restore'] as const;
+
+export type CommitKind = (typeof COMMITS)[number];
+export type HandEditKind = (typeof HAND_EDITS)[number];
+export type ActKind = (typeof ACTS)[number];
+export type EventKind = CommitKind | HandEditKind | ActKind;
+
+export const RUNS = {
+  full: [],
+  'dry run': ['--dry-run'],
+  'dry run by exit code': ['--dry-run', '--detailed-exitcode'],
+  touched: ['--touched'],
+  only: [],
+  'counted keys': ['--count-keys'],
+  'reverting drift': ['--revert-drift'],
+  adopting: ['--adopt'],
+} as const;
+export type RunKind = keyof typeof RUNS;
+
+/** What happens more often than the rest. */
+const OFTEN = [
+  'ramp',
+  'allocate',
+  'target',
+  'keys',
+  'order-kill',
+  'revert',
+  'hand-ramp',
+  'hand-allocate',
+  'hand-rollback',
+  'hand-kill',
+  'hand-swap',
+] as const;
+const KINDS: readonly EventKind[] = [...COMMITS, ...HAND_EDITS, ...ACTS, ...OFTEN, ...OFTEN];
+const RUN_KINDS: readonly RunKind[] = [
+  ...(Object.keys(RUNS) as RunKind[]),
+  ...Array.from({ length: 8 }, () => 'full' as const),
+];
+
+/** What happens in the story of a seed, and when it is run. */
+export function eventsOf(seed: number): readonly Event[] {
+  const random = randomFrom(seed ^ 0x5eed);
+  const one = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  return Array.from({ length: 4 + Math.floor(random() * 5) }, () => {
+    const kind = one(KINDS);
+    const runs = random() < 0.3 ? [] : [one(RUN_KINDS)];
+    return { kind, numbers: [random(), random(), random()], runs };
+  });
+}

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import { differencesBetween, type Difference } from './comparison.js';
+import { isUnseen, objectOf, speaksOf, type Document, type Ran } from './run.js';
+
+/** What a single run must not do or say; each law gives a line for every breach. */
+export function breachesOf(ran: Ran): string[] {
+  const { document, kind, exitCode } = ran;
+  const found = [
+    ...exitCodeBreaches(ran),
+    ...(ran.isDry && ran.recorded.length > 0 ? ['a dry run wrote'] : []),
+    ...(document && !document.error ? planBreaches(ran, document) : []),
+  ];
+  return found.map((each) => `${kind}, exit ${exitCode}: ${each}`);
+}
+
+function exitCodeBreaches({ exitCode, document, isBroken, recorded, kind, stderr }: Ran): string[] {
+  const found: string[] = [];
+  const expected = isBroken ? [3] : kind === 'dry run by exit code' ? [0, 2, 4] : [0, 4, 5];
+  if (!expected.includes(exitCode)) found.push(`unexpected: ${stderr}`);
+  if (document === null) return [...found, 'no JSON was printed'];
+  if (document.error) {
+    return exitCode === 0 ? [...found, 'an error, and exit code 0'] : found;
+  }
+  const { converged, changes, guards, withheld } = document;
+  const failed = changes.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
+  if (exitCode === 0 && failed.length > 0) found.push(`${failed.join(', ')} failed`);
+  if (exitCode === 0 && converged === false) found.push('not converged');
+  if (exitCode === 5 && converged !== false) found.push('converged');
+  // Nobody could know that a flag is gone which the service does not show.
+  const isExcused = failed.length > 0 && failed.every((id) => isUnseen(id, document));
+  if (exitCode === 5 && !isExcused)
+    found.push(`something went wrong: ${wentWrong(document)} ${stderr}`);
+  if ((exitCode === 4) !== (guards !== undefined)) found.push('guards and exit code disagree');
+  const pending = withheld.filter(({ why }) => why !== 'immutable').length + changes.length;
+  if (kind === 'dry run by exit code' && exitCode !== 4 && (exitCode === 2) !== pending > 0) {
+    found.push(`${pending} changes`);
+  }
+  const others = recorded.filter(({ action }) => action !== 'kill');
+  if ([3, 4, 6, 7].includes(exitCode) && others.length > 0) found.push('it wrote');
+  return found;
+}
+
+function wentWrong({ changes, left }: Document): string {
+  const errors = changes.flatMap(({ id, error }) => (error ? [{ id, ...error }] : []));
+  return JSON.stringify({ errors, left });
+}
+
+function planBreaches(ran: Ran, document: Document): string[] {
+  const { before, after, written, isDry, exitCode, only } = ran;
+  const isSeen = ({ id }: Difference): boolean => only === null || objectOf(id) === only;
+  const was = differencesBetween(written, before).filter(isSeen);
+  const is = differencesBetween(written, after).filter(isSeen);
+  const isPlanned = ({ id, path }: Difference): boolean =>
+    document.changes.some((each) => speaksOf(each, id, path));
+  const isWhole = document.observed === 'full';
+  return [
+    ...(isWhole
+      ? was
+          .filter((each) => !isPlanned(each) && !isListed(each, document))
+          .map((each) => `${told(each)} differs, and the plan does not say so`)
+      : []),
+    ...(isWhole && !isDry && exitCode === 0
+      ? is
+          .filter((each) => !isListed(each, document) && !isSkipped(each, document))
+          .map((each) => `${told(each)} differs after it, and nothing says so`)
+      : []),
+    ...document.changes
+      .filter(({ action }) => action === 'update')
+      .flatMap(({ id, fields, keys }) => [
+        ...fields.map(({ path }) => ({ id, path })),
+        ...(keys ? [{ id, path: 'keys' }] : []),
+      ])
+      .filter(({ path }) => path !== '/baselineTreatment' && path !== '/killed')
+      .filter(({ id, path }) => !was.some((each) => each.id === id && each.path === path))
+      .map((each) => `${told(each)} is planned to be written, and is equal`),
+    ...(isWhole && only === null ? strangerBreaches(ran, document) : []),
+    ...(isWhole && only === null ? liveKillBreaches(ran, document) : []),
+  ];
+}
+
+function told({ id, path }: Difference): string {
+  return path === '' ? id : `${id} ${path}`;
+}
+
+/** Whether what differs is among what the report says it leaves. */
+function isListed({ id, path }: Difference, document: Document): boolean {
+  const { withheld, liveKills, notCompared } = document;
+  return (
+    withheld.some((each) => speaksOf(each, id, path)) ||
+    (path === '/killed' && liveKills.some((each) => each.id === id)) ||
+    (!id.includes('@') && isUnseen(id, document)) ||
+    (path === 'keys' && notCompared.some((each) => each.id === id && each.what === 'keys')) ||
+    // Of what has another traffic type nothing can be made equal.
+    withheld.some((each) => speaksOf(each, objectOf(id), '/trafficType'))
+  );
+}
+
+/** What waits for something that is withheld is left as it is, and said to be. */
+function isSkipped({ id, path }: Difference, { changes }: Document): boolean {
+  return changes.some((each) => each.outcome === 'skipped' && speaksOf(each, id, path));
+}
+
+/** What is there and in no file is either counted as not managed, or told of as a removal. */
+function strangerBreaches({ before, written }: Ran, document: Document): string[] {
+  const { unmanaged, withheld, changes } = document;
+  if (unmanaged === null) return [];
+  return (['flag', 'segment'] as const).flatMap((kind) => {
+    const strangers = [...before.keys()].filter(
+      (id) => id.startsWith(`${kind}/`) && !id.includes('@') && !written.objects.has(id),
+    );
+    const removed = strangers.filter((id) =>
+      [...withheld, ...changes].some((each) => objectOf(each.id) === id),
+    );
+    const counted = unmanaged[`${kind}s`];
+    const expected = strangers.length - removed.length;
+    return counted === expected
+      ? []
+      : [`${counted} ${kind}s are called unmanaged, and it is ${strangers.join(', ')}`];
+  });
+}
+
+/** Nothing is called a live kill that is none. */
+function liveKillBreaches({ before, after, written }: Ran, { liveKills }: Document): string[] {
+  const isKilled = (id: string): boolean =>
+    [before, after].some((state) => state.get(id)?.get('/killed') === true);
+  return liveKills
+    .filter(({ id }) => !isKilled(id) || written.kills.has(id))
+    .map(({ id }) => `${id} is called a live kill, and is none`);
+}
+
+/** Fields of what is there that a run changed. */
+export function changedFields({ before, after }: Ran): Difference[] {
+  return [...before].flatMap(([id, fields]) => {
+    const now = after.get(id);
+    if (!now) return [];
+    const paths = new Set([...fields.keys(), ...now.keys()]);
+    return [...paths]
+      .filter((path) => !isDeepStrictEqual(fields.get(path), now.get(path)))
+      .map((path) => ({ id, path }));
+  });
+}

@@ -1,0 +1,197 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { API_PREFIX } from '../../../src/admin-api/wire.js';
+import { startService, type RunningService } from '../../../src/service/service.js';
+import type { Seed } from '../../../src/service/seed.js';
+import type { AuditEntry } from '../../../src/service/store/audit.js';
+import { noisy } from '../noisy-service.js';
+import { withKeysHabits } from '../keys-habits.js';
+import type { Ask, RawPlace } from './raw-state.js';
+
+/**
+ * Whom the stories are told to: our service; the same as the contract alone shows it; and one that shows definitions by
+ * their id alone, counts the keys of a page, adds what nobody knows to its answers, and refuses what it does not know in
+ * bodies.
+ */
+export const SERVICE_KINDS = ['ours', 'strict', 'other'] as const;
+export type ServiceKind = (typeof SERVICE_KINDS)[number];
+
+export interface StoryService {
+  readonly kind: ServiceKind;
+  readonly origin: string;
+  /** Of an Admin API key that may do everything. */
+  readonly key: string;
+  /** A workspace that no story had before. */
+  workspace(): Promise<StoryWorkspace>;
+  stop(): Promise<void>;
+}
+
+export interface StoryWorkspace extends RawPlace {
+  readonly name: string;
+  /** Reads past all habits of the service. */
+  readonly ask: Ask;
+  /** What a person does by hand, past all habits of the service. @returns the status. */
+  byHand(method: string, path: string, body?: unknown): Promise<number>;
+  /** What the service recorded of writes to the workspace, the newest first. */
+  recorded(): Promise<readonly AuditEntry[]>;
+}
+
+/** Title and comment of all that is done by hand. */
+export const BY_HAND = 'By hand';
+
+const PAST_HABITS = 'x-past-habits';
+
+/** @param workspaces how many stories it is for. */
+export async function startStoryService(
+  kind: ServiceKind,
+  workspaces: number,
+): Promise<StoryService> {
+  const service = await startService({
+    store: { kind: 'memory' },
+    strict: kind === 'strict',
+    seed: seedOf(workspaces),
+    ...(kind === 'other' && { middleware: withHabits(() => service.origin) }),
+  });
+  const key = await service.createKey('test');
+  const all = await listWorkspaces(service.origin, key);
+  let next = 0;
+  return {
+    kind,
+    origin: service.origin,
+    key,
+    stop: async () => service.stop(),
+    workspace: async () => {
+      const [name, id] = all[next++] ?? [];
+      if (name === undefined || id === undefined) throw new Error('bug: too few workspaces');
+      return workspaceOf(service, { kind, key, name, id });
+    },
+  };
+}
+
+function seedOf(workspaces: number): Seed {
+  const environments = [{ name: 'staging' }, { name: 'production', production: true }];
+  const trafficTypes = ['user', 'account'];
+  return {
+    workspaces: Array.from({ length: workspaces }, (_, index) => {
+      return { name: `story-${index}`, environments, trafficTypes };
+    }),
+  };
+}
+
+async function workspaceOf(
+  service: RunningService,
+  { kind, key, name, id }: { kind: ServiceKind; key: string; name: string; id: string },
+): Promise<StoryWorkspace> {
+  const send = async (method: string, path: string, body?: unknown): Promise<Response> =>
+    request(`${service.origin}${API_PREFIX}${path}`, { method, key, body });
+  const ask: Ask = async (path) => {
+    // A strict service shows a flag by itself only where it is patched, and a patch of nothing changes nothing.
+    const isFlag = kind === 'strict' && /^\/splits\/ws\/[^/]+\/[^/]+$/.test(path);
+    const answer = isFlag ? await send('PATCH', path, []) : await send('GET', path);
+    if (answer.status === 404) return null;
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  };
+  const environments = (await ask(`/environments/ws/${id}`)) as { id: string; name: string }[];
+  return {
+    name,
+    workspaceId: id,
+    environments: new Map(environments.map((each) => [each.name, each.id])),
+    ask,
+    byHand: async (method, path, body) => {
+      const note = `title=${encodeURIComponent(BY_HAND)}&comment=${encodeURIComponent(BY_HAND)}`;
+      const answer = await send(method, `${path}${path.includes('?') ? '&' : '?'}${note}`, body);
+      await answer.text();
+      return answer.status;
+    },
+    recorded: async () => service.audit({ workspaceId: id }),
+  };
+}
+
+async function listWorkspaces(origin: string, key: string): Promise<(readonly [string, string])[]> {
+  const found: (readonly [string, string])[] = [];
+  for (;;) {
+    const path = `${API_PREFIX}/workspaces?limit=200&offset=${found.length}`;
+    const answer = await request(`${origin}${path}`, { method: 'GET', key });
+    const { objects } = (await answer.json()) as { objects: { id: string; name: string }[] };
+    if (objects.length === 0) return found;
+    found.push(...objects.map(({ id, name }) => [name, id] as const));
+  }
+}
+
+async function request(
+  url: string,
+  { method, key, body }: { method: string; key: string; body?: unknown },
+): Promise<Response> {
+  return fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      [PAST_HABITS]: 'yes',
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
+const DEFINITION = /^\/internal\/api\/v2\/splits\/ws\/[^/]+\/([^/]+)\/environments\/[^/]+$/;
+
+/** The third service. Its own requests to itself, and those of the stories, go past what it is in the habit of. */
+function withHabits(origin: () => string): (next: RequestListener) => RequestListener {
+  const answer: RequestListener = (incoming, response) => {
+    void passOn(incoming, response, origin()).catch((error: unknown) => {
+      response.destroy(error as Error);
+    });
+  };
+  const counting = withKeysHabits({ countsPage: true, cutTo: 5, replaces: true })(answer);
+  const adding = noisy(counting);
+  return (next) => (incoming, response) => {
+    if (incoming.headers[PAST_HABITS] !== undefined) next(incoming, response);
+    // The noise turns lists round, and pages that do not prove how many there are hold together by their order alone.
+    else if (incoming.url?.includes('/keys') === true) counting(incoming, response);
+    else adding(incoming, response);
+  };
+}
+
+async function passOn(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  origin: string,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks).toString();
+  const [path = ''] = (incoming.url ?? '').split('?');
+  const method = incoming.method ?? 'GET';
+  const [, flag = ''] = DEFINITION.exec(path) ?? [];
+  if (method === 'GET' && flag !== '' && !ID.test(flag)) {
+    refuse(response, 404, `Could not find splitmetadata ${flag}`);
+    return;
+  }
+  if (hasUnknownMember(body)) {
+    refuse(response, 400, 'unknown member "title"');
+    return;
+  }
+  const answer = await fetch(`${origin}${incoming.url ?? ''}`, {
+    method,
+    headers: {
+      authorization: incoming.headers.authorization ?? '',
+      'content-type': 'application/json',
+      [PAST_HABITS]: 'yes',
+    },
+    ...(body !== '' && { body }),
+  });
+  response.writeHead(answer.status, { 'content-type': 'application/json' });
+  response.end(await answer.text());
+}
+
+/** By the contract a title has its place in the query. */
+function hasUnknownMember(body: string): boolean {
+  if (!body.startsWith('{')) return false;
+  return 'title' in (JSON.parse(body) as object);
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ code: status, message, details: '', transactionId: null }));
+}
