@@ -87,13 +87,20 @@ const RUN_KINDS: readonly RunKind[] = [
   ...Array.from({ length: 8 }, () => 'full' as const),
 ];
 
+const FOCUSED = 0.7;
+/** The second number is for no environment. */
+const ANYWHERE: ReadonlySet<EventKind> = new Set(['describe', 'add-flag', 'add-segment']);
+
 /** What happens in the story of a seed, and when it is run. */
 export function eventsOf(seed: number): readonly Event[] {
   const random = randomFrom(seed ^ 0x5eed);
   const one = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  // Most of what happens is about one object: there commits and edits meet.
+  const focus = [random(), random()] as const;
   return Array.from({ length: 4 + Math.floor(random() * 5) }, () => {
     const kind = one(KINDS);
     const runs = random() < 0.3 ? [] : [one(RUN_KINDS)];
-    return { kind, numbers: [random(), random(), random()], runs };
+    const [which, where] = random() < FOCUSED ? focus : [random(), random()];
+    return { kind, numbers: [which, ANYWHERE.has(kind) ? random() : where, random()], runs };
   });
 }

@@ -74,7 +74,7 @@ class Play {
   #files: ReadonlySet<string> = new Set();
   /** What is there, unless somebody has changed it since the last look. */
   #seen: RawState | undefined;
-  /** What the specs say; of the last commit that is right, where HEAD is not. */
+  /** What the specs say, but for the file that is wrong. */
   #written: Written;
 
   constructor(
@@ -132,7 +132,8 @@ class Play {
     const next = committed(kind, numbers, this.#now, this.#commits.slice(0, -1));
     this.#commits.push(next);
     this.#write();
-    if (!next.isBroken) this.#written = readWritten(filesOf(next));
+    // Kills are read also where another file is wrong.
+    this.#written = readWritten(filesOf({ ...next, isBroken: false }));
     const at = this.#commits.length;
     const subject = `Commit ${at}: ${kind}`;
     this.#repository.git('add', '--all');
