@@ -1,7 +1,7 @@
 import type { ReadRequest } from './http/admin-client.js';
 
 /** Endpoints that the contract does not promise. */
-export type OptionalList = 'traffic types' | 'flags' | 'definitions' | 'active segments';
+export type OptionalList = 'traffic types' | 'flags' | 'definitions';
 
 export interface OptionalRequest extends ReadRequest {
   readonly list: OptionalList;

@@ -13,7 +13,6 @@ import type {
   WirePage,
   WireRolloutStatus,
   WireSegment,
-  WireSegmentInEnvironment,
   WireSegmentKeys,
   WireTrafficType,
   WireWorkspace,
@@ -179,22 +178,6 @@ export class HttpAdminReader implements AdminReader {
         what: 'read definitions',
       },
       told,
-    );
-  }
-
-  async listActiveSegments(
-    workspaceId: string,
-    environmentId: string,
-  ): Promise<readonly WireSegmentInEnvironment[] | null> {
-    return this.#optionalPages(
-      {
-        list: 'active segments',
-        workspaceId,
-        environmentId,
-        path: ['segments', 'ws', workspaceId, 'environments', environmentId],
-        what: 'read active segments',
-      },
-      shapes.inEnvironment(shapes.segmentInEnvironment, environmentId),
     );
   }
 

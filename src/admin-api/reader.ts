@@ -4,7 +4,6 @@ import type {
   WireFlag,
   WireRolloutStatus,
   WireSegment,
-  WireSegmentInEnvironment,
   WireTrafficType,
   WireWorkspace,
 } from './wire.js';
@@ -53,10 +52,6 @@ export interface AdminReader {
     environmentId: string,
     onEach?: (definition: WireDefinition) => void,
   ): Promise<readonly WireDefinition[] | null>;
-  listActiveSegments(
-    workspaceId: string,
-    environmentId: string,
-  ): Promise<readonly WireSegmentInEnvironment[] | null>;
 }
 
 export interface ListedKeys {

@@ -34,7 +34,6 @@ export const READS: readonly RequestKind[] = [
   paged('list definitions', 'GET', '/splits/ws/ID/environments/ID'),
   kind('read a definition', 'GET', '/splits/ws/ID/[^/]+/environments/ID'),
   paged('list segments', 'GET', '/segments/ws/ID'),
-  kind('list active segments', 'GET', '/segments/ws/ID/environments/ID'),
   paged('list keys', 'GET', '/segments/ID/[^/]+/keys'),
 ];
 

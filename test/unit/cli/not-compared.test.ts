@@ -38,5 +38,5 @@ it('a description that was changed by hand was "In sync" on a service that shows
     withheld: [],
     notCompared: [{ id: 'flag/pay', what: 'fields', why: 'not-shown' }],
   });
-  expect(markdown.stdout).toContain('1 flag not shown by the service');
+  expect(markdown.stdout).toContain('This service does not show flags by themselves');
 });
