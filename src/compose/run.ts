@@ -144,10 +144,7 @@ export async function openRun(
     openSource(directory, { workingTree, memory: memory.git }));
   closers.add(async () => source[Symbol.asyncDispose]());
   const opened: { service?: ServiceAccess; sharing?: StateSharing } = {};
-  const service = (): ServiceAccess => {
-    if (!opened.service) throw new Error('bug: the service was not opened yet');
-    return opened.service;
-  };
+  const service = (): ServiceAccess => present(opened.service);
   const { checkout } = source;
   const state = stateAccess({
     checkout,
@@ -190,6 +187,11 @@ export async function openRun(
     requests: () => opened.service?.requests() ?? 0,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
   };
+}
+
+function present(service: ServiceAccess | undefined): ServiceAccess {
+  if (!service) throw new Error('bug: the service was not opened yet');
+  return service;
 }
 
 function runOptions(flags: RunFlags): RunOptions {

@@ -32,24 +32,29 @@ export interface StaleBounds {
 export function agedFlags(
   flags: readonly ResolvedFlag[],
   ages: ReadonlyMap<string, FileAge>,
-  { today, days }: StaleBounds,
+  bounds: StaleBounds,
 ): AgedFlag[] {
-  return flags.map((flag) => {
-    const age = ageOf(flag, ages);
-    const served = servedToAll(flag);
-    const quietDays = age && (Date.parse(today) - Date.parse(age.changedOn)) / DAY_MS;
-    const { expires } = flag.spec;
-    const isQuiet = quietDays !== undefined && quietDays >= days && served !== undefined;
-    const why: StaleReason[] = [
-      ...(expires !== undefined && expires < today ? ['expired' as const] : []),
-      ...(isQuiet ? ['one-treatment' as const] : []),
-    ];
-    return {
-      ...{ flag, why },
-      ...(age && quietDays !== undefined && { age, quietDays }),
-      ...(served !== undefined && { servedToAll: served }),
-    };
-  });
+  return flags.map((flag) => agedFlag(flag, ageOf(flag, ages), bounds));
+}
+
+function agedFlag(
+  flag: ResolvedFlag,
+  age: FileAge | undefined,
+  { today, days }: StaleBounds,
+): AgedFlag {
+  const served = servedToAll(flag);
+  const quietDays = age && (Date.parse(today) - Date.parse(age.changedOn)) / DAY_MS;
+  const { expires } = flag.spec;
+  const isQuiet = quietDays !== undefined && quietDays >= days && served !== undefined;
+  const why: StaleReason[] = [
+    ...(expires !== undefined && expires < today ? ['expired' as const] : []),
+    ...(isQuiet ? ['one-treatment' as const] : []),
+  ];
+  return {
+    ...{ flag, why },
+    ...(age && quietDays !== undefined && { age, quietDays }),
+    ...(served !== undefined && { servedToAll: served }),
+  };
 }
 
 /** Findings of the rule. Kinds that may be on for everybody may be so for ever. */

@@ -53,6 +53,9 @@ async function startOf(
   return (then?.by ?? null) === null ? { ...known, ms: nowMs } : known;
 }
 
+const NO_START =
+  'no commit here tells when it began; fetch the whole history, or give it a `start`';
+
 function ladderOf(
   ramp: DesiredRamp,
   start: RampStart | null,
@@ -67,9 +70,7 @@ function ladderOf(
   const startedBy = ramp.startMs === undefined ? (start?.by ?? null) : null;
   const known = { ramp, zone, startedBy };
   if (startMs === undefined) {
-    const held =
-      'no commit here tells when it began; fetch the whole history, or give it a `start`';
-    return { ...known, held, step: -1, dueMs: ramp.steps.map(() => null) };
+    return { ...known, held: NO_START, step: -1, dueMs: ramp.steps.map(() => null) };
   }
   const dueMs = dueMoments(ramp, startMs, [calendar, { windows: within, freezes: [] }]);
   const held = ramp.hold ? 'its spec says `hold: true`' : null;
