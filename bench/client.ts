@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { MAIN, measured, median, type Measured, type Service } from './client/measure.js';
 import { apply } from './client/apply.js';
 import { limited } from './client/limited.js';
+import { once } from './client/once.js';
 import { segments } from './client/segments.js';
 import { line, table, whole } from './client/table.js';
 import { buildWorkspace, flaghoist, withService, type Workspace } from './client/workspace.js';
@@ -20,7 +21,7 @@ const SIZES = (process.env['BENCH_SIZES'] ?? '100,1000,10000').split(',').map(Nu
 const TSX = ['--import', 'tsx'];
 const HERE = import.meta.dirname;
 
-const PARTS = { startup, validate, noop, strict, touched, segments, limited, apply };
+const PARTS = { startup, validate, noop, strict, touched, once, segments, limited, apply };
 /** These have data of their own. */
 const OWN_DATA: ReadonlySet<string> = new Set(['startup', 'segments', 'limited', 'apply']);
 type Part = keyof typeof PARTS;

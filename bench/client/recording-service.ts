@@ -74,4 +74,4 @@ const service = await startService({
     else next(request, response);
   },
 });
-process.stdout.write(`${service.origin} ${await service.createKey('bench')}\n`);
+process.stdout.write(`${service.origin} ${service.lendKey('bench')}\n`);
