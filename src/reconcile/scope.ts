@@ -56,6 +56,7 @@ export interface ObservationScope {
  *
  * - what the specs say otherwise than its base, or than they did at the last run, or at any commit since then;
  * - what the last run did not find equal: changed, failed, held back, drifted;
+ * - what has a ramp;
  * - what left the specs, and what a kill or its taking back is about;
  * - in the plan of a review, what the review is about.
  *
@@ -134,6 +135,8 @@ function touchedObjects(
     // To compare identities with what the service took nothing has to be asked.
     ...desired.identities.map(({ trafficType }) => keyOf('identities', trafficType)),
     ...(last?.outOfSync ?? []),
+    // Time moves them, and no commit and no base tells.
+    ...[...(policy.ladders?.keys() ?? [])].map(keyOfId),
     ...[...(policy.reviewed ?? []), ...sent.results.keys()].map(keyOfId),
     ...[...policy.restorable.values(), ...strangers.map(({ flag: name }) => ({ name }))].map(
       ({ name }) => keyOf('flag', name),

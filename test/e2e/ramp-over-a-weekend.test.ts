@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { makeRepository, type Files } from '../support/git.js';
+import { InProcessDaemon } from '../support/in-process-daemon.js';
+import { liveWorkspace } from '../support/live-workspace.js';
+import { flagSpec, PIPELINE_CONFIG } from '../support/pipeline-world.js';
+import { startTestService } from '../support/service.js';
+
+/** Weekdays from nine to five; and Wednesday is frozen. */
+const CONFIG = PIPELINE_CONFIG.replace('production: {}', 'production: { windows: [office] }')
+  .concat(`windows:
+  office: { days: [mon, tue, wed, thu, fri], from: 09:00, to: 17:00, zone: UTC }
+freezes:
+  inventory: { from: 2026-01-07, to: 2026-01-07, zone: UTC }
+`);
+const RAMP = 'ramp: "30m, 10, 1d, 25, 1d, 50, 1d, 100"';
+
+beforeEach(() => {
+  // The clock on the wall alone: timers, sockets and git take the time that they take.
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('a daemon climbs a ladder over a freeze, a kill and a weekend, by the clock alone', async () => {
+  const repository = makeRepository();
+  const service = await startTestService();
+  const live = await liveWorkspace(service);
+  /** Commits on the branch at this moment. */
+  const commit = (time: string, message: string, files: Files): void => {
+    repository.write(files);
+    repository.git('add', '--all');
+    const dates = { GIT_AUTHOR_DATE: time, GIT_COMMITTER_DATE: time };
+    const person = ['-c', 'user.name=Ana', '-c', 'user.email=ana@example.com'];
+    execFileSync('git', [...person, 'commit', '--quiet', '-m', message], {
+      cwd: repository.directory,
+      env: { ...process.env, ...dates },
+    });
+  };
+  const share = async (): Promise<string> => {
+    const path = `/splits/ws/${live.id}/shop/environments/${live.production}`;
+    const { defaultRule, killed } = await live.ok<{
+      defaultRule: { treatment: string; size: number }[];
+      killed: boolean;
+    }>('GET', path);
+    const on = defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
+    return `${on} %${killed ? ', killed' : ''}`;
+  };
+  vi.setSystemTime(new Date('2026-01-05T09:30Z'));
+  const spec = flagSpec('shop', { on: 0, production: RAMP });
+  commit('2026-01-05T09:30Z', 'Ramp the shop', {
+    'flaghoist.yaml': CONFIG,
+    'flags/shop.yaml': spec,
+  });
+  const watching = new InProcessDaemon(repository.directory, service, { intervalMs: 50 });
+  const story: string[] = [];
+  /** Sets the clock, waits for what this brings, and notes what the service has then. */
+  const then = async (time: string, message?: string, files: Files = {}): Promise<void> => {
+    const before = watching.runs.length;
+    vi.setSystemTime(new Date(time));
+    if (message !== undefined) commit(time, message, files);
+    await watching.rest(before + 1);
+    story.push(`${time} ${await share()}; ${watching.view.nextDue?.slice(0, 16) ?? 'the end'}`);
+  };
+  watching.daemon.start();
+  await watching.rest(1);
+
+  await then('2026-01-05T10:00Z');
+  await then('2026-01-06T10:00Z');
+  await then('2026-01-07T12:00Z', 'Stop', {
+    'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n',
+  });
+  await then('2026-01-08T09:00Z');
+  await then('2026-01-08T12:00Z', 'Go on', { 'kills/production.yaml': 'kills: {}\n' });
+  await then('2026-01-08T12:30Z');
+  await then('2026-01-09T12:30Z');
+  const friday = watching.runs.length;
+  vi.setSystemTime(new Date('2026-01-10T12:30Z'));
+  const { requests } = service;
+  const before = requests.length;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect([watching.runs.length, requests.length]).toEqual([friday, before]);
+  await then('2026-01-12T09:00Z');
+  await then('2026-01-13T09:00Z');
+
+  expect(story).toEqual([
+    '2026-01-05T10:00Z 10 %; 2026-01-06T10:00',
+    // Wednesday is frozen.
+    '2026-01-06T10:00Z 25 %; 2026-01-08T09:00',
+    '2026-01-07T12:00Z 25 %, killed; 2026-01-08T09:00',
+    '2026-01-08T09:00Z 25 %, killed; 2026-01-09T09:00',
+    // It begins anew where it stands.
+    '2026-01-08T12:00Z 25 %; 2026-01-08T12:30',
+    '2026-01-08T12:30Z 25 %; 2026-01-09T12:30',
+    // Saturday and Sunday are closed.
+    '2026-01-09T12:30Z 25 %; 2026-01-12T09:00',
+    '2026-01-12T09:00Z 50 %; 2026-01-13T09:00',
+    '2026-01-13T09:00Z 100 %; the end',
+  ]);
+  const written = requests.filter(
+    ({ method, path }) => method !== 'GET' && path.includes(live.production),
+  );
+  expect(written.map(({ query }) => query['title'])).toEqual([
+    'Ramp the shop',
+    'Ramp flag/shop@production: on to 10 %, step 1 of 4',
+    'Ramp flag/shop@production: on to 25 %, step 2 of 4',
+    'Stop',
+    'Go on',
+    'Ramp flag/shop@production: on to 50 %, step 3 of 4',
+    'Ramp flag/shop@production: on to 100 %, step 4 of 4',
+  ]);
+  await watching.daemon.stop('end');
+  await service.stop();
+});
