@@ -144,10 +144,16 @@ export function runStatus(run: RunRecord, environment: string | null): ReviewSta
   } else if (result !== 'in-sync' && result !== 'applied') {
     return { state: STATES[result], description: WORDS[result] };
   }
-  const withheld = (plan?.withheld ?? []).filter((change) => isHere(change.environment)).length;
+  const held = (plan?.withheld ?? []).filter((change) => isHere(change.environment));
   const deeds = applied === 0 ? 'in line' : `${plural(applied, 'change')} applied`;
+  // Drift that waits is nothing that the commit asked for.
+  const waiting = held.filter(({ why, reason }) => why === 'window-closed' && reason !== 'drift');
+  if (waiting.length > 0) {
+    const description = `${deeds}; ${plural(waiting.length, 'change')} held until a window opens`;
+    return { state: 'pending', description };
+  }
   return {
     state: 'success',
-    description: withheld === 0 ? deeds : `${deeds}, ${String(withheld)} withheld`,
+    description: held.length === 0 ? deeds : `${deeds}, ${String(held.length)} withheld`,
   };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runStatus, statusContext } from '../../../../src/daemon/statuses/commit-statuses.js';
 import type { RunRecord } from '../../../../src/daemon/view.js';
 import { aRun } from '../../../support/daemon-view.js';
-import { aChange, aReport } from '../../../support/plan-builder.js';
+import { aChange, aReport, aWithheld } from '../../../support/plan-builder.js';
 
 /** Two changes of staging and one of production, of which these became something else than applied. */
 function ended(result: RunRecord['result'], ...missed: readonly string[]): RunRecord {
@@ -43,6 +43,20 @@ describe('the status of a run', () => {
 
   it('is a failure everywhere where all was taken and the service shows something else', () => {
     expect(runStatus(ended('partial'), 'production').state).toBe('failure');
+  });
+
+  it('is open where a window holds back what the commit asked for, and not for drift that waits', () => {
+    const held = [
+      aWithheld('flag/a@production', 'update', 'window-closed'),
+      aWithheld('flag/b@staging', 'update', 'window-closed', { reason: 'drift' }),
+    ];
+    const run = aRun(aReport({ withheld: held }), { result: 'in-sync' });
+
+    expect([null, 'staging', 'production'].map((name) => runStatus(run, name))).toEqual([
+      { state: 'pending', description: 'in line; 1 change held until a window opens' },
+      { state: 'success', description: 'in line, 1 withheld' },
+      { state: 'pending', description: 'in line; 1 change held until a window opens' },
+    ]);
   });
 
   it('is no success where the commit is not on the service', () => {
