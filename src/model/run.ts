@@ -113,6 +113,8 @@ export interface ClosedEnvironment {
   readonly until: string | null;
   /** The same as people read it, in a zone of theirs. */
   readonly untilText: string | null;
+  /** Why changes go all the same in this run. Absent: they do not. */
+  readonly override?: string;
 }
 
 /** What stands in the config. */

@@ -57,7 +57,7 @@ export interface PlannedEnvironment {
 }
 
 /** No change goes now, but kills and what takes them back. */
-export type Closed = Omit<ClosedEnvironment, 'environment'>;
+export type Closed = Omit<ClosedEnvironment, 'environment' | 'override'>;
 
 /** Reasons that lie with other objects, which a look at what was touched does not see. */
 const FOR_OTHERS: ReadonlySet<WithheldWhy> = new Set(['needs-withheld', 'still-in-use']);

@@ -1,6 +1,7 @@
 import { objectId } from '../model/ref.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
+import type { PlanPolicy } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { rampsOf } from './ramps.js';
@@ -26,7 +27,7 @@ export function reportOf(
     suspended: input.policy.suspended,
     ramps: rampsOf(input, found),
     closed: input.policy.environments.flatMap(({ name, selected, closed }) =>
-      selected && closed ? [{ environment: name, ...closed }] : [],
+      selected && closed ? [{ environment: name, ...closed, ...overridden(input.policy) }] : [],
     ),
     held: [...input.policy.quarantined].sort(),
     environments: input.policy.environments.map(({ name }) => name),
@@ -39,6 +40,11 @@ export function reportOf(
       ? { outcomes: result.outcomes, converged: result.converged, left: result.left }
       : killOutcomes(result)),
   };
+}
+
+/** A review looks past windows without a reason, and writes nothing. */
+function overridden({ windowOverride = '' }: PlanPolicy): { readonly override?: string } {
+  return windowOverride === '' ? {} : { override: windowOverride };
 }
 
 /** Of a plan that a guard stands against only the kills were sent. */

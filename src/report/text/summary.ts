@@ -35,9 +35,13 @@ export function suspendedText({ reason, until }: Suspension): string {
 }
 
 /** Which environment is closed to changes, why, and until when. */
-export function closedText({ environment, why, untilText }: ClosedEnvironment): string {
+export function closedText({ environment, why, untilText, override }: ClosedEnvironment): string {
   const end = untilText === null ? 'until the config says otherwise' : `until ${clean(untilText)}`;
-  return `${clean(environment)} is closed to changes ${end}: ${clean(why)}. Kills and restores pass.`;
+  const passes =
+    override === undefined
+      ? 'Kills and restores pass.'
+      : `Changes go all the same: ${clean(override)}.`;
+  return `${clean(environment)} is closed to changes ${end}: ${clean(why)}. ${passes}`;
 }
 
 /** The last line of a report: what is to be done, or what was done and how the service stands now. */

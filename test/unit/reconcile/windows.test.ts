@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Applied, Planned } from '../../../src/reconcile/context.js';
 import { plan } from '../../../src/reconcile/reconcile.js';
 import { reportOf } from '../../../src/reconcile/result.js';
+import { closedText } from '../../../src/report/text/summary.js';
 import { planText } from '../../../src/report/text/plan.js';
 import {
   flagSpec,
@@ -173,6 +174,11 @@ describe('what the operator lets pass', () => {
     const done = await world.applied({ overrideWindow: 'INC-7, ana agreed' }, by(FROZEN));
 
     expect(linesOf(done)).toEqual(['flag/shop@staging', 'flag/shop@production']);
+    const { context } = await world.opened();
+    const report = reportOf(done, { context: { ...context, originName: () => 'embedded' } });
+    expect(report.closed?.map(closedText)).toEqual([
+      'production is closed to changes until 2026-11-30T09:00+01:00 (Europe/Madrid): frozen by "sale" (Black Friday). Changes go all the same: INC-7, ana agreed.',
+    ]);
     const comments = world.writes().map(({ query }) => query['comment']);
     expect(comments[0]).not.toContain('INC-7');
     expect(comments[1]).toMatch(
