@@ -46,6 +46,8 @@ export interface EnvironmentHealth {
   readonly withheld: number;
   /** Flags that are killed on the service and not by git. */
   readonly liveKills: number;
+  /** Start of the run that these figures are of, where nothing newer is known; null: they are of the newest run. */
+  readonly asOf: string | null;
   /** The newest run that wrote something here. */
   readonly lastChange: RunRecord | null;
 }
@@ -173,12 +175,24 @@ function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict
   return { level: 'fine', headline: 'In line with git', detail: null };
 }
 
+/**
+ * Nobody knows how the environments stand now where the service or the source cannot be reached, or the newest run came to
+ * no plan: start of the run that did.
+ */
+function staleSince({ runs, troubles }: SourceView): string | null {
+  const known = runs.find(({ plan }) => plan !== null);
+  if (known === undefined) return null;
+  const isCut = troubles.some(({ what }) => what !== 'database');
+  return isCut || runs[0] !== known ? known.startedAt : null;
+}
+
 function environmentsOf(source: SourceView): EnvironmentHealth[] {
   const plan = newestPlan(source);
   const named = plan === null ? [] : [...plan.changes, ...plan.withheld];
+  const asOf = staleSince(source);
   const order = new Set([null, ...source.environments, ...named.map((each) => each.environment)]);
   return [...order]
-    .map((name) => environmentOf(name, plan, source.runs))
+    .map((name) => ({ ...environmentOf(name, plan, source.runs), asOf }))
     .filter(({ name, failed, waiting, drift, withheld, lastChange }) => {
       return name !== null || failed + waiting + drift + withheld > 0 || lastChange !== null;
     });
@@ -188,7 +202,7 @@ function environmentOf(
   name: string | null,
   plan: PlanDocument | null,
   runs: readonly RunRecord[],
-): EnvironmentHealth {
+): Omit<EnvironmentHealth, 'asOf'> {
   const isHere = ({ environment }: ChangeDocument): boolean => environment === name;
   const open = plan?.changes.filter(isHere).filter((change) => !isApplied(change)) ?? [];
   const withheld = plan?.withheld.filter(isHere).filter(({ why }) => why !== 'immutable') ?? [];

@@ -1,4 +1,5 @@
 import type { ExitCode } from '../errors.js';
+import type { ObjectId } from '../model/ref.js';
 import type { PlanDocument } from '../report/json/plan.js';
 
 /** Where the state machine of a source stands; drawn in `machine.ts`. */
@@ -65,6 +66,31 @@ export interface RunRecord {
   readonly plan: PlanDocument | null;
   /** Requests sent to the service. */
   readonly requests: number;
+  /** What is wrong with the specs of the commit, the first of it; absent: nothing, or an older version kept the run. */
+  readonly diagnostics?: readonly DiagnosticView[];
+  /** Kills that git orders, as the specs of the commit have them, the first of them; absent: as above. */
+  readonly kills?: readonly OrderedKill[];
+}
+
+/** Something wrong in a file; all but severity, code and numbers is untrusted text. */
+export interface DiagnosticView {
+  readonly severity: 'error' | 'warning';
+  readonly code: string;
+  /** Relative to the config directory. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+/** A flag that git keeps killed; all of it is untrusted text. */
+export interface OrderedKill {
+  readonly id: ObjectId;
+  /** Null: the flag itself says `killed: true`, which gives no reason. */
+  readonly reason: string | null;
+  readonly by: string | null;
+  /** As the specs write it. */
+  readonly since: string | null;
 }
 
 /** One run, at its beginning. */

@@ -75,6 +75,22 @@ describe('what may be asked of a daemon', () => {
     expect(watched.runs[0]?.requests).toBeGreaterThan(5);
   });
 
+  it('keeps what git keeps killed, and of a broken commit what is wrong where', async () => {
+    const kills = 'kills:\n  pay: { reason: INC-1 double charges, by: ana }\n';
+    scenario.commit({ 'kills/staging.yaml': kills }, 'Kill pay');
+    const killed = await watched.run();
+    scenario.commit({ 'flags/pay.yaml': `${flag(10)}trafic: 5\n` }, 'Misspell a field');
+    const broken = await watched.run();
+
+    expect(killed.kills).toEqual([
+      { id: 'flag/pay@staging', reason: 'INC-1 double charges', by: 'ana', since: null },
+    ]);
+    expect(broken.diagnostics).toMatchObject([
+      { severity: 'error', code: 'unknown-field', file: 'flags/pay.yaml', column: 1 },
+    ]);
+    expect(killed.diagnostics).toBeUndefined();
+  });
+
   it('plans and writes nothing while it is suspended, and catches up when it is resumed', async () => {
     watched.daemon.suspend('default', { reason: 'INC-1', until: inAnHour() });
     await watched.until(() => watched.view.suspended?.reason === 'INC-1');

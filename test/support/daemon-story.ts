@@ -1,7 +1,14 @@
-import type { RunRecord, SourceView } from '../../src/daemon/view.js';
+import type { OrderedKill, RunRecord, SourceView } from '../../src/daemon/view.js';
 import { aRun, aSource, appliedReport, minutesAgo } from './daemon-view.js';
 import { aReport } from './plan-builder.js';
 import { aStory } from './plan-builder-story.js';
+
+const KILLED: OrderedKill = {
+  id: 'flag/payments@production',
+  reason: 'INC-6012 double charges',
+  by: 'ana',
+  since: '2026-10-03T13:44:00Z',
+};
 
 /** A shop on an ordinary afternoon: what was applied, what was changed outside git, and a quiet neighbour. */
 export function anAfternoon(): SourceView[] {
@@ -20,6 +27,7 @@ export function anAfternoon(): SourceView[] {
     startedAt: minutesAgo(4),
     durationMs: 820,
     requests: 14,
+    kills: [KILLED],
   });
   const applied = aRun(story, {
     triggers: ['webhook', 'commit'],
@@ -63,4 +71,37 @@ export function anAfternoon(): SourceView[] {
       suspended: null,
     }),
   ];
+}
+
+/** The same shop when a commit with a slip is on its branch, and then while the service is away. */
+export function aBadMorning(): SourceView[] {
+  const [shop] = anAfternoon();
+  if (!shop) throw new Error('bug: an afternoon without a shop');
+  const commit = '9b0c1d2e3f405162738495a6b7c8d9eaf0b1c2d3';
+  const broken = aRun(null, {
+    result: 'invalid',
+    exitCode: 3,
+    startedAt: minutesAgo(1),
+    subject: 'Let the EU in on the new search',
+    commit,
+    summary: 'the specs are invalid; nothing was sent',
+    text: 'flags/search.yaml:12:7: error[unknown-segment] no segment "staf"; did you mean "staff"?\n',
+    diagnostics: [
+      {
+        ...{ severity: 'error', code: 'unknown-segment', file: 'flags/search.yaml' },
+        ...{ line: 12, column: 7, message: 'no segment "staf"; did you mean "staff"?' },
+      },
+    ],
+  });
+  const seen = { commit, subject: broken.subject ?? '', committedAt: minutesAgo(2) };
+  const invalid = { ...shop, seen, runs: [broken, ...shop.runs] };
+  const why = 'no answer from https://admin.example.com within 30 s';
+  const away = {
+    ...shop,
+    name: 'search-flags',
+    phase: 'backing-off',
+    troubles: [{ what: 'service', why, since: minutesAgo(9) }],
+    nextRetry: minutesAgo(-1),
+  } as const;
+  return [invalid, away];
 }

@@ -88,6 +88,7 @@ interface EnvironmentDocument {
   readonly drift: number;
   readonly withheld: number;
   readonly liveKills: number;
+  readonly asOf: string | null;
   readonly lastChange: string | null;
 }
 

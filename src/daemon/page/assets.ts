@@ -100,10 +100,11 @@ article h3 { font-size: 0.875rem; font-weight: 600; color: var(--soft); margin-b
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; overflow-wrap: anywhere; min-inline-size: 0; }
 table { border-collapse: collapse; inline-size: 100%; }
-th, td { text-align: start; vertical-align: baseline; padding: 0.375rem 1rem 0.375rem 0; overflow-wrap: anywhere;
+th, td { text-align: start; vertical-align: baseline; padding: 0.375rem 1rem 0.375rem 0;
   border-block-end: 1px solid var(--line); font-weight: 400; }
 thead th { color: var(--soft); font-size: 0.875rem; }
-tbody th { font-weight: 600; min-inline-size: 6.5rem; }
+th, td { overflow-wrap: anywhere; }
+tbody th { font-weight: 600; min-inline-size: 9rem; }
 .held li, .runs li { padding-block: 0.375rem; border-block-end: 1px solid var(--line); }
 .runs li { display: flex; gap: 0.5rem; align-items: baseline; }
 .runs div { min-inline-size: 0; }
@@ -119,5 +120,8 @@ pre .head { font-weight: 600; }
   .verdict h1 { font-size: 1.25rem; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin-block-end: 0.5rem; }
+  thead { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
+  tbody tr { display: block; padding-block: 0.375rem; border-block-end: 1px solid var(--line); }
+  tbody th, tbody td { display: block; padding: 0; border: 0; }
 }
 `;

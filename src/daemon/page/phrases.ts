@@ -16,8 +16,26 @@ export function untrusted(text: string, longest = LONGEST): Html {
   return html`<bdi>${shown}</bdi>`;
 }
 
-export function commitOf(commit: string): Html {
-  return html`<code>${shortSha(clean(commit))}</code>`;
+/** @param location of the source, by which the page of the commit is found where a forge has one. */
+export function commitOf(commit: string, location = ''): Html {
+  const short = html`<code>${shortSha(clean(commit))}</code>`;
+  const page = commitPage(location, commit);
+  return page === null ? short : html`<a href="${page}">${short}</a>`;
+}
+
+const COMMIT = /^[0-9a-f]{40,64}$/;
+/** What stands between repository and commit, by the first word of the forge's host. */
+const COMMIT_PATHS: Readonly<Record<string, string>> = { github: '/commit/', gitlab: '/-/commit/' };
+
+/** Null where the source is no repository of a forge that is known by its host. */
+export function commitPage(location: string, commit: string): string | null {
+  if (!location.startsWith('https://') || !URL.canParse(location) || !COMMIT.test(commit))
+    return null;
+  const { origin, host, pathname } = new URL(location);
+  const path = COMMIT_PATHS[host.split('.')[0] ?? ''];
+  return path === undefined
+    ? null
+    : `${origin}${pathname.replace(/(?:\.git)?\/?$/, '')}${path}${commit}`;
 }
 
 const MINUTE_MS = 60_000;

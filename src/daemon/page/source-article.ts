@@ -1,5 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import { WHY_WORDS } from '../../report/text/change/change.js';
+import { fieldLabel, fieldLines } from '../../report/text/change/field.js';
 import type { LiveKillDocument, PlanDocument, WithheldDocument } from '../../report/json/plan.js';
 import { rampsToTell, rampText } from '../../report/text/ramps.js';
 import { LIVE_KILLS_TITLE, sinceText } from '../../report/text/live-kills.js';
@@ -23,7 +24,8 @@ export function sourceArticle(
       ({ what, why, since }) =>
         html`<p>The ${what}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
-    ${overrideLines(source, now)} ${factList(source, now)} ${environmentTable(environments, now)}
+    ${overrideLines(source, now)} ${factList(source, now)} ${diagnosticList(source)}
+    ${environmentTable(environments, now)} ${orderedKillList(source)}
     ${rampList(newestPlan(source)?.ramps ?? [])}
     ${liveKillList(newestPlan(source)?.liveKills ?? [])}
     ${withheldList(newestPlan(source)?.withheld ?? [])} ${runList(source, now)}
@@ -55,8 +57,8 @@ function factList(source: SourceView, now: number): Html {
     service === null || workspace === null
       ? undefined
       : ['Service', html`${untrusted(service)}, workspace ${untrusted(workspace)}`],
-    ['Applied', applied === null ? html`nothing yet` : commitLine(applied, now)],
-    isBehind ? ['Newest', commitLine(seen, now)] : undefined,
+    ['Applied', applied === null ? html`nothing yet` : commitLine(applied, location, now)],
+    isBehind ? ['Newest', commitLine(seen, location, now)] : undefined,
     ['Next', nextLine(source, now)],
     leader ? undefined : ['Role', html`standby: another replica writes`],
   ];
@@ -71,8 +73,12 @@ function factList(source: SourceView, now: number): Html {
   </dl>`;
 }
 
-function commitLine({ commit, subject, committedAt }: CommitView, now: number): Html {
-  return html`${commitOf(commit)} ${untrusted(subject)}
+function commitLine(
+  { commit, subject, committedAt }: CommitView,
+  location: string,
+  now: number,
+): Html {
+  return html`${commitOf(commit, location)} ${untrusted(subject)}
     <span class="soft">${moment(committedAt, now)}</span>`;
 }
 
@@ -103,7 +109,7 @@ function environmentTable(environments: readonly EnvironmentHealth[], now: numbe
     (environment) =>
       html`<tr>
         <th scope="row">${untrusted(environment.name ?? 'workspace level')}</th>
-        <td>${mark(levelOf(environment))} ${stateOf(environment)}</td>
+        <td>${mark(levelOf(environment))} ${stateLine(environment, now)}</td>
         <td>${lastChangeOf(environment, now)}</td>
       </tr>`,
   );
@@ -132,9 +138,17 @@ function rampList(ramps: PlanDocument['ramps'] & object): Html {
     </ul>`;
 }
 
-function levelOf({ failed, waiting, withheld, liveKills }: EnvironmentHealth): Level {
+/** Never fine where nobody knows how it stands now. */
+function levelOf({ failed, waiting, withheld, liveKills, asOf }: EnvironmentHealth): Level {
   if (failed > 0) return 'trouble';
-  return waiting + withheld + liveKills > 0 ? 'attention' : 'fine';
+  return waiting + withheld + liveKills > 0 || asOf !== null ? 'attention' : 'fine';
+}
+
+function stateLine(environment: EnvironmentHealth, now: number): Html {
+  const { asOf } = environment;
+  if (asOf === null) return html`${stateOf(environment)}`;
+  return html`not known now; ${stateOf(environment)}
+    <span class="soft">as of ${moment(asOf, now)}</span>`;
 }
 
 function stateOf({ failed, waiting, drift, withheld, liveKills }: EnvironmentHealth): string {
@@ -152,6 +166,40 @@ function lastChangeOf({ lastChange }: EnvironmentHealth, now: number): Html {
   if (lastChange === null) return html`<span class="soft">none in the runs kept</span>`;
   const { commit, startedAt } = lastChange;
   return html`${commit === null ? [] : commitOf(commit)} ${moment(startedAt, now)}`;
+}
+
+/** Of the newest run alone: what an older commit had wrong is mended. */
+function diagnosticList({ runs: [newest] }: SourceView): Html {
+  const diagnostics = newest?.diagnostics ?? [];
+  if (diagnostics.length === 0) return html``;
+  return html`<h3>Wrong in the specs</h3>
+    <ul class="held">
+      ${diagnostics.map(
+        ({ severity, code, file, line, column, message }) =>
+          html`<li>
+            <strong>${untrusted(`${file}:${String(line)}:${String(column)}`)}</strong>
+            ${severity} <code>${untrusted(code)}</code>
+            <div>${untrusted(message)}</div>
+          </li>`,
+      )}
+    </ul>`;
+}
+
+/** As the newest specs that could be read have it. */
+function orderedKillList({ runs }: SourceView): Html {
+  const kills = runs.find(({ plan }) => plan !== null)?.kills ?? [];
+  if (kills.length === 0) return html``;
+  return html`<h3>Killed by git</h3>
+    <ul class="held">
+      ${kills.map(({ id, reason, by, since }) => {
+        const facts = [
+          reason ?? 'its file says killed: true',
+          ...(by === null ? [] : [`by ${by}`]),
+          ...(since === null ? [] : [`since ${since}`]),
+        ];
+        return html`<li><strong>${untrusted(id)}</strong>: ${untrusted(facts.join(', '))}</li>`;
+      })}
+    </ul>`;
 }
 
 const MOST_WITHHELD = 50;
@@ -174,14 +222,43 @@ function withheldList(withheld: readonly WithheldDocument[]): Html {
   return html`<h3>Withheld</h3>
     <ul class="held">
       ${withheld.slice(0, MOST_WITHHELD).map(
-        ({ id, action, why, wayOut }) =>
+        ({ id, action, why, wayOut, fields, keys }) =>
           html`<li>
             ${action} <strong>${untrusted(id)}</strong>: ${WHY_WORDS[why]}
+            ${differenceOf(fields, keys).map((line) => html`<div>${untrusted(line)}</div>`)}
             <div class="soft">→ ${untrusted(wayOut)}</div>
           </li>`,
       )}
       ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
     </ul>`;
+}
+
+const MOST_FIELDS = 10;
+
+/** What is on the service, and what git has in its place, field by field in the words of the text report. */
+function differenceOf(
+  fields: WithheldDocument['fields'],
+  keys: WithheldDocument['keys'],
+): readonly string[] {
+  const lines = fields.flatMap(({ path, reason, before, after, keys: counts }) => {
+    if (counts !== undefined) return [`${fieldLabel(path)}: ${countsText(counts)}`];
+    const field = {
+      path,
+      reason,
+      ...(before !== undefined && { before }),
+      ...(after !== undefined && { after }),
+    };
+    return fieldLines(field, { showKeys: false }).map((line) =>
+      line.map(({ text }) => text).join(''),
+    );
+  });
+  const all = [...lines, ...(keys === undefined ? [] : [countsText(keys)])];
+  const more = all.length - MOST_FIELDS;
+  return more > 0 ? [...all.slice(0, MOST_FIELDS), `and ${plural(more, 'more', 'more')}`] : all;
+}
+
+function countsText({ added, removed }: { added: number; removed: number }): string {
+  return `+${String(added)} −${String(removed)} keys`;
 }
 
 const FIRST = 8;

@@ -4,6 +4,7 @@ import type { Diagnostic } from '../../model/diagnostic.js';
 import { byCodeUnits } from '../../model/json.js';
 import type { Fence, Suspension } from '../../model/run.js';
 import type { KillResult, ChangeNote } from '../../model/outcome.js';
+import { objectId } from '../../model/ref.js';
 import { plan, reconcile } from '../../reconcile/reconcile.js';
 import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
@@ -21,7 +22,7 @@ import {
 } from '../../reconcile/context.js';
 import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
-import type { RunResult, Trigger } from '../view.js';
+import type { OrderedKill, RunResult, Trigger } from '../view.js';
 
 /** One run, open; see `openRun`. */
 export interface OpenedRun extends AsyncDisposable {
@@ -89,6 +90,8 @@ export interface CycleEnd {
   /** Why the service could not be read; null: it could; undefined: it was not asked. */
   readonly serviceTrouble?: string | null;
   readonly diagnostics?: readonly Diagnostic[];
+  /** Only where there is a plan. */
+  readonly kills?: readonly OrderedKill[];
   readonly error?: unknown;
 }
 
@@ -154,6 +157,7 @@ function endOf(
     mayRetry: outcome === 'partial' || outcome === 'failed',
     serviceTrouble: null,
     diagnostics: result.invalid,
+    kills: killsOf(result),
   };
 }
 
@@ -167,6 +171,25 @@ function firstDue(result: Planned | Applied): string | null {
     ...outcomes.flatMap((each) => (each.status === 'skipped' ? (each.until ?? []) : [])),
   ];
   return moments.sort(byCodeUnits)[0] ?? null;
+}
+
+/** What git keeps killed, the break-glass list first, because it says why. */
+function killsOf({ input }: Planned | Applied): OrderedKill[] {
+  const { kills, flags } = input.desired;
+  const listed = kills.map(({ flag, environment, reason, by, since }): OrderedKill => {
+    const id = objectId({ kind: 'flag', name: flag, environment });
+    return { id, reason, by: by ?? null, since: since ?? null };
+  });
+  const known = new Set(listed.map(({ id }) => id));
+  const own = [...flags.values()].flatMap(({ name, environments }) =>
+    [...environments].flatMap(([environment, { fields }]): OrderedKill[] => {
+      const id = objectId({ kind: 'flag', name, environment });
+      return fields.killed === true && !known.has(id)
+        ? [{ id, reason: null, by: null, since: null }]
+        : [];
+    }),
+  );
+  return [...listed, ...own];
 }
 
 function resultOf(result: Planned | Applied, signal: AbortSignal): RunResult {

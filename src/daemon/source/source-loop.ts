@@ -1,7 +1,7 @@
 import type { Time } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
-import { CHANGE_TRIGGERS } from './cycle.js';
+import { CHANGE_TRIGGERS, type CycleEnd } from './cycle.js';
 import { Driver } from './driver.js';
 import { Follower } from './follower.js';
 import { DueMoment, MomentTimer, type Ending } from './moment-timer.js';
@@ -256,6 +256,7 @@ export class SourceLoop {
       durationMs: Math.round(performance.now() - started),
       commit,
       subject: at?.subject ?? null,
+      ...detailsOf(end),
     };
     this.#record.ended(record, at, end);
     if (end.dueAt !== undefined) this.#wait(end.dueAt);
@@ -290,4 +291,20 @@ export class SourceLoop {
     if (seen?.commit?.commit === commit) return seen.commit;
     return this.#options.upstream.describe(commit).catch(() => null);
   }
+}
+
+/** What a record keeps of each: enough for anybody to begin with. */
+const MOST_DETAILS = 50;
+
+function detailsOf({
+  diagnostics = [],
+  kills = [],
+}: CycleEnd): Pick<RunRecord, 'diagnostics' | 'kills'> {
+  const shown = diagnostics.slice(0, MOST_DETAILS).map(({ severity, code, location, message }) => {
+    return { severity, code, ...location, message };
+  });
+  return {
+    ...(shown.length > 0 && { diagnostics: shown }),
+    ...(kills.length > 0 && { kills: kills.slice(0, MOST_DETAILS) }),
+  };
 }

@@ -8,6 +8,8 @@ const RAMP = aChange('flag/checkout@production', 'update');
 const HELD = aWithheld('flag/legacy@production', 'update', 'drift-reported', { reason: 'drift' });
 const FIXED = aWithheld('flag/old', 'update', 'immutable');
 
+const OLD = aRun(aReport(), { startedAt: minutesAgo(95) });
+
 function headline(members: Partial<SourceView>): string {
   const { verdict } = healthOf(aSource(members));
   return `${verdict.level}: ${verdict.headline}`;
@@ -122,6 +124,30 @@ describe('the environments of a source', () => {
     const { environments } = healthOf(aSource({ runs: [run] }));
 
     expect(environments.find(({ name }) => name === 'production')?.waiting).toBe(1);
+  });
+
+  it.each<[string, Partial<SourceView>, string | null]>([
+    ['of now', {}, null],
+    [
+      'of the last plan where the newest run came to none',
+      { runs: [aRun(null), OLD] },
+      minutesAgo(95),
+    ],
+    [
+      'of the last plan while the service is away',
+      { runs: [OLD], troubles: [{ what: 'service', why: 'no answer', since: minutesAgo(4) }] },
+      minutesAgo(95),
+    ],
+    [
+      'of now while only the database is away',
+      { troubles: [{ what: 'database', why: 'no answer', since: minutesAgo(4) }] },
+      null,
+    ],
+    ['of nothing before the first plan', { runs: [aRun(null)] }, null],
+  ])('are %s', (_, members, asOf) => {
+    const { environments } = healthOf(aSource(members));
+
+    expect(new Set(environments.map((each) => each.asOf))).toEqual(new Set([asOf]));
   });
 
   it('remember the last run that wrote there, beyond the runs that had nothing to do', () => {

@@ -73,6 +73,25 @@ describe('/status', () => {
       aSource({ runs: [aRun(aReport({ liveKills: [aLiveKill('flag/pay@production')] }))] }),
     ],
     [
+      'of a broken commit, and with a flag that git kills',
+      aSource({
+        runs: [
+          aRun(null, {
+            result: 'invalid',
+            diagnostics: [
+              {
+                ...{ severity: 'error', code: 'unknown-field', message: 'no field "trafic"' },
+                ...{ file: 'flags/pay.yaml', line: 3, column: 1 },
+              },
+            ],
+          }),
+          aRun(aReport(), {
+            kills: [{ id: 'flag/pay@production', reason: 'INC-1', by: null, since: null }],
+          }),
+        ],
+      }),
+    ],
+    [
       'before anything',
       aSource({
         runs: [],

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage, type Page } from '../../../support/browser.js';
-import { anAfternoon } from '../../../support/daemon-story.js';
+import { aBadMorning, anAfternoon } from '../../../support/daemon-story.js';
 import {
   aRun,
   aSource,
@@ -9,7 +9,14 @@ import {
   minutesAgo,
 } from '../../../support/daemon-view.js';
 import { startTestOperations, type TestOperations } from '../../../support/operations.js';
-import { aReport, aWithheld, COMMIT } from '../../../support/plan-builder.js';
+import {
+  aChange,
+  aField,
+  aReport,
+  aWithheld,
+  COMMIT,
+  keyChange,
+} from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 import { lacks } from '../../../support/requirements.js';
 
@@ -19,6 +26,10 @@ const LOOKS = [
   { width: 390, colorScheme: 'light' },
   { width: 390, colorScheme: 'dark' },
 ] as const;
+
+interface Rects {
+  readonly getClientRects: () => readonly unknown[];
+}
 
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 
@@ -35,6 +46,8 @@ function hostileSource() {
     text: `${text}\n${text}\n`,
     commit: HOSTILE,
     result: 'failed',
+    diagnostics: [{ severity: 'error', code: text, file: text, line: 1, column: 1, message: text }],
+    kills: [{ id: text, reason: text, by: text, since: text }],
   });
   return aSource({
     location: text,
@@ -63,7 +76,11 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
   it.each(LOOKS)(
     'can be read by everybody and fits the window, $width wide and $colorScheme',
     async (look) => {
-      await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
+      const sources = [
+        ...anAfternoon(),
+        ...aBadMorning().map(({ name, ...rest }) => ({ name: `${name}-2`, ...rest })),
+      ];
+      await using operations = await startTestOperations(new DaemonInMemory(...sources));
 
       const seen = await withPage(`${operations.url}/`, look, async (page) => {
         // What is folded away has to be readable as well.
@@ -99,6 +116,77 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       Object.fromEntries(order.map((words) => [words, true])),
     );
     expect(places).toEqual(places.toSorted((a, b) => a - b));
+  });
+
+  it('is green nowhere while nobody knows, and says of when the figures are', async () => {
+    const old = aRun(aReport(), { startedAt: minutesAgo(585) });
+    const source = aSource({ runs: [aRun(null, { result: 'failed' }), old], troubles: [DOWN] });
+    await using operations = await startTestOperations(new DaemonInMemory(source));
+
+    const seen = await withPage(`${operations.url}/`, {}, async (page) => ({
+      text: await textOf(page),
+      green: await page.locator('table .mark.fine').count(),
+    }));
+
+    expect(seen.text).toContain('production ! not known now; in line as of 04:20 UTC, 9 h ago');
+    expect(seen.green).toBe(0);
+  });
+
+  it('shows what is wrong in a broken commit, what git keeps killed, and what withheld changes would do', async () => {
+    const held = aWithheld('flag/legacy@production', 'update', 'drift-reported', {
+      fields: [aField('/defaultTreatment', 'on', 'off')],
+      keys: keyChange(['user-1'], []),
+    });
+    const where = { file: 'flags/pay.yaml', line: 3, column: 1 };
+    const wrong = { severity: 'error', code: 'unknown-field', ...where } as const;
+    const id = 'flag/pay@production';
+    const since = '2026-10-03T22:14:00Z';
+    const runs = [
+      aRun(null, { result: 'invalid', diagnostics: [{ ...wrong, message: 'no field "trafic"' }] }),
+      aRun(aReport({ withheld: [held] }), {
+        kills: [
+          { id, reason: 'INC-6012 double charges', by: 'ana', since },
+          { id: 'flag/old@staging', reason: null, by: null, since: null },
+        ],
+      }),
+    ];
+    await using operations = await startTestOperations(new DaemonInMemory(aSource({ runs })));
+
+    const text = await withPage(`${operations.url}/`, {}, textOf);
+
+    expect(text).toContain('flags/pay.yaml:3:1 error unknown-field no field "trafic"');
+    expect(text).toContain(`${id}: INC-6012 double charges, by ana, since ${since}`);
+    expect(text).toContain('flag/old@staging: its file says killed: true');
+    expect(text).toContain('defaultTreatment: on → off +1 −0 keys →');
+  });
+
+  it('breaks no name of an environment in the middle on a phone, and links commits of a forge', async () => {
+    const wrote = aRun(appliedReport(aReport({ changes: [aChange('flag/a@staging', 'update')] })));
+    const runs = [aRun(null), wrote];
+    const source = aSource({ location: 'https://github.com/shop/flags.git', runs });
+    await using operations = await startTestOperations(new DaemonInMemory(source));
+
+    const seen = await withPage(`${operations.url}/`, { width: 390 }, async (page) => ({
+      rows: await page
+        .locator('tbody th bdi')
+        .evaluateAll((all) =>
+          all.map((each) => (each as unknown as Rects).getClientRects().length),
+        ),
+      commits: await page
+        .locator('td code')
+        .evaluateAll((all) =>
+          all.map((each) => (each as unknown as Rects).getClientRects().length),
+        ),
+      commit: await page.locator('.facts a').first().getAttribute('href'),
+      sideways: await scrollsSideways(page),
+    }));
+
+    expect(seen).toEqual({
+      rows: [1, 1],
+      commits: [1],
+      commit: `https://github.com/shop/flags/commit/${COMMIT}`,
+      sideways: false,
+    });
   });
 
   it.each(['/', '/runs/hostile'])(
