@@ -93,7 +93,7 @@ function cellsOf(row: string, page: string): string[] {
 }
 
 /** The name by which a heading can be linked to. */
-function anchorOf(heading: string): string {
+export function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
     .replace(/[^\w\- ]/g, '')

@@ -1,0 +1,86 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildSite } from '../../../scripts/build-site.js';
+import { axeViolations, scrollsSideways, withPage } from '../../support/browser.js';
+import { lacks } from '../../support/requirements.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'flaghoist-site-'));
+  buildSite(folder);
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function pages(): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('.html'),
+  );
+}
+
+function textOf(path: string): string {
+  return readFileSync(join(folder, path), 'utf8');
+}
+
+describe('the site of the documents', () => {
+  it('has a page for each document, and one for the decisions', () => {
+    const found = pages();
+
+    expect(found).toEqual(expect.arrayContaining(['index.html', 'docs/plan.html']));
+    expect(found).toContain('docs/decisions/index.html');
+    expect(found.length).toBeGreaterThan(50);
+  });
+
+  it('links to pages, files and headings that it has', () => {
+    const broken = pages().flatMap((path) => {
+      const links = [...textOf(path).matchAll(/ (?:href|src)="([^"]*)"/g)].map(
+        ([, link = '']) => link,
+      );
+      return links.filter((link) => {
+        if (/^https?:/.test(link)) return false;
+        const [file = '', heading] = link.split('#');
+        const target = file === '' ? path : join(dirname(path), decodeURI(file));
+        if (!existsSync(join(folder, target))) return true;
+        return heading !== undefined && !textOf(target).includes(` id="${heading}"`);
+      });
+    });
+
+    expect(broken).toEqual([]);
+  });
+
+  it('closes what it opens, also where a link leads out of the site', () => {
+    const wrong = pages().filter((path) => {
+      const text = textOf(path);
+      const count = (what: RegExp): number => text.match(what)?.length ?? 0;
+      return count(/<a /g) !== count(/<\/a>/g) || count(/<span[ >]/g) !== count(/<\/span>/g);
+    });
+
+    expect(wrong).toEqual([]);
+  });
+
+  it('loads nothing from anywhere', () => {
+    expect(
+      pages().filter((path) => /<(?:script|link|iframe)|src="https?:/.test(textOf(path))),
+    ).toEqual([]);
+  });
+
+  it.skipIf(lacks('chromium'))(
+    'can be read by everybody, on a phone too',
+    { timeout: 60_000 },
+    async () => {
+      const seen = await withPage(
+        `file://${folder}/docs/diagnostics.html`,
+        { width: 390 },
+        async (page) => ({
+          violations: await axeViolations(page),
+          sideways: await scrollsSideways(page),
+        }),
+      );
+
+      expect(seen).toEqual({ violations: [], sideways: false });
+    },
+  );
+});
