@@ -5,7 +5,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { start } from '../support/cli.js';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const PAGE = readFileSync(join(PROJECT, 'docs/getting-started.md'), 'utf8');
+
+/** Every command of a page, in its order. */
+function commandsOf(page: string): string[] {
+  const text = readFileSync(join(PROJECT, 'docs', page), 'utf8');
+  const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
+  return blocks.join('').split('\n');
+}
 
 let home: string;
 beforeEach(() => {
@@ -28,8 +34,7 @@ function newcomer(): Record<string, string> {
 }
 
 it('takes a newcomer through every command of docs/getting-started.md', async () => {
-  const blocks = [...PAGE.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block = '']) => block);
-  const lines = blocks.join('').split('\n');
+  const lines = commandsOf('getting-started.md');
   // The clone is the one that the test runs in: it was installed and built before any test could run.
   const commands = lines.filter((line) => line !== 'npm ci');
   expect(lines.length - commands.length).toBe(1);
@@ -53,4 +58,17 @@ it('takes a newcomer through every command of docs/getting-started.md', async ()
   const places = story.map((title) => told.indexOf(title));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
+}, 300_000);
+
+it('gets through every recipe of docs/how-to.md', async () => {
+  const program = `flaghoist() { node "${PROJECT}/dist/main.js" "$@"; }`;
+  const script = [program, ...commandsOf('how-to.md')].join('\n');
+
+  const run = start(['sh', '-eux', '-c', script], '', { cwd: home, env: newcomer() });
+  const { code, stdout, stderr } = await run.ended;
+
+  expect({ code, last: stderr.split('\n').slice(-12) }).toMatchObject({ code: 0 });
+  // The ramp reaches as many as the page says, the revert undoes the last step, and nothing is stale.
+  const told = ['reaches: 15 % off → on', 'Revert "Show the banner to half"', '0 flags of 1 stale'];
+  expect(told.filter((text) => !stdout.includes(text))).toEqual([]);
 }, 300_000);

@@ -4,6 +4,8 @@ import { brokenLinks, projectText } from './page.js';
 
 describe.each([
   'docs/getting-started.md',
+  'docs/how-to.md',
+  'docs/import.md',
   'docs/specs.md',
   'docs/lint.md',
   'docs/plan.md',
