@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { compileFromFile } from 'json-schema-to-typescript';
 import { describe, expect, it } from 'vitest';
+import { referencePage, REFERENCE_FILE } from '../../../../scripts/reference-page.js';
 import { validatorsCode, VALIDATORS_FILE } from '../../../../scripts/validators-code.js';
 import { schemaErrors } from '../../../../src/specs/parse/schema-problems.js';
 import { SCHEMA_NAMES } from '../../../../src/specs/parse/schemas.js';
@@ -61,4 +62,8 @@ describe.each(SCHEMA_NAMES)('the schema %s', (name) => {
 
 it('have validators that were generated from them as they are', () => {
   expect(readFileSync(join(ROOT, VALIDATORS_FILE), 'utf8')).toBe(validatorsCode());
+});
+
+it('have a page that names every field, made from them', async () => {
+  expect(readFileSync(join(ROOT, REFERENCE_FILE), 'utf8')).toBe(await referencePage());
 });
