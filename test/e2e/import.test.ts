@@ -6,13 +6,15 @@ import { liveWorkspace, makeByHand } from '../support/live-workspace.js';
 import { aDefinition, ruleOn } from '../support/service-calls.js';
 import { useScenario } from '../support/scenario.js';
 
-const CONFIG = `workspace: Default
+const CONFIG = `# yaml-language-server: $schema=schemas/config.schema.json
+workspace: Default
 environments:
   staging: {}
   production: { protected: true }
 `;
 
-const CHECKOUT = `flag: checkout
+const CHECKOUT = `# yaml-language-server: $schema=../schemas/flag.schema.json
+flag: checkout
 description: |-
   Words: "checkout" # of
     the old days
@@ -51,7 +53,8 @@ environments:
 
 const DEPENDS = { splitName: 'cart', treatments: ['on', 'off'] };
 
-const MENU = `flag: menu
+const MENU = `# yaml-language-server: $schema=../schemas/flag.schema.json
+flag: menu
 trafficType: user
 rolloutStatus: Pre-Production
 treatments:
@@ -88,6 +91,7 @@ describe('import', () => {
     expect(scenario.service.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect(text('flaghoist.yaml')).toBe(CONFIG);
     expect(text('flags/checkout.yaml')).toBe(CHECKOUT);
+    expect(existsSync(join(scenario.repository.directory, 'schemas/flag.schema.json'))).toBe(true);
     expect(text('segments/staff.yaml')).toContain('staging: { keys: ["0012", "null", u-7] }');
     expect(text('segments/beta.production.keys').split('\n')).toHaveLength(61);
     scenario.repository.commit('Take what is live under git');
@@ -183,7 +187,8 @@ describe('import', () => {
     const imported = await run('import', '--environment', 'production', '--only', 'flag/checkout');
 
     expect(imported, imported.stderr).toMatchObject({ code: 0 });
-    expect(text('flaghoist.yaml')).toBe(`workspace: Default
+    expect(text('flaghoist.yaml')).toBe(`# yaml-language-server: $schema=schemas/config.schema.json
+workspace: Default
 environments:
   production: { protected: true }
 references:

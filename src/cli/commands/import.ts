@@ -12,6 +12,7 @@ import {
   type SourceName,
 } from '../../import/from-file.js';
 import type { Departure } from '../../import/sources/source.js';
+import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -113,7 +114,7 @@ async function importFromFile(
   await checkTarget(directory, options.overwrite === true);
   const { workspace, environment: environments, only, trafficType } = options;
   const imported = await importFile(from, file, { workspace, environments, only, trafficType });
-  await writeTarget(directory, imported.files);
+  await writeSpecs(directory, imported.files);
   const isJson = options.format === 'json';
   await screen.result(isJson ? asJson(directory, imported) : fileText(file, directory, imported));
   return EXIT.ok;
@@ -129,6 +130,13 @@ function fileText(file: string, directory: string, imported: ImportedFile): stri
     `  ${shellLine(['flaghoist', 'plan', directory])}`,
     '',
   ].join('\n');
+}
+
+/** With the first lines by which editors find the schemas, which are put beside the specs. */
+async function writeSpecs(directory: string, files: ReadonlyMap<string, string>): Promise<void> {
+  const headed = [...files].map(([path, text]) => [path, withSchemaLine(path, text)] as const);
+  await writeTarget(directory, new Map(headed));
+  await writeSchemas(directory);
 }
 
 /** What is said alike at many places stands once, with the first of them. */
@@ -176,7 +184,7 @@ async function importInto(
     const imported = await importWorkspace(opened.reader, wanted).finally(() => {
       progress?.end();
     });
-    await writeTarget(directory, imported.files);
+    await writeSpecs(directory, imported.files);
     const isJson = options.format === 'json';
     await screen.result(
       isJson ? asJson(directory, imported) : asText(directory, imported, options),

@@ -1,15 +1,15 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
-import { EXIT, FlaghoistError, messageOf, type ExitCode } from '../../errors.js';
+import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
 import { clean, quoted } from '../../report/sanitize.js';
-import { editorSchemaOf, SPEC_SCHEMA_NAMES } from '../../specs/parse/schemas.js';
 import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
 import { collect } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
 import { nearestWith } from '../config-directory.js';
 import { commonOptions, type CommonOptions } from '../options.js';
+import { schemaFiles, withSchemaLine, writeNew } from '../editor-schemas.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
 interface InitOptions extends CommonOptions {
@@ -90,24 +90,6 @@ async function init(
   return EXIT.ok;
 }
 
-/** Whether the file was written; false: there is one already. */
-async function writeNew(path: string, text: string): Promise<boolean> {
-  const fail = (error: unknown): FlaghoistError =>
-    new FlaghoistError('OUTPUT', `cannot write ${quoted(path)}: ${messageOf(error)}`, {
-      cause: error,
-    });
-  await mkdir(dirname(path), { recursive: true }).catch((error: unknown) => {
-    throw fail(error);
-  });
-  try {
-    await writeFile(path, text, { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw fail(error);
-  }
-}
-
 /** Path → text: the workflows that the documents show, as they come with this package. */
 async function workflowFiles(): Promise<[path: string, text: string][]> {
   const folder = new URL('../../../docs/workflows/', import.meta.url);
@@ -165,23 +147,15 @@ interface Starter {
   readonly trafficType: string;
 }
 
-/** The line by which an editor finds a schema, from a file that lies so many folders below the top. */
-function header(name: string, folders: number): string {
-  return `# yaml-language-server: $schema=${'../'.repeat(folders)}schemas/${name}.schema.json\n`;
-}
-
 /** Path → text. The last environment is the protected one: only there the example is off for most. */
 function starterFiles({ workspace, environments, trafficType }: Starter): Map<string, string> {
   const last = environments.at(-1) ?? '';
-  return new Map([
-    [
-      'flaghoist.yaml',
-      `${header('config', 0)}${configText({ workspace, environments, trafficType })}`,
-    ],
-    ['flags/example-banner.yaml', `${header('flag', 1)}${exampleText(environments)}`],
+  const files = new Map([
+    ['flaghoist.yaml', configText({ workspace, environments, trafficType })],
+    ['flags/example-banner.yaml', exampleText(environments)],
     [
       'tests/example-banner.test.yaml',
-      `${header('spec-test', 1)}${yamlText(
+      yamlText(
         mapping(
           ['tests', 'example-banner'],
           [
@@ -195,20 +169,17 @@ function starterFiles({ workspace, environments, trafficType }: Starter): Map<st
             ],
           ],
         ),
-      )}`,
+      ),
     ],
-    [`kills/${last}.yaml`, `${header('kills', 1)}${KILLS}`],
+    [`kills/${last}.yaml`, KILLS],
     ['.gitattributes', GIT_ATTRIBUTES],
     ['CODEOWNERS', CODE_OWNERS],
   ]);
-}
-
-/** Path → text: what editors complete and explain by. */
-function schemaFiles(): [path: string, text: string][] {
-  return SPEC_SCHEMA_NAMES.map((name) => [
-    `schemas/${name}.schema.json`,
-    `${JSON.stringify(editorSchemaOf(name), null, 2)}\n`,
+  const headed = [...files].map(([path, text]): [string, string] => [
+    path,
+    withSchemaLine(path, text),
   ]);
+  return new Map(headed);
 }
 
 function configText({ workspace, environments, trafficType }: Starter): string {

@@ -29,6 +29,7 @@ function told(stdout: string): string {
   const paths = readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .filter((path) => !path.startsWith('schemas/'))
     .sort();
   const files = paths.map(
     (path) => `==> ${path} <==\n${readFileSync(join(directory, path), 'utf8')}`,

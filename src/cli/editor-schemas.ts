@@ -1,0 +1,56 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { FlaghoistError, messageOf } from '../errors.js';
+import { quoted } from '../report/sanitize.js';
+import { kindOf } from '../specs/parse/load-files.js';
+import { editorSchemaOf, SPEC_SCHEMA_NAMES } from '../specs/parse/schemas.js';
+
+/** Schemas for editors, as files beside the specs: path → text. */
+export function schemaFiles(): ReadonlyMap<string, string> {
+  return new Map(
+    SPEC_SCHEMA_NAMES.map((name) => [
+      `schemas/${name}.schema.json`,
+      `${JSON.stringify(editorSchemaOf(name), null, 2)}\n`,
+    ]),
+  );
+}
+
+/**
+ * A spec with the first line by which an editor finds its schema among `schemaFiles`; a list of keys as it is.
+ *
+ * @param path relative to the config directory.
+ */
+export function withSchemaLine(path: string, text: string): string {
+  const kind = kindOf(path);
+  if (kind === undefined || kind === 'keys' || kind === 'identities-csv') return text;
+  const up = '../'.repeat(path.split('/').length - 1);
+  return `# yaml-language-server: $schema=${up}schemas/${kind}.schema.json\n${text}`;
+}
+
+/**
+ * Whether the file was written; false: there is one already.
+ *
+ * @throws FlaghoistError `OUTPUT`: it cannot be written.
+ */
+export async function writeNew(path: string, text: string): Promise<boolean> {
+  const refused = (error: unknown): FlaghoistError => {
+    const message = `cannot write ${quoted(path)}: ${messageOf(error)}`;
+    return new FlaghoistError('OUTPUT', message, { cause: error });
+  };
+  await mkdir(dirname(path), { recursive: true }).catch((error: unknown) => {
+    // A file that stands where a folder has to be is in the way, and is not the one that was asked for.
+    throw refused(error);
+  });
+  try {
+    await writeFile(path, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw refused(error);
+  }
+}
+
+/** Puts the schemas beside the specs. Those that are there stay as they are. */
+export async function writeSchemas(directory: string): Promise<void> {
+  for (const [path, text] of schemaFiles()) await writeNew(join(directory, path), text);
+}
