@@ -79,11 +79,12 @@ function ageOf(flag: ResolvedFlag, ages: ReadonlyMap<string, FileAge>): FileAge 
   return own && { ...own, changedOn: [own.changedOn, ...days].sort().at(-1) ?? own.changedOn };
 }
 
-/** Whatever somebody matches, and without a kill: that is no end of a rollout. */
+/** Whatever somebody matches. A kill is no end of a rollout, and what a ramp makes grow has not come to one. */
 function servedToAll({ environments }: ResolvedFlag): string | undefined {
   const served = new Set<string>();
   for (const { definition } of environments.values()) {
     if (definition === undefined || definition.creation.killed) return undefined;
+    for (const { treatment } of definition.ramps ?? []) served.add(treatment);
     const { rules, defaultRule, targets, trafficAllocation, defaultTreatment } =
       definition.creation;
     const buckets = [...rules.flatMap((rule) => rule.buckets), ...defaultRule];

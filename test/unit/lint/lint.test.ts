@@ -54,6 +54,17 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       [],
     ],
     [
+      'a ramp serves another treatment, or will',
+      {
+        'flags/pay.yaml': ROLLED_OUT.replace(
+          'defaultRule: "on"',
+          'defaultRule: "on"\n    ramp: { treatment: "off", start: 2027-01-01T00:00Z, steps: [{ percent: 50 }] }',
+        ),
+        'flaghoist.yaml': config('{ staleAfter: 1 }'),
+      },
+      [],
+    ],
+    [
       'it is killed, which is no end of a rollout',
       {
         'flags/pay.yaml': ROLLED_OUT.replace('targets', 'killed: true\n    targets'),
