@@ -67,27 +67,16 @@ export const RUNS = {
 } as const;
 export type RunKind = keyof typeof RUNS;
 
-/** What happens more often than the rest. */
-const OFTEN = [
-  'ramp',
-  'allocate',
-  'target',
-  'keys',
-  'order-kill',
-  'revert',
-  'hand-ramp',
-  'hand-allocate',
-  'hand-rollback',
-  'hand-kill',
-  'hand-swap',
-] as const;
-const KINDS: readonly EventKind[] = [...COMMITS, ...HAND_EDITS, ...ACTS, ...OFTEN, ...OFTEN];
-const RUN_KINDS: readonly RunKind[] = [
-  ...(Object.keys(RUNS) as RunKind[]),
-  ...Array.from({ length: 8 }, () => 'full' as const),
+/** What may happen in a story. Some are about few things: what needs several in order is seldom met by all of them. */
+const THEMES: readonly (readonly EventKind[])[] = [
+  [...COMMITS, ...HAND_EDITS, ...ACTS],
+  ['ramp', 'allocate', 'target', 'hand-ramp', 'hand-allocate', 'hand-rollback', 'hand-rollback'],
+  ['order-kill', 'list-kill', 'lose-list', 'revert', 'hand-kill', 'hand-restore', ...ACTS],
+  ['keys', 'mode', 'rule', 'remove-segment', 'hand-swap', 'hand-keys', 'hand-deactivate', 'revert'],
+  ['add-flag', 'remove-flag', 'remove-block', 'revert', 'ramp', 'hand-delete', 'hand-create'],
 ];
 
-const FOCUSED = 0.7;
+const FOCUSED = 0.75;
 /** The second number is for no environment. */
 const ANYWHERE: ReadonlySet<EventKind> = new Set(['describe', 'add-flag', 'add-segment']);
 
@@ -95,12 +84,15 @@ const ANYWHERE: ReadonlySet<EventKind> = new Set(['describe', 'add-flag', 'add-s
 export function eventsOf(seed: number): readonly Event[] {
   const random = randomFrom(seed ^ 0x5eed);
   const one = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const kinds = random() < 0.4 ? (THEMES[0] ?? []) : one(THEMES.slice(1));
+  const runs = (Object.keys(RUNS) as RunKind[]).map((kind) => [kind] as const);
   // Most of what happens is about one object: there commits and edits meet.
   const focus = [random(), random()] as const;
   return Array.from({ length: 4 + Math.floor(random() * 5) }, () => {
-    const kind = one(KINDS);
-    const runs = random() < 0.3 ? [] : [one(RUN_KINDS)];
+    const kind = one(kinds);
     const [which, where] = random() < FOCUSED ? focus : [random(), random()];
-    return { kind, numbers: [which, ANYWHERE.has(kind) ? random() : where, random()], runs };
+    const numbers = [which, ANYWHERE.has(kind) ? random() : where, random()] as const;
+    const chance = random();
+    return { kind, numbers, runs: chance < 0.2 ? [] : chance < 0.7 ? ['full'] : one(runs) };
   });
 }

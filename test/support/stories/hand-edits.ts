@@ -119,14 +119,15 @@ async function patchTargets(numbers: Numbers, { workspace, past }: Place): Promi
 
 const ROLLED_BACK = ['/defaultRule', '/trafficAllocation'];
 
-/** Puts back what was there at some time before. */
+/** Puts back what was there at some time before, and is not there now. */
 async function rollBack(numbers: Numbers, place: Place): Promise<void> {
   const [which, where, what] = numbers;
   const path = pick(ROLLED_BACK, (what * 10) % 1) ?? '';
   const id = `flag/${pick(liveFlags(place.past), which) ?? ''}@${environmentOf(where)}`;
-  const values = place.past.flatMap((state) => state.get(id)?.get(path) ?? []);
-  const value = pick(values, what);
-  if (value !== undefined) await patchField(numbers, place, path, value);
+  const texts = place.past.map((state) => JSON.stringify(state.get(id)?.get(path) ?? null));
+  const others = new Set(texts.filter((text) => text !== 'null' && text !== texts.at(-1)));
+  const text = pick([...others], what);
+  if (text !== undefined) await patchField(numbers, place, path, JSON.parse(text));
 }
 
 /** As many keys as before. */

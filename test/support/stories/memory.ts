@@ -174,7 +174,8 @@ export class StoryMemory {
         const key = `${id} ${path}`;
         const known = this.#agreed.get(key);
         const isCounted = document?.notCompared.some((each) => each.id === id) === true;
-        if (isWhole && isEqual && !isCounted) this.#agreed.set(key, [value]);
+        // Bases go field by field, once all of the object was equal at some time.
+        if (isWhole && this.#ours.has(id) && !isCounted) this.#agreed.set(key, [value]);
         else if (known !== 'anything') this.#agreed.set(key, [...(known ?? []), value]);
       }
       if (isEqual) this.#forgetUnmanaged(id, wanted);
