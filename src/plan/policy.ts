@@ -235,7 +235,7 @@ export function withholdReason(
   if (reason === 'drift' && !rules.revertDrift && isContested(corrections)) {
     return {
       why: 'contested',
-      wayOut: `corrected at ${corrections.join(', ')}; find out who else writes it, perhaps another repository, and leave it to one side: take it out of these specs or write the live value into them; --revert-drift corrects it once more`,
+      wayOut: `corrected at ${corrections.join(', ')}; somebody else writes it, and the service does not say who: perhaps another repository. Find out, and leave it to one side: take it out of these specs or write the live value into them; --revert-drift corrects it once more`,
     };
   }
   if (reason === 'conflict' && rules.onConflict === 'hold') {

@@ -60,7 +60,7 @@ describe('what is held back', () => {
     expect(withholdReason({ reason: 'drift' }, OPEN, moments)).toBeUndefined();
     expect(withholdReason({ reason: 'drift' }, OPEN, fought)?.why).toBe('contested');
     expect(withholdReason({ reason: 'drift' }, OPEN, fought)?.wayOut).toBe(
-      'corrected at 2026-10-03T22:00:00.000Z, 2026-10-03T22:20:00.000Z, 2026-10-03T23:00:00.000Z; find out who else writes it, perhaps another repository, and leave it to one side: take it out of these specs or write the live value into them; --revert-drift corrects it once more',
+      'corrected at 2026-10-03T22:00:00.000Z, 2026-10-03T22:20:00.000Z, 2026-10-03T23:00:00.000Z; somebody else writes it, and the service does not say who: perhaps another repository. Find out, and leave it to one side: take it out of these specs or write the live value into them; --revert-drift corrects it once more',
     );
     expect(
       withholdReason({ reason: 'drift' }, { ...OPEN, revertDrift: true }, fought),
