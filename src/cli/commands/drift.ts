@@ -109,7 +109,8 @@ async function runDirectory(
     const showKeys = options.showKeys === true;
     const others = new Set([...found.unseen, ...found.differences.map(({ change }) => change.id)]);
     const unchanged = planned.plan.unchanged.filter((id) => !others.has(id)).length;
-    const report = { ...found, unchanged, unseen: found.unseen.length };
+    const { notCompared } = planned.plan;
+    const report = { ...found, unchanged, unseen: found.unseen.length, notCompared };
     const text = driftText(report, { ...screen, showKeys });
     const open = adoption ? adoption.left.length : found.differences.length;
     return {

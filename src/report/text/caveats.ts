@@ -47,7 +47,7 @@ export function caveatsOf(report: PlanReport): Caveats {
 }
 
 /** What nobody compared, and how to have it done where that is possible. */
-function notComparedTexts(missing: readonly NotCompared[]): string[] {
+export function notComparedTexts(missing: readonly NotCompared[]): string[] {
   const counted = missing.filter(({ what }) => what === 'keys').map(({ id }) => clean(id));
   const unseen = missing.filter(({ what }) => what === 'fields').map(({ id }) => clean(id));
   const shown = unseen.slice(0, MAX_UNSEEN).join(', ');

@@ -1,5 +1,7 @@
-import type { Change, FieldChange, KeyChange } from '../../model/plan.js';
+import type { Change, FieldChange, KeyChange, NotCompared } from '../../model/plan.js';
 import { clean } from '../sanitize.js';
+import { notComparedTexts } from './caveats.js';
+import { asFarAsCompared } from './summary.js';
 import { fieldLines } from './change/field.js';
 import { keysText } from '../masked-keys.js';
 import { EMPTY_LINE, renderLines, span, type Layout, type Line } from './layout.js';
@@ -12,8 +14,10 @@ export interface DriftReport {
   readonly pending: number;
   /** Objects that are equal. */
   readonly unchanged: number;
-  /** Objects that the service cannot show. */
+  /** Objects with identities, which the service cannot show. */
   readonly unseen: number;
+  /** What was looked at less closely than the rest. */
+  readonly notCompared: readonly NotCompared[];
 }
 
 /** What each reason says about a difference. */
@@ -29,7 +33,7 @@ const WORDS: Readonly<Record<string, string>> = {
  * service.
  */
 export function driftText(
-  { differences, pending, unchanged, unseen }: DriftReport,
+  { differences, pending, unchanged, unseen, notCompared }: DriftReport,
   { showKeys, ...layout }: Layout & { readonly showKeys: boolean },
 ): string {
   const lines = differences.flatMap((each) => differenceLines(each, showKeys));
@@ -37,7 +41,7 @@ export function driftText(
   const unknown = `Of ${plural(unseen, 'object')} with identities nothing is known: the service cannot show them.`;
   const summary =
     differences.length === 0
-      ? `No drift: ${plural(unchanged, 'object')} equal.`
+      ? `No drift${asFarAsCompared({ notCompared })}: ${plural(unchanged, 'object')} equal.`
       : `Drift: ${plural(differences.length, 'object')}; ${plural(unchanged, 'object')} equal.`;
   return renderLines(
     [
@@ -45,6 +49,7 @@ export function driftText(
       ...(lines.length > 0 ? [EMPTY_LINE] : []),
       ...(pending > 0 ? [{ indent: 0, spans: [span(git, 'faint')] }] : []),
       ...(unseen > 0 ? [{ indent: 0, spans: [span(unknown, 'faint')] }] : []),
+      ...notComparedTexts(notCompared).map((text) => ({ indent: 0, spans: [span(text, 'faint')] })),
       { indent: 0, spans: [span(summary, 'strong')] },
     ],
     layout,

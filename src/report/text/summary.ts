@@ -124,7 +124,7 @@ function standing({ converged, plan }: PlanReport): string {
 }
 
 /** How a sentence that says all is equal goes on where not all was compared. */
-function asFarAsCompared({ notCompared }: PlanReport['plan']): string {
+export function asFarAsCompared({ notCompared }: Pick<PlanReport['plan'], 'notCompared'>): string {
   return notCompared.length === 0 ? '' : ' as far as was compared';
 }
 
