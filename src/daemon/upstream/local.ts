@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve, relative, sep } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
@@ -58,10 +59,14 @@ export class LocalUpstream implements Upstream {
   async open(commit: string | null, memory?: GitCache): Promise<Source> {
     const real = await this.#real();
     this.#memory = memory ?? this.#memory;
-    if (commit === null) {
-      return openSource(real, { workingTree: true, sameAsHead: true, memory: this.#memory });
+    try {
+      if (commit !== null) return await openCommit(await openCheckout(real, memory), commit);
+      return await openSource(real, { workingTree: true, sameAsHead: true, memory: this.#memory });
+    } catch (error) {
+      // The volume of a ConfigMap was swapped meanwhile, for example: no spec is wrong, and the next try reads its successor.
+      if (existsSync(real)) throw error;
+      throw notThere(this.directory, error);
     }
-    return openCommit(await openCheckout(real, memory), commit);
   }
 
   async describe(commit: string): Promise<CommitView> {
@@ -85,9 +90,7 @@ export class LocalUpstream implements Upstream {
     try {
       return await specsDirectory(this.directory);
     } catch (cause) {
-      throw new FlaghoistError('GIT', `cannot read "${this.directory}": it is not there`, {
-        cause,
-      });
+      throw notThere(this.directory, cause);
     }
   }
 
@@ -99,6 +102,10 @@ export class LocalUpstream implements Upstream {
       await checkout.close();
     }
   }
+}
+
+function notThere(directory: string, cause: unknown): FlaghoistError {
+  return new FlaghoistError('GIT', `cannot read "${directory}": it is not there`, { cause });
 }
 
 function lostRepository(directory: string): FlaghoistError {
