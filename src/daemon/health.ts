@@ -38,7 +38,7 @@ export interface EnvironmentHealth {
   readonly name: string | null;
   /** Tried, and not on the service. */
   readonly failed: number;
-  /** Planned, and nothing was tried: suspended, or a guard stands against it. */
+  /** Planned and not tried, or not to the end: suspended, refused by a guard, its window closed, or what it needs failed. */
   readonly waiting: number;
   /** Changed on the service and not put back; those that are withheld count here too. */
   readonly drift: number;
@@ -210,8 +210,8 @@ function environmentOf(
   const drifted = [...open, ...withheld].filter(isDrift);
   return {
     name,
-    failed: open.filter(({ outcome }) => outcome !== undefined).length,
-    waiting: open.filter(({ outcome }) => outcome === undefined).length,
+    failed: open.filter(({ outcome }) => outcome === 'failed').length,
+    waiting: open.filter(({ outcome }) => outcome !== 'failed').length,
     drift: new Set(drifted.map(({ id }) => id)).size,
     withheld: withheld.length,
     liveKills: kills.filter(({ id }) => environmentIn(id) === name).length,

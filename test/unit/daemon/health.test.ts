@@ -112,7 +112,7 @@ describe('the environments of a source', () => {
 
     const nothing = { failed: 0, waiting: 0, drift: 0, withheld: 0 };
     expect(environments).toMatchObject([
-      { ...nothing, name: 'staging', failed: 1, drift: 1, lastChange: null },
+      { ...nothing, name: 'staging', waiting: 1, drift: 1, lastChange: null },
       { ...nothing, name: 'production', drift: 1, withheld: 1 },
     ]);
     expect(environments[1]?.lastChange?.result).toBe('partial');
