@@ -45,6 +45,7 @@ function idOf({ kind, moment, what }: Cell): string {
 function shown(result: CellResult | undefined): string {
   if (result === undefined) return '·';
   if (result.violations.length > 0) return '✗';
+  if (result.leaves) return '≠';
   if (result.code === 0) return '✓';
   return `${result.code === null ? 'killed' : String(result.code)}→${String(result.runsAfter)}`;
 }
@@ -65,7 +66,7 @@ function sayings(results: readonly CellResult[]): string {
   const groups = new Map<string, CellResult[]>();
   for (const result of results) {
     if (result.code === 0 || result.said === '') continue;
-    const said = `${String(result.code)}: ${result.said.replaceAll(/http:\/\/[^\s:]+:\d+/g, 'URL').replaceAll(/"[^"]*"/g, '"…"')}`;
+    const said = `${String(result.code)}: ${withoutParticulars(result.said)}`;
     groups.set(said, [...(groups.get(said) ?? []), result]);
   }
   return [...groups]
@@ -76,4 +77,12 @@ function sayings(results: readonly CellResult[]): string {
       return `- ${said.replaceAll('|', '\\|')} (${String(cells.length)} cells, for example ${example})`;
     })
     .join('\n');
+}
+
+/** Names, numbers and addresses differ from cell to cell. */
+function withoutParticulars(said: string): string {
+  return said
+    .replaceAll(/http:\/\/[^\s:]+:\d+/g, 'URL')
+    .replaceAll(/"[^"]*"/g, '"…"')
+    .replaceAll(/\d+/g, 'N');
 }
