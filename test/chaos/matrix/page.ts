@@ -61,6 +61,8 @@ function table(head: readonly string[], rows: readonly string[]): string {
   return [`| ${head.join(' | ')} |`, `|${' --- |'.repeat(head.length)}`, ...rows].join('\n');
 }
 
+const MOST_SAYINGS = 16;
+
 /** Each message once, without what differs from cell to cell, with the number of cells and one of them. */
 function sayings(results: readonly CellResult[]): string {
   const groups = new Map<string, CellResult[]>();
@@ -69,14 +71,18 @@ function sayings(results: readonly CellResult[]): string {
     const said = `${String(result.code)}: ${withoutParticulars(result.said)}`;
     groups.set(said, [...(groups.get(said) ?? []), result]);
   }
-  return [...groups]
+  const lines = [...groups]
     .toSorted(([, a], [, b]) => b.length - a.length)
     .map(([said, cells]) => {
       const [first] = cells;
       const example = first ? `${nameOf(first.cell.what)} at “${first.cell.kind.name}”` : '';
       return `- ${said.replaceAll('|', '\\|')} (${String(cells.length)} cells, for example ${example})`;
-    })
-    .join('\n');
+    });
+  const more = lines.length - MOST_SAYINGS;
+  return [
+    ...lines.slice(0, MOST_SAYINGS),
+    ...(more > 0 ? [`- … ${String(more)} more, mostly of one cell each`] : []),
+  ].join('\n');
 }
 
 /** Names, numbers and addresses differ from cell to cell. */
