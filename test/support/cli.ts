@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type * as Program from '../../src/cli/program.js';
-import type { Terminal } from '../../src/cli/terminal.js';
 import type * as Errors from '../../src/errors.js';
 import type * as ErrorText from '../../src/report/text/error.js';
+import { capturedTerminal } from './captured-terminal.js';
 
 const BUILT = new URL('../../dist/', import.meta.url);
 const MAIN = fileURLToPath(new URL('main.js', BUILT));
@@ -63,19 +62,7 @@ async function runHere(
     load<typeof Errors>('errors.js'),
     load<typeof ErrorText>('report/text/error.js'),
   ]);
-  const texts = { stdout: '', stderr: '' };
-  const capture = (name: keyof typeof texts): NodeJS.WriteStream => {
-    const stream = new PassThrough({ encoding: 'utf8' });
-    stream.on('data', (text: string) => (texts[name] += text));
-    return stream as unknown as NodeJS.WriteStream;
-  };
-  const terminal: Terminal = {
-    stdin: new PassThrough().end() as unknown as NodeJS.ReadStream,
-    stdout: capture('stdout'),
-    stderr: capture('stderr'),
-    environment,
-    signal: new AbortController().signal,
-  };
+  const { terminal, texts } = capturedTerminal(environment);
   const code = await runCli(args, terminal).catch((error: unknown) => {
     texts.stderr += errorText(error);
     return error instanceof FlaghoistError ? error.exitCode : EXIT.failed;

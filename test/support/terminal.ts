@@ -1,7 +1,6 @@
-import { PassThrough } from 'node:stream';
 import { runCli } from '../../src/cli/program.js';
-import type { Terminal } from '../../src/cli/terminal.js';
 import { FlaghoistError } from '../../src/errors.js';
+import { capturedTerminal } from './captured-terminal.js';
 
 /** What came of a command. */
 export interface CliRun {
@@ -15,19 +14,7 @@ export async function cliRun(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<CliRun> {
-  const texts = { stdout: '', stderr: '' };
-  const capture = (name: keyof typeof texts): NodeJS.WriteStream => {
-    const stream = new PassThrough({ encoding: 'utf8' });
-    stream.on('data', (text: string) => (texts[name] += text));
-    return stream as unknown as NodeJS.WriteStream;
-  };
-  const terminal: Terminal = {
-    stdin: new PassThrough() as unknown as NodeJS.ReadStream,
-    stdout: capture('stdout'),
-    stderr: capture('stderr'),
-    environment,
-    signal: new AbortController().signal,
-  };
+  const { terminal, texts } = capturedTerminal(environment);
   try {
     const exitCode = await runCli(args, terminal);
     return { exitCode, ...texts };
