@@ -306,6 +306,28 @@ describe('writers at the same time', () => {
     ]);
   });
 
+  it('undo what they did where they are refused, and nothing of the others', async () => {
+    await segmentIn('nearly-full', 'staging');
+    const upload = async (keys: readonly string[]) =>
+      client.call('PUT', '/segments/staging/nearly-full/upload', keys);
+    for (let part = 0; part < 10; part += 1) {
+      await upload(Array.from({ length: 9_999 }, (_, index) => `k${part}-${index}`));
+    }
+    // Ten more find room, thirty more do not: that is known only after they were written.
+    const lists = Array.from({ length: 20 }, (_, index) =>
+      Array.from({ length: index % 2 === 0 ? 1 : 30 }, (_key, at_) => `late${index}-${at_}`),
+    );
+
+    const answers = await Promise.all(lists.map(upload));
+
+    expect(answers.map(({ status }) => status)).toEqual(
+      lists.map(({ length }) => (length === 1 ? 200 : 400)),
+    );
+    const path = '/segments/staging/nearly-full/keys?limit=100&offset=99950';
+    const page = await client.ok<WireSegmentKeys>('GET', path);
+    expect([page.count, page.keys.length]).toEqual([100_000, 50]);
+  });
+
   it('add to one list without losing each other', async () => {
     await flagWith(
       'crowded',

@@ -31,7 +31,7 @@ import { partsOf } from '../parts.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import type { NoteRequirement } from '../rules/note.js';
 import type { AuditAction } from '../store/audit.js';
-import { addKeys, allKeys, presentKeys, removeKeys } from '../store/keys.js';
+import { addKeys, allKeys, presentKeys, removeAllKeys, removeKeys } from '../store/keys.js';
 import {
   findActivation,
   listKeys,
@@ -151,21 +151,66 @@ async function upload(
   given: readonly string[],
 ): Promise<WireSegmentDefinition> {
   const place = await segmentToChange(db, request, 'both');
-  const { activation } = place;
   const keys = keysToAdd(given);
-  const present = await presentOf(db, store, activation, keys);
-  const added = keys.filter((key) => !present.has(key));
-  const removed = wantsReplacement(request.query)
-    ? without(await allKeys(db, activation.activation_id), new Set(keys))
-    : [];
-  for await (const part of partsOf(removed, KEYS_AT_ONCE)) {
-    await removeKeys(db, store.dialect, activation.activation_id, part);
-  }
-  for await (const part of partsOf(added, KEYS_AT_ONCE)) {
-    await addKeys(db, store.dialect, activation.activation_id, part);
-  }
+  const { added, removed } = wantsReplacement(request.query)
+    ? await replaceKeys(db, store, place.activation, keys)
+    : await addMissing(db, store, place.activation, keys);
   const action = removed.length > 0 ? 'replace-keys' : 'add-keys';
   return wireSegmentDefinition(await changed(db, request, place, { action, added, removed }));
+}
+
+interface ChangedKeys {
+  readonly added: string[];
+  readonly removed: string[];
+}
+
+async function addMissing(
+  db: Db,
+  store: Store,
+  activation: StoredActivation,
+  keys: readonly string[],
+): Promise<ChangedKeys> {
+  const present = await presentOf(db, store, activation, keys);
+  const added = keys.filter((key) => !present.has(key));
+  await addAll(db, store, activation, added);
+  return { added, removed: [] };
+}
+
+/** To take a key out takes about as long as to put so many into an empty segment. */
+const REMOVAL_IN_ADDITIONS = 6;
+
+/** Makes the keys of a segment those that are given. */
+async function replaceKeys(
+  db: Db,
+  store: Store,
+  activation: StoredActivation,
+  keys: readonly string[],
+): Promise<ChangedKeys> {
+  const before = await allKeys(db, store.dialect, activation.activation_id);
+  const added = without(keys, new Set(before));
+  const removed = without(before, new Set(keys));
+  if (removed.length * REMOVAL_IN_ADDITIONS > keys.length) {
+    await removeAllKeys(db, activation.activation_id);
+    await addAll(db, store, activation, keys);
+  } else {
+    for await (const part of partsOf(removed, KEYS_AT_ONCE)) {
+      await removeKeys(db, store.dialect, activation.activation_id, part);
+    }
+    await addAll(db, store, activation, added);
+  }
+  return { added, removed };
+}
+
+/** In the order in which they are kept, which takes a third of the time of any other. */
+async function addAll(
+  db: Db,
+  { dialect }: Store,
+  { activation_id }: StoredActivation,
+  keys: readonly string[],
+): Promise<void> {
+  for await (const part of partsOf(keys.toSorted(), KEYS_AT_ONCE)) {
+    await addKeys(db, dialect, activation_id, part);
+  }
 }
 
 /** So many keys are looked for or written by one statement. */
@@ -175,10 +220,11 @@ const KEYS_AT_ONCE = 2_000;
 async function presentOf(
   db: Db,
   { dialect }: Store,
-  { activation_id }: StoredActivation,
+  { activation_id, key_count }: StoredActivation,
   keys: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const present = new Set<string>();
+  if (key_count === 0) return present;
   for await (const part of partsOf(keys, KEYS_AT_ONCE)) {
     for (const key of await presentKeys(db, dialect, activation_id, part)) present.add(key);
   }

@@ -65,33 +65,18 @@ export interface AuditFilter {
 
 /** Adds one entry; the store gives it the next id. */
 export async function insertAudit(db: Db, entry: Omit<AuditEntry, 'id'>): Promise<void> {
-  await db
-    .insertInto('audit')
-    .values({
-      time: entry.time,
-      transaction_id: entry.transactionId,
-      workspace_id: entry.workspaceId,
-      environment_id: entry.environmentId,
-      environment_name: entry.environment,
-      kind: entry.kind,
-      name: entry.name,
-      action: entry.action,
-      title: entry.title,
-      comment: entry.comment,
-      key_id: entry.keyId,
-      key_name: entry.keyName,
-      difference_json: JSON.stringify(entry.difference),
-    })
-    .execute();
+  await sql`
+    insert into audit (${AUDIT_COLUMNS}) values (${sql.join(valuesOf(entry))})`.execute(db);
 }
 
-/** Adds entries in their order, in one statement; the store gives each the next id. */
-export async function insertAuditEntries(
-  db: Db,
-  dialect: Dialect,
-  entries: readonly Omit<AuditEntry, 'id'>[],
-): Promise<void> {
-  const rows = entries.map((entry) => [
+/** The columns of `valuesOf`, in its order. */
+const AUDIT_COLUMNS = sql.raw(
+  `time, transaction_id, workspace_id, environment_id, environment_name, kind, name, action, title, comment,
+    key_id, key_name, difference_json`,
+);
+
+function valuesOf(entry: Omit<AuditEntry, 'id'>): (string | number | null)[] {
+  return [
     entry.time,
     entry.transactionId,
     entry.workspaceId,
@@ -105,10 +90,18 @@ export async function insertAuditEntries(
     entry.keyId,
     entry.keyName,
     JSON.stringify(entry.difference),
-  ]);
+  ];
+}
+
+/** Adds entries in their order, in one statement; the store gives each the next id. */
+export async function insertAuditEntries(
+  db: Db,
+  dialect: Dialect,
+  entries: readonly Omit<AuditEntry, 'id'>[],
+): Promise<void> {
+  const rows = entries.map(valuesOf);
   await sql`
-    insert into audit (time, transaction_id, workspace_id, environment_id, environment_name, kind, name, action,
-      title, comment, key_id, key_name, difference_json)
+    insert into audit (${AUDIT_COLUMNS})
     select cast(value ->> 0 as bigint), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
       value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12
     from ${jsonRows(dialect, rows)}`.execute(db);

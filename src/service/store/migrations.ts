@@ -15,7 +15,29 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
         await sql.raw(`alter table audit add column key_id ${text}`).execute(db);
       },
     },
+    '0003-keys-without-a-reference': {
+      up: async (db: Kysely<unknown>) => withoutReference(db, dialect),
+    },
   };
+}
+
+/**
+ * Rows of keys come and go by tens of thousands, always with their activation at hand: to have the reference checked for
+ * each took most of the time of an upload.
+ */
+async function withoutReference(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  const { text, time, clustered } = dialectTypesOf(dialect);
+  const statements = [
+    `create table keys_without_reference (
+      activation_id ${time} not null,
+      key ${text} not null,
+      primary key (activation_id, key))${clustered}`,
+    'insert into keys_without_reference select activation_id, key from segment_keys',
+    'drop table segment_keys',
+    'alter table keys_without_reference rename to segment_keys',
+  ];
+  // One after the other: each needs what the one before left.
+  for (const statement of statements) await sql.raw(statement).execute(db);
 }
 
 /** The tables of the first version, see `tables.ts` for what the columns hold. */

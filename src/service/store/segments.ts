@@ -154,15 +154,12 @@ export async function inactiveSegments(
   names: readonly string[],
 ): Promise<string[]> {
   if (names.length === 0) return [];
-  const rows = await db
-    .selectFrom('activations')
-    .innerJoin('segments', 'segments.id', 'activations.segment_id')
-    .innerJoin('environments', 'environments.id', 'activations.environment_id')
-    .select('segments.name')
-    .where('environments.id', '=', environmentId)
-    .whereRef('segments.workspace_id', '=', 'environments.workspace_id')
-    .where('segments.name', 'in', names)
-    .execute();
+  const { rows } = await sql<{ name: string }>`
+    select segments.name from environments
+    join segments on segments.workspace_id = environments.workspace_id
+    join activations on activations.segment_id = segments.id
+      and activations.environment_id = environments.id
+    where environments.id = ${environmentId} and segments.name in (${sql.join(names)})`.execute(db);
   const active = new Set(rows.map(({ name }) => name));
   return names.filter((name) => !active.has(name));
 }

@@ -19,6 +19,7 @@ import {
 import { postgresLookUp, sqliteLookUp, type PreparedRead } from './lookup.js';
 import { migrations, type Dialect } from './migrations.js';
 import type { Db, Tables } from './tables.js';
+import { runAll, writeTogether } from './writers.js';
 
 export type StoreLocation =
   | { readonly kind: 'memory' }
@@ -227,9 +228,14 @@ async function storeOver(
     await db.destroy();
     throw error;
   }
-  const inTurn = turnstile();
   let version = 0;
   let writers = 0;
+  const write = writeTogether(async (works) =>
+    db.transaction().execute(async (transaction) => {
+      if (dialect === 'postgres') await waitForOtherWriters(transaction);
+      return runAll(transaction, works);
+    }),
+  );
   return {
     dialect,
     lookUp: lookUp(db, () => writers > 0),
@@ -244,12 +250,7 @@ async function storeOver(
     write: async (work) => {
       writers += 1;
       try {
-        return await inTurn(async () =>
-          db.transaction().execute(async (transaction) => {
-            if (dialect === 'postgres') await waitForOtherWriters(transaction);
-            return work(transaction);
-          }),
-        );
+        return await write(work);
       } finally {
         writers -= 1;
         version += 1;
@@ -259,21 +260,6 @@ async function storeOver(
       await db.destroy();
       closed();
     },
-  };
-}
-
-type Turnstile = <T>(work: () => Promise<T>) => Promise<T>;
-
-/**
- * Lets one after the other through. The writers of a process queue here and not at the database, where each would hold
- * a connection while it waits, until none is left for readers.
- */
-function turnstile(): Turnstile {
-  let last: Promise<unknown> = Promise.resolve();
-  return async (work) => {
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn;
   };
 }
 

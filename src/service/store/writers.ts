@@ -1,0 +1,86 @@
+import { setImmediate as afterWhatHasCome } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Db } from './tables.js';
+
+/** What one writer does in a transaction. */
+export type Work = (db: Db) => Promise<unknown>;
+
+/** What became of a work that was run in a transaction. */
+type Settled = PromiseSettledResult<unknown>;
+
+interface Writer {
+  readonly work: Work;
+  readonly settle: (settled: Settled) => void;
+}
+
+/**
+ * How long the writers of one transaction may take together before those that are left go into the next one: readers
+ * of the embedded store wait for a transaction to end.
+ */
+const TOGETHER_MS = 20;
+
+/**
+ * Lets writers that wait at the same time write in one transaction, one after the other: to bring a transaction to the
+ * disk takes longer than most of what is written. Each is answered after that transaction has ended. The writers of a
+ * process queue here and not at the database, where each would hold a connection while it waits, until none is left for
+ * readers.
+ *
+ * @param transact runs works in one transaction, as many of them as `runAll` takes, and says what became of these.
+ * Where it rejects, all that waited are rejected: none of them did anything.
+ */
+export function writeTogether(
+  transact: (works: readonly Work[]) => Promise<readonly Settled[]>,
+): <T>(work: (db: Db) => Promise<T>) => Promise<T> {
+  const waiting: Writer[] = [];
+  let isWriting = false;
+  const writeAll = async (): Promise<void> => {
+    isWriting = true;
+    while (waiting.length > 0) {
+      // Requests that have come already are read first, so that they write together with this one.
+      await afterWhatHasCome();
+      const writers = [...waiting];
+      const settled = await transact(writers.map(({ work }) => work)).catch((reason: unknown) =>
+        writers.map(() => ({ status: 'rejected', reason }) as const),
+      );
+      waiting.splice(0, settled.length);
+      for (const [index, each] of settled.entries()) writers[index]?.settle(each);
+    }
+    isWriting = false;
+  };
+  return async <T>(work: (db: Db) => Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      const settle = (settled: Settled): void => {
+        if (settled.status === 'fulfilled') resolve(settled.value as T);
+        else reject(settled.reason as Error);
+      };
+      waiting.push({ work, settle });
+      if (!isWriting) void writeAll();
+    });
+}
+
+/**
+ * Runs works one after the other, each as if it were alone: what one throws undoes what it did and nothing else. Ends after
+ * the first that brings the time to `TOGETHER_MS`; says what became of those that were run, in their order.
+ */
+export async function runAll(db: Db, works: readonly Work[]): Promise<readonly Settled[]> {
+  const start = performance.now();
+  const settled: Settled[] = [];
+  for (const work of works) {
+    if (settled.length > 0 && performance.now() - start > TOGETHER_MS) break;
+    settled.push(await runApart(db, work));
+  }
+  return settled;
+}
+
+async function runApart(db: Db, work: Work): Promise<Settled> {
+  await sql`savepoint work`.execute(db);
+  try {
+    const value = await work(db);
+    await sql`release savepoint work`.execute(db);
+    return { status: 'fulfilled', value };
+  } catch (reason) {
+    await sql`rollback to savepoint work`.execute(db);
+    await sql`release savepoint work`.execute(db);
+    return { status: 'rejected', reason };
+  }
+}
