@@ -26,7 +26,7 @@ export default defineConfig({
       project('property', ['test/property/**/*.test.ts'], { testTimeout: 60_000 }),
       project('contract', ['test/contract/**/*.test.ts'], {
         exclude: contractFiles(POSTGRES_ONLY),
-        testTimeout: 30_000,
+        testTimeout: 120_000,
       }),
       // The same promises over the other store. Without PostgreSQL one file is left, which says so, or fails where
       // nothing may be skipped.
@@ -35,13 +35,13 @@ export default defineConfig({
         hasPostgres ? ['test/contract/**/*.test.ts'] : contractFiles(['postgres.test.ts']),
         {
           exclude: contractFiles(EMBEDDED_ONLY),
-          testTimeout: 30_000,
+          testTimeout: 120_000,
           globalSetup: ['./test/support/postgres-server.ts'],
           setupFiles: ['./test/support/use-postgres.ts'],
         },
       ),
       project('contract-strict', contractFiles(STRICT), {
-        testTimeout: 30_000,
+        testTimeout: 120_000,
         env: { TEST_SERVICE_STRICT: '1' },
       }),
       project('e2e', ['test/e2e/**/*.test.ts'], {
