@@ -79,7 +79,7 @@ function accept(text: string, source: string): { url: string } {
   if (url.protocol === 'http:' && !isLoopback(url.href)) {
     throw refuse('beyond loopback the key is sent over https only');
   }
-  return { url: url.origin + url.pathname.replace(/\/+$/, '') };
+  return { url: url.origin + url.pathname.replace(/(?<!\/)\/+$/, '') };
 }
 
 function sourceOf(location: Location | undefined): string {

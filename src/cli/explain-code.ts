@@ -86,7 +86,7 @@ function cellsOf(row: string, page: string): string[] {
       cell
         .trim()
         .replaceAll('\\|', '|')
-        .replace(/\[([^\]]*)\]\(([^)]*)\)/g, (_, words: string, target: string) => {
+        .replace(/\[([^[\]]*)\]\(([^)]*)\)/g, (_, words: string, target: string) => {
           return `${words} (${target.startsWith('#') ? page : 'docs/'}${target})`;
         }),
     );

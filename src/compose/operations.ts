@@ -190,7 +190,7 @@ function checkedPublicUrl(text: string): string {
   const isPlain =
     (url?.protocol === 'https:' || url?.protocol === 'http:') &&
     url.username + url.password + url.search + url.hash === '';
-  if (isPlain) return url.origin + url.pathname.replace(/\/+$/, '');
+  if (isPlain) return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
   throw unusable('--public-url is http or https, without credentials, query or fragment');
 }
 

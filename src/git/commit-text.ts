@@ -17,7 +17,7 @@ export interface CommitText {
 /** A message may be of any size; what is shown of one never is. */
 const MAX_BYTES = 64 * 1024;
 
-const TRAILER = /^([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s*(.*)$/;
+const TRAILER = /^([A-Za-z0-9][A-Za-z0-9-]*)[ \t]*:(.*)$/;
 
 export function parseCommit(id: string, object: Buffer): CommitText {
   const end = object.indexOf('\n\n');

@@ -16,7 +16,7 @@ export interface RemoteOptions {
 }
 
 /** `git@host:path`, with no slash before the colon. */
-export const SCP_LIKE = /^[\w.-]+@?[\w.-]*:(?!:)/;
+export const SCP_LIKE = /^(?:[\w.-]+@)?[\w.-]+:(?!:)/;
 
 const DEFAULT_USER = 'x-access-token';
 

@@ -1,3 +1,4 @@
+import { whyInvalid } from '../model/matcher/expression.js';
 import { sameJson } from '../model/json.js';
 import type { Matcher, Rule } from '../model/flag/flag.js';
 import { segmentOf } from '../model/matcher/canonical.js';
@@ -202,17 +203,6 @@ function invalidExpressions(subject: LintedDefinition): Finding[] {
       return [ofRule(subject, position, path, `"${pattern}" is no regular expression: ${why}`)];
     }),
   );
-}
-
-/** Why JavaScript cannot read a regular expression; undefined where it can. */
-export function whyInvalid(pattern: string): string | undefined {
-  try {
-    new RegExp(pattern);
-    return undefined;
-  } catch (error) {
-    const { message } = error as Error;
-    return message.slice(message.lastIndexOf(': ') + 2);
-  }
 }
 
 /** Segments that others fill in may hold anybody, and those of other repositories are not known: only `exact` ones are told. */

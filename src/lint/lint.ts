@@ -187,7 +187,7 @@ function allowancesOf(file: SpecFile): Allowance[] {
 function commentBehind({ parsed: { places, source } }: SpecFile, path: Place['path']): string {
   const end = places?.at(path)?.value.to ?? 0;
   const line = /^[^\n]*/.exec(source.text.slice(end))?.[0] ?? '';
-  return /(?:^|\s)#\s*(.*)$/.exec(line)?.[1]?.trim() ?? '';
+  return /(?:^|\s)#(.*)$/.exec(line)?.[1]?.trim() ?? '';
 }
 
 /** What no file can allow has no allowances. */

@@ -1,11 +1,11 @@
 import { byCodeUnits } from '../model/json.js';
+import { expressionOf, whyNoPattern } from '../model/matcher/expression.js';
 import { segmentOf } from '../model/matcher/canonical.js';
 import type { FlagSpec } from '../generated/flag.schema.d.js';
 import type { SpecTestSpec } from '../generated/spec-test.schema.d.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import { validOf } from '../specs/resolve/spec-set.js';
 import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
-import { whyInvalid } from './definition-rules.js';
 import {
   DAY_MS,
   type Finding,
@@ -211,14 +211,17 @@ function namesOffPattern(repository: LintedRepository): Finding[] {
   const { names = {} } = settings;
   const config = specs.loaded.files.get('config')?.[0];
   const broken = Object.entries(names).flatMap(([what, pattern]) => {
-    const why = whyInvalid(pattern);
+    const why = whyNoPattern(pattern);
     if (config === undefined || why === undefined) return [];
     const place = { file: config, path: ['lint', 'names', what] };
-    return [{ place, message: `"${pattern}" is no regular expression: ${why}` }];
+    return [{ place, message: `"${pattern}" ${why}` }];
   });
   if (broken.length > 0) return broken;
+  const patterns = new Map(
+    Object.values(names).map((pattern) => [pattern, expressionOf(`^(?:${pattern})$`)]),
+  );
   const off = (pattern: string | undefined, name: string): boolean =>
-    pattern !== undefined && !new RegExp(`^(?:${pattern})$`).test(name);
+    patterns.get(pattern ?? '')?.isIn(name) === false;
   const misfit = (what: string, name: string, pattern = ''): string =>
     `${what} "${name}" does not match ${pattern}`;
   return [

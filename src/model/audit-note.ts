@@ -52,7 +52,7 @@ export function cleanText(text: string): string {
     .replace(/\t/gu, ' ')
     .replace(/(?!\n)[\p{Cc}\p{Cf}]/gu, '')
     .replace(/\p{Cs}/gu, '\uFFFD')
-    .replace(/[^\S\n]+$/gmu, '')
+    .replace(/(?<![^\S\n])[^\S\n]+$/gmu, '')
     .replace(/\n{3,}/gu, '\n\n')
     .trim();
   // Last, so that no character that is not shown hides a key from the search.

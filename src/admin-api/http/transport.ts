@@ -54,7 +54,7 @@ export class HttpTransport {
       maxAnswerBytes: options.maxAnswerBytes ?? 64 * MiB,
     });
     this.origin = this.#client.origin;
-    this.#prefix = new URL(options.url).pathname.replace(/\/+$/, '');
+    this.#prefix = new URL(options.url).pathname.replace(/(?<!\/)\/+$/, '');
     this.#options = options;
   }
 

@@ -70,7 +70,7 @@ function remoteOf(url: string): { readonly host: string; readonly path: string }
     /^(?:[^@/:\s]+@)([^/:@\s]+):\/?(.+)$/.exec(url) ??
     [];
   if (host === undefined || path === undefined) return undefined;
-  return { host: host.toLowerCase(), path: path.replace(/\/+$/, '').replace(/\.git$/, '') };
+  return { host: host.toLowerCase(), path: path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') };
 }
 
 function unusable(why: string): FlaghoistError {

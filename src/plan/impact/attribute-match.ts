@@ -1,5 +1,6 @@
 import type { Json } from '../../model/json.js';
 import type { Matcher } from '../../model/flag/flag.js';
+import { expressionOf } from '../../model/matcher/expression.js';
 import { dateMs } from '../../model/matcher/from-condition.js';
 
 const DAY_MS = 86_400_000;
@@ -67,13 +68,9 @@ function meetsSet(
   }
 }
 
-/** Evaluators in other languages know other forms: what JavaScript cannot read nobody here can tell. */
+/** Evaluators in other languages know other forms: what cannot be read here nobody here can tell. */
 function meetsExpression(pattern: Json | undefined, value: string): boolean | undefined {
-  try {
-    return typeof pattern === 'string' ? new RegExp(pattern).test(value) : undefined;
-  } catch {
-    return undefined;
-  }
+  return typeof pattern === 'string' ? expressionOf(pattern)?.isIn(value) : undefined;
 }
 
 /** Both ends are inside; one that is not there bounds nothing. */

@@ -128,9 +128,12 @@ function keysFormFrom(body: string): KeysForm | undefined {
 /** The parts of a form that have a name. A part without one is passed over. */
 function partsOf(body: string, boundary: string): Part[] {
   return body.split(boundary).flatMap((piece) => {
-    const [, head = '', text = ''] =
-      /^\r?\n([\s\S]*?)\r?\n\r?\n([\s\S]*?)\r?\n?$/.exec(piece) ?? [];
+    const part = piece.replace(/^\r?\n/, '');
+    const blank = /\r?\n\r?\n/.exec(part);
+    if (blank === null) return [];
+    const head = part.slice(0, blank.index);
     const name = /^content-disposition:.*[;\s]name="?([^";\r\n]*)/im.exec(head)?.[1];
+    const text = part.slice(blank.index + blank[0].length).replace(/\r?\n$/, '');
     return name === undefined ? [] : [{ name, text }];
   });
 }

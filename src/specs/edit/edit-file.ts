@@ -93,7 +93,7 @@ function parsed(text: string): Document {
  */
 function styleOf(text: string): { indent: number; indentSeq: boolean } {
   const indent = /^( +)[^ #\-\n]/m.exec(text)?.[1]?.length ?? 2;
-  return { indent: Math.min(indent, 8), indentSeq: !/^( *)[^ #\-\n][^\n]*:\r?\n\1- /m.test(text) };
+  return { indent: Math.min(indent, 8), indentSeq: !/^( *)[^\s#-].*:\r?\n\1- /m.test(text) };
 }
 
 /** Makes one edit in the document. Mappings on the way that are not there yet are created. */

@@ -191,7 +191,7 @@ function slotOf(item: unknown, text: string): Slot | null {
 function withoutLooseEnds(text: string): string {
   const inside = textSpans(text);
   const isInside = (at: number): boolean => inside.some(({ from, to }) => at >= from && at < to);
-  const trimmed = text.replace(/[ \t]+(?=\r?\n|$)/g, (space, at: number) => {
+  const trimmed = text.replace(/(?<![ \t])[ \t]+(?=\r?\n|$)/g, (space, at: number) => {
     return isInside(at) ? space : '';
   });
   return trimmed.endsWith('\n') || isInside(text.length - 1) ? trimmed : `${trimmed}\n`;

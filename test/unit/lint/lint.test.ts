@@ -489,6 +489,16 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       { 'flaghoist.yaml': config('{ names: { flag: "(a" } }'), 'flags/pay.yaml': flag('pay') },
       ['flaghoist.yaml:4:24 error[name-pattern] "(a" is no regular expression: Unterminated group'],
     ],
+    [
+      'a pattern that looks ahead',
+      {
+        'flaghoist.yaml': config('{ names: { flag: "(?!tmp).*" } }'),
+        'flags/pay.yaml': flag('pay'),
+      },
+      [
+        'flaghoist.yaml:4:24 error[name-pattern] "(?!tmp).*" cannot be used for names: it looks ahead or behind, or refers to what it found before',
+      ],
+    ],
   ],
   'required-field': [
     [
