@@ -97,6 +97,26 @@ export type LintLevel21 = "error" | "warning" | "off";
  * Level of the rule.
  */
 export type LintLevel22 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel23 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel24 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel25 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel26 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel27 = "error" | "warning" | "off";
 
 /**
  * flaghoist.yaml: which workspace, which environments, which policies.
@@ -331,24 +351,29 @@ export interface LintSpec {
     "allow-without-reason"?: LintLevel2;
     "confusable-names"?: LintLevel3;
     "contradictory-rule"?: LintLevel4;
-    "duplicate-condition"?: LintLevel5;
-    "duplicate-segment-keys"?: LintLevel6;
-    "empty-segment"?: LintLevel7;
-    expired?: LintLevel8;
-    "expiry-too-late"?: LintLevel9;
-    "full-rollout"?: LintLevel10;
-    "invalid-regex"?: LintLevel11;
-    "kill-review-passed"?: LintLevel12;
-    "many-inline-keys"?: LintLevel13;
-    "name-pattern"?: LintLevel14;
-    "required-field"?: LintLevel15;
-    "rule-like-default"?: LintLevel16;
-    "stale-rollout"?: LintLevel17;
-    "stray-file"?: LintLevel18;
-    "unknown-word"?: LintLevel19;
-    "unreachable-rule"?: LintLevel20;
-    "unused-segment"?: LintLevel21;
-    "use-between"?: LintLevel22;
+    "default-not-safe"?: LintLevel5;
+    "duplicate-condition"?: LintLevel6;
+    "duplicate-segment-keys"?: LintLevel7;
+    "empty-segment"?: LintLevel8;
+    expired?: LintLevel9;
+    "expiry-too-late"?: LintLevel10;
+    "full-rollout"?: LintLevel11;
+    "invalid-regex"?: LintLevel12;
+    "kill-review-passed"?: LintLevel13;
+    "many-inline-keys"?: LintLevel14;
+    "middle-bucket-shift"?: LintLevel15;
+    "name-pattern"?: LintLevel16;
+    "name-reused"?: LintLevel17;
+    "production-before-staging"?: LintLevel18;
+    "required-field"?: LintLevel19;
+    "rule-like-default"?: LintLevel20;
+    "stale-rollout"?: LintLevel21;
+    "stray-file"?: LintLevel22;
+    "unknown-word"?: LintLevel23;
+    "unreachable-rule"?: LintLevel24;
+    "unused-segment"?: LintLevel25;
+    "use-between"?: LintLevel26;
+    "zero-bucket"?: LintLevel27;
   };
   /**
    * Regular expressions that whole names have to match.
@@ -406,6 +431,16 @@ export interface LintSpec {
    * Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.
    */
   fullRollout?: string[];
+  /**
+   * Environments one of which serves a treatment before an environment does that is protected here.
+   *
+   * @minItems 1
+   */
+  provenIn?: [string, ...string[]];
+  /**
+   * true: the name of a flag that was removed from this repository is not used again. Default false.
+   */
+  reserveNames?: boolean;
   /**
    * Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.
    */

@@ -113,6 +113,87 @@ export async function fileAges(
   return ages;
 }
 
+/**
+ * Names of files that commits reachable from HEAD removed, and the UTC day of it: those that are gone, and those that came
+ * back later with another content. A file that a commit moved to another folder was not removed. Merges count for nothing.
+ *
+ * @param folder see `fileAges`.
+ */
+export async function removedNames(
+  { repository, head }: Pick<Checkout, 'repository' | 'head'>,
+  folder: string,
+): Promise<ReadonlyMap<string, string>> {
+  if (repository === null || head === null) return new Map();
+  const { git, prefix } = repository;
+  const output = await runGit(git, {
+    args: [
+      ...[
+        '--literal-pathspecs',
+        'log',
+        '-z',
+        '--raw',
+        '--no-abbrev',
+        '--no-merges',
+        '--no-renames',
+      ],
+      ...['--diff-filter=AD', '--topo-order', '--reverse', '--no-color', '--no-show-signature'],
+      ...['--format=tformat:%x01%ct', `--max-count=${String(MAX_AGED)}`],
+      ...['--end-of-options', head, '--', `${prefix}${folder}`],
+    ],
+    purpose: 'read which files were removed',
+  });
+  const removed = new Map<string, string>();
+  const gone = new Map<string, string>();
+  for (const commit of fileActsIn(output)) noteActs(commit, removed, gone);
+  return removed;
+}
+
+/** What one commit added and deleted: name of the file → content. */
+interface FileActs {
+  readonly day: string;
+  readonly added: ReadonlyMap<string, string>;
+  readonly deleted: ReadonlyMap<string, string>;
+}
+
+/** `:old-mode new-mode old-blob new-blob A`, behind the line feed that ends a commit's own line. */
+const RAW = /^\n?:\d+ \d+ ([0-9a-f]+) ([0-9a-f]+) ([AD])$/;
+
+/** @param output of `git log -z --raw`: of each commit its time, then of each file what became of it, and its path. */
+function fileActsIn(output: string): FileActs[] {
+  const commits: { day: string; added: Map<string, string>; deleted: Map<string, string> }[] = [];
+  const tokens = output.split('\0');
+  for (const [at, token] of tokens.entries()) {
+    const [, seconds] = /^\u0001(\d+)$/.exec(token) ?? [];
+    if (seconds !== undefined) {
+      const day = new Date(Number(seconds) * 1000).toISOString().slice(0, 10);
+      commits.push({ day, added: new Map(), deleted: new Map() });
+    }
+    const [, before = '', after = '', act] = RAW.exec(token) ?? [];
+    const name = (tokens[at + 1] ?? '').split('/').at(-1) ?? '';
+    if (act === 'A') commits.at(-1)?.added.set(name, after);
+    if (act === 'D') commits.at(-1)?.deleted.set(name, before);
+  }
+  return commits;
+}
+
+/** @param gone names that no file has, with the content that the last one had. */
+function noteActs(
+  { day, added, deleted }: FileActs,
+  removed: Map<string, string>,
+  gone: Map<string, string>,
+): void {
+  for (const [name, content] of added) {
+    // The same content is the same flag, for example after a revert.
+    if (gone.get(name) === content) removed.delete(name);
+    gone.delete(name);
+  }
+  for (const [name, content] of deleted) {
+    if (added.has(name)) continue;
+    gone.set(name, content);
+    removed.set(name, day);
+  }
+}
+
 export interface CommitSummary {
   /** Full hash. */
   readonly commit: string;

@@ -2,7 +2,13 @@ import { whyInvalid } from '../model/matcher/expression.js';
 import { sameJson } from '../model/json.js';
 import type { Matcher, Rule } from '../model/flag/flag.js';
 import { segmentOf } from '../model/matcher/canonical.js';
-import type { DefinitionRule, Finding, LintedDefinition, LintedRepository } from './rule.js';
+import {
+  ofRule,
+  type DefinitionRule,
+  type Finding,
+  type LintedDefinition,
+  type LintedRepository,
+} from './rule.js';
 
 const SECTION = 'Rules and buckets';
 
@@ -12,6 +18,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
     code: 'unreachable-rule',
     level: 'warning',
     reason: 'Whoever a rule is meant for gets something else, and nobody sees it.',
+    wayOut: 'Move it above the wider rule, or take it out.',
     section: SECTION,
     find: unreachableRules,
   },
@@ -19,6 +26,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
     code: 'contradictory-rule',
     level: 'warning',
     reason: 'A rule whose conditions exclude each other is for nobody.',
+    wayOut: 'Correct one of the conditions, or part the rule in two.',
     section: SECTION,
     find: contradictoryRules,
   },
@@ -26,6 +34,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
     code: 'duplicate-condition',
     level: 'warning',
     reason: 'A condition that stands twice is mostly a slip for another one.',
+    wayOut: 'Correct the one that was meant otherwise, or take it out.',
     section: SECTION,
     find: duplicateConditions,
   },
@@ -33,6 +42,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
     code: 'use-between',
     level: 'warning',
     reason: 'One condition says what two say, and cannot lose its other half in an edit.',
+    wayOut: 'Write `between: [from, to]` instead of the two.',
     section: SECTION,
     find: halvesOfRanges,
   },
@@ -40,6 +50,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
     code: 'rule-like-default',
     level: 'warning',
     reason: 'The last rule serves what the default rule serves anyway: it can go.',
+    wayOut: 'Take the rule out, or correct what it serves.',
     section: SECTION,
     find: ruleLikeDefault,
   },
@@ -47,6 +58,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
     code: 'invalid-regex',
     level: 'error',
     reason: 'An expression that an evaluator cannot read matches nobody.',
+    wayOut: 'Correct the expression; where another dialect is meant, allow it.',
     section: SECTION,
     find: invalidExpressions,
   },
@@ -54,6 +66,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
     code: 'empty-segment',
     level: 'warning',
     reason: 'A rule for a segment that holds nobody serves nobody.',
+    wayOut: 'Fill the segment, or take the condition out.',
     section: SECTION,
     find: emptySegments,
   },
@@ -62,6 +75,7 @@ export const DEFINITION_RULES: readonly DefinitionRule[] = [
     level: 'warning',
     reason:
       'A flag that is on for everybody is to be removed from the code, or is of a lasting kind.',
+    wayOut: 'Take the flag out of the code, or give it one of the lasting kinds.',
     section: 'Rules of the house',
     find: fullRollout,
   },
@@ -240,17 +254,6 @@ function fullRollout(
   if (only.treatment === defaultTreatment) return [];
   const message = `everybody whom no rule concerns gets "${only.treatment}" in "${environment}", which only flags of kind ${kinds.map((kind) => `"${kind}"`).join(', ')} may do`;
   return [{ place: block, message, allowedBy: flag.file }];
-}
-
-/** A finding inside of one rule; at the rules' beginning where the place cannot be told. */
-function ofRule(
-  { flag, rules, block }: LintedDefinition,
-  position: number,
-  path: readonly (string | number)[],
-  message: string,
-): Finding {
-  const place = rules ? { file: rules.file, path: [...rules.path, position, ...path] } : block;
-  return { place, message, allowedBy: flag.file };
 }
 
 function isNegated({ negate }: Matcher): boolean {

@@ -1,3 +1,5 @@
+import type { EnvironmentSpec } from '../generated/flag.schema.d.js';
+import { ownMember } from '../model/collections.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { SpecTree } from '../model/spec-tree.js';
 import { LINT_CODES, type LintCode } from '../specs/codes.js';
@@ -5,7 +7,10 @@ import { kindOf } from '../specs/parse/load-files.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import { fileDiagnostic } from '../specs/parse/source-text.js';
 import { inOrder, type SpecParts } from '../specs/read-specs.js';
+import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
+import { BUCKET_RULES } from './bucket-rules.js';
 import { DEFINITION_RULES } from './definition-rules.js';
+import { HOUSE_RULES } from './house-rules.js';
 import { REPOSITORY_RULES } from './repository-rules.js';
 import type {
   Finding,
@@ -23,18 +28,21 @@ const ALLOW_RULES: readonly LintRule[] = [
     code: 'allow-unknown',
     level: 'error',
     reason: 'What is allowed is no code of a rule, so nothing is.',
+    wayOut: 'Correct the code.',
     section: 'Exceptions',
   },
   {
     code: 'allow-without-reason',
     level: 'error',
     reason: 'Whoever reviews an exception has to know why it is one.',
+    wayOut: 'Write the reason behind it, after a `#`.',
     section: 'Exceptions',
   },
   {
     code: 'allow-unused',
     level: 'warning',
     reason: 'An exception that nothing needs any more would hide the next mistake.',
+    wayOut: 'Take the code out of `allow`.',
     section: 'Exceptions',
   },
 ];
@@ -42,7 +50,9 @@ const ALLOW_RULES: readonly LintRule[] = [
 /** Every rule, in the order in which `docs/lint.md` has them. */
 export const LINT_RULES: readonly LintRule[] = [
   ...DEFINITION_RULES,
+  ...BUCKET_RULES,
   ...REPOSITORY_RULES,
+  ...HOUSE_RULES,
   ...ALLOW_RULES,
 ];
 
@@ -50,6 +60,8 @@ export interface LintOptions extends Pick<LintedRepository, 'today'> {
   readonly strays?: readonly StrayFile[];
   /** Of the files of flags; asked for only where `lint.staleAfter` is set. */
   readonly ages?: LintedRepository['ages'];
+  /** Likewise; asked for only where `lint.reserveNames` is set. */
+  readonly removals?: LintedRepository['removals'];
 }
 
 /**
@@ -60,11 +72,12 @@ export interface LintOptions extends Pick<LintedRepository, 'today'> {
  */
 export function lint(
   parts: SpecParts,
-  { today, strays = [], ages = new Map() }: LintOptions,
+  { today, strays = [], ages = new Map(), removals = new Map() }: LintOptions,
 ): Diagnostic[] {
   const { config } = parts.specs;
   if (config === undefined) return [];
-  const repository = { ...parts, config, settings: config.lint ?? {}, today, strays, ages };
+  const history = { today, strays, ages, removals };
+  const repository = { ...parts, config, settings: config.lint ?? {}, ...history };
   const levelOf = ({ code, level }: LintRule): Level => repository.settings.levels?.[code] ?? level;
   const diagnostics: Diagnostic[] = [];
   const allowances = new Map(allowingFiles(parts).map((file) => [file, allowancesOf(file)]));
@@ -76,10 +89,10 @@ export function lint(
     if (allowed) used.add(allowed);
     else diagnostics.push(diagnosticOf(rule.code, level, finding));
   };
-  for (const rule of REPOSITORY_RULES) {
+  for (const rule of [...REPOSITORY_RULES, ...HOUSE_RULES]) {
     if (levelOf(rule) !== 'off') for (const each of rule.find(repository)) report(rule, each);
   }
-  const active = DEFINITION_RULES.filter((rule) => levelOf(rule) !== 'off');
+  const active = [...DEFINITION_RULES, ...BUCKET_RULES].filter((rule) => levelOf(rule) !== 'off');
   for (const definition of definitionsOf(repository)) {
     for (const rule of active) {
       for (const each of rule.find(definition, repository)) report(rule, each);
@@ -133,19 +146,43 @@ export function straysOf(
 /** Every definition that could be made, with the places of its block and its rules. */
 function* definitionsOf({ flags, specs }: LintedRepository): Generator<LintedDefinition> {
   const overlays = new Map(
-    specs.overlays.map(({ file, spec }) => [JSON.stringify([spec.flag, spec.environment]), file]),
+    specs.overlays.map((overlay) => [keyOf(overlay.spec.flag, overlay.spec.environment), overlay]),
   );
   for (const flag of flags) {
     for (const [environment, { definition, rules }] of flag.environments) {
       if (definition === undefined) continue;
-      const overlay = overlays.get(JSON.stringify([flag.name, environment]));
+      const overlay = overlays.get(keyOf(flag.name, environment));
+      const own: Block =
+        overlay === undefined
+          ? blockIn(flag, environment)
+          : { file: overlay.file, path: [], spec: overlay.spec };
       const block: Place =
         overlay === undefined
-          ? { file: flag.file, path: ['environments', environment], at: 'key' }
-          : { file: overlay, path: ['environment'] };
-      yield { flag, environment, definition, rules, block };
+          ? { file: own.file, path: own.path, at: 'key' }
+          : { file: own.file, path: ['environment'] };
+      const defaultRule = defaultRuleIn(own) ?? defaultRuleIn(blockIn(flag, '*'));
+      yield { flag, environment, definition, rules, defaultRule, block };
     }
   }
+}
+
+function keyOf(flag: string, environment: string): string {
+  return JSON.stringify([flag, environment]);
+}
+
+/** What a file says of an environment, and where. */
+interface Block extends Place {
+  readonly spec: EnvironmentSpec | undefined;
+}
+
+function blockIn({ file, spec }: ResolvedFlag, environment: string): Block {
+  const block = ownMember(spec.environments, environment);
+  return { file, path: ['environments', environment], spec: block };
+}
+
+function defaultRuleIn({ file, path, spec }: Block): LintedDefinition['defaultRule'] {
+  const written = spec?.defaultRule;
+  return written === undefined ? undefined : { file, path: [...path, 'defaultRule'], written };
 }
 
 /** A stray file is none of the files that were parsed, so it has no place but its beginning. */

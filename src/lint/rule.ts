@@ -1,9 +1,11 @@
 import type { LintSpec } from '../generated/config.schema.d.js';
+import type { Buckets } from '../generated/flag.schema.d.js';
 import type { Config, DesiredDefinition } from '../model/desired.js';
 import type { SpecPath } from '../model/diagnostic.js';
 import type { LintCode } from '../specs/codes.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import type { SpecParts } from '../specs/read-specs.js';
+import type { ResolvedDefinition } from '../specs/resolve/definition.js';
 import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
 
 /** How much is made of what a rule finds; `off`: it is not looked for. */
@@ -16,6 +18,8 @@ export interface LintRule {
   readonly level: Level;
   /** Why it is worth a word; `docs/lint.md` says it in the same words. */
   readonly reason: string;
+  /** What to do about it; likewise. */
+  readonly wayOut: string;
   /** The heading of `docs/lint.md` below which the rule stands. */
   readonly section: string;
 }
@@ -40,6 +44,8 @@ export interface LintedRepository extends SpecParts {
   readonly strays: readonly StrayFile[];
   /** By path; empty where no history is known, or nobody asked for it. */
   readonly ages: ReadonlyMap<string, FileAge>;
+  /** Names of files that were removed, and the UTC day of it, `YYYY-MM-DD`; empty likewise. */
+  readonly removals: ReadonlyMap<string, string>;
 }
 
 export const DAY_MS = 86_400_000;
@@ -63,8 +69,10 @@ export interface LintedDefinition {
   readonly flag: ResolvedFlag;
   readonly environment: string;
   readonly definition: DesiredDefinition;
-  /** Place of the list of rules, in whichever file says it. */
-  readonly rules: Place | undefined;
+  /** The list of rules as written, and its place in whichever file says it. */
+  readonly rules: ResolvedDefinition['rules'];
+  /** What `defaultRule` says as written, likewise. */
+  readonly defaultRule: (Place & { readonly written: Buckets }) | undefined;
   /** Place of the environment's block. */
   readonly block: Place;
 }
@@ -83,4 +91,36 @@ export interface Finding {
   readonly message: string;
   /** The file whose `allow` may let it pass; absent: none can. */
   readonly allowedBy?: SpecFile;
+}
+
+/** A finding inside of one rule, counted from 0; at the block where nobody can tell which file has the rules. */
+export function ofRule(
+  { flag, rules, block }: LintedDefinition,
+  position: number,
+  path: SpecPath,
+  message: string,
+): Finding {
+  const place = rules ? { file: rules.file, path: [...rules.path, position, ...path] } : block;
+  return { place, message, allowedBy: flag.file };
+}
+
+/** A finding in the flag's own file, which can allow it. */
+export function ofFlag(
+  { file }: ResolvedFlag,
+  path: Place['path'],
+  message: string,
+  at?: 'key',
+): Finding & { allowedBy: SpecFile } {
+  return { place: { file, path, ...(at && { at }) }, message, allowedBy: file };
+}
+
+/** The same for a segment; none where its file is not among the right ones. */
+export function ofSegment(
+  { segments }: Pick<SpecParts['specs'], 'segments'>,
+  name: string,
+  path: Place['path'],
+  message: string,
+): Finding[] {
+  const file = segments.get(name)?.file;
+  return file === undefined ? [] : [{ place: { file, path }, message, allowedBy: file }];
 }

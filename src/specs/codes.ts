@@ -66,6 +66,7 @@ export const LINT_CODES = [
   'allow-without-reason',
   'confusable-names',
   'contradictory-rule',
+  'default-not-safe',
   'duplicate-condition',
   'duplicate-segment-keys',
   'empty-segment',
@@ -75,7 +76,10 @@ export const LINT_CODES = [
   'invalid-regex',
   'kill-review-passed',
   'many-inline-keys',
+  'middle-bucket-shift',
   'name-pattern',
+  'name-reused',
+  'production-before-staging',
   'required-field',
   'rule-like-default',
   'stale-rollout',
@@ -84,6 +88,7 @@ export const LINT_CODES = [
   'unreachable-rule',
   'unused-segment',
   'use-between',
+  'zero-bucket',
 ] as const;
 
 export type LintCode = (typeof LINT_CODES)[number];

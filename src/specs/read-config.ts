@@ -7,6 +7,7 @@ import { CONFIG_PATH, loadFile, pathDiagnostics } from './parse/load-files.js';
 import { SpecFile, parseFile } from './parse/parse-file.js';
 import { fileDiagnostic } from './parse/source-text.js';
 import type { SpecCache } from './cache.js';
+import { didYouMean } from './parse/suggest.js';
 import { pointerOf } from './parse/typed-value.js';
 import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
@@ -70,7 +71,19 @@ export function readableConfig(file: SpecFile): Config | undefined {
 
 /** What is wrong with a config that its schema accepts. */
 export function configDiagnostics(file: SpecFile): readonly Diagnostic[] {
-  return isValid(file) ? readCalendar(file, file.parsed.value).diagnostics : [];
+  if (!isValid(file)) return [];
+  const spec = file.parsed.value;
+  return [...readCalendar(file, spec).diagnostics, ...provingDiagnostics(file, spec)];
+}
+
+/** Environments of `lint.provenIn` that there are not. */
+function provingDiagnostics(file: SpecFile, { environments, lint }: ConfigSpec): Diagnostic[] {
+  const known = Object.keys(environments);
+  return (lint?.provenIn ?? []).flatMap((name, at) => {
+    if (known.includes(name)) return [];
+    const message = `flaghoist.yaml has no environment "${name}"${didYouMean(name, known)}`;
+    return [file.diagnostic('unknown-environment', { path: ['lint', 'provenIn', at] }, message)];
+  });
 }
 
 /** A valid file holds what its schema says. */

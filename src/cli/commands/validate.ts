@@ -12,11 +12,12 @@ import {
   type Finding,
 } from '../../report/findings.js';
 import { readCatalog } from '../../admin-api/workspace.js';
-import { lint, straysOf } from '../../lint/lint.js';
+import { lint, straysOf, type LintOptions } from '../../lint/lint.js';
 import { missingOnService } from '../../lint/on-service.js';
 import { inOrder, readWithParts, type SpecParts } from '../../specs/read-specs.js';
 import { filesBeside } from '../../git/directory-tree.js';
-import { fileAges } from '../../git/log.js';
+import type { Checkout } from '../../git/checkout.js';
+import { fileAges, removedNames } from '../../git/log.js';
 import { openSource } from '../../git/spec-source.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
@@ -119,10 +120,7 @@ async function check(
       ...lint(parts, {
         today: new Date().toISOString().slice(0, 10),
         strays: straysOf(source.tree, beside),
-        // Only one rule wants history, and it takes a while.
-        ...(parts.specs.config?.lint?.staleAfter !== undefined && {
-          ages: await fileAges(source.checkout, 'flags'),
-        }),
+        ...(await flagHistory(source.checkout, parts)),
       }),
     ]);
     const prefix = source.checkout.repository?.prefix ?? '';
@@ -151,6 +149,18 @@ async function check(
       error: errorText(error),
     };
   }
+}
+
+/** What rules want to know of earlier commits, which takes a while: only where the house asks for such a rule. */
+async function flagHistory(
+  checkout: Checkout,
+  { specs: { config } }: SpecParts,
+): Promise<Pick<LintOptions, 'ages' | 'removals'>> {
+  const { staleAfter, reserveNames } = config?.lint ?? {};
+  return {
+    ...(staleAfter !== undefined && { ages: await fileAges(checkout, 'flags') }),
+    ...(reserveNames === true && { removals: await removedNames(checkout, 'flags') }),
+  };
 }
 
 /** What the service lacks of what the specs name. */

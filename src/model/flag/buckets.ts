@@ -41,6 +41,13 @@ export function bucketsOf(spec: Buckets, treatments: readonly string[]): Checked
   );
 }
 
+/** The buckets that are written and that nobody falls into; `rest` may be one of them. */
+export function emptyBuckets(spec: Buckets): { treatment: string; path: SpecPath }[] {
+  const written = writtenBuckets(spec);
+  const rest = 100 - fixedSum(written);
+  return written.filter(({ size }) => (size === 'rest' ? rest : size) === 0);
+}
+
 function writtenBuckets(spec: Buckets): WrittenBucket[] {
   if (typeof spec === 'string') return [{ treatment: spec, size: 100, path: [] }];
   const maps = Array.isArray(spec)

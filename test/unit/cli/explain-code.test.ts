@@ -53,6 +53,20 @@ describe('explain CODE', () => {
     );
   });
 
+  it('says likewise of a rule of lint', async () => {
+    const { stdout } = await cliRun(['explain', 'zero-bucket']);
+
+    expect(stdout).toBe(
+      [
+        'zero-bucket · docs/lint.md#rules-and-buckets',
+        '  level: warning',
+        '  why: A bucket of 0 % is for nobody, and reads as if somebody got the treatment.',
+        '  way out: Leave the bucket out.',
+        '',
+      ].join('\n'),
+    );
+  });
+
   it.each(['UNREACHABLE', 'unreachable', '6', 'CHANGED_MEANWHILE', 'drift-reported', 'maxShift'])(
     'knows %s, however it is written',
     async (code) => {
@@ -114,12 +128,12 @@ describe('a code', () => {
   });
 
   it('has a way out wherever the page has a column for it', () => {
-    const pages = ['diagnostics', 'operations', 'plan'].flatMap((name) =>
+    const pages = ['diagnostics', 'lint', 'operations', 'plan'].flatMap((name) =>
       codeEntries(projectText(`docs/${name}.md`), `docs/${name}.md`),
     );
     const without = pages.filter(
       ({ page, said }) =>
-        /diagnostics|#errors|withheld/.test(page) && !said['way out'] && !said['what to do'],
+        /diagnostics|lint|#errors|withheld/.test(page) && !said['way out'] && !said['what to do'],
     );
 
     expect(pages.length).toBeGreaterThan(80);

@@ -41,12 +41,22 @@ export function ruled(...rules: readonly string[]): Record<string, string> {
   };
 }
 
+/** A flag of three treatments in this order, of which `off` is the default one, and what it serves in production. */
+export function threeWay(treatments: string, sizes: string, members = ''): string {
+  return `flag: pay
+treatments: { ${treatments.replaceAll('",', '": "",')}: "" }
+defaultTreatment: "off"
+environments:
+  production: { ${members}defaultRule: { ${sizes} } }
+`;
+}
+
 /** A segment of these keys in production. */
 export function segment(name: string, keys: string, fields = ''): string {
   return `segment: ${name}\n${fields}environments: { production: { keys: [${keys}] } }\n`;
 }
 
-/** What lint says of a repository that nobody touched for 120 days: one line for each finding. */
+/** What lint says of a repository that nobody touched for 120 days and from which `gone` was removed: one line for each finding. */
 export async function lintLines(
   files: Readonly<Record<string, string>>,
   beside: readonly { readonly path: string; readonly text: string }[] = [],
@@ -56,7 +66,8 @@ export async function lintLines(
   if (!result.ok) throw new Error(`the fixture is invalid: ${JSON.stringify(result.diagnostics)}`);
   const days = { addedOn: '2026-01-01', changedOn: '2026-07-25' };
   const ages = new Map(tree.list().map(({ path }) => [path, days]));
-  return lint(parts, { today: TODAY, strays: straysOf(tree, beside), ages }).map(
+  const removals = new Map([['gone.yaml', '2026-03-01']]);
+  return lint(parts, { today: TODAY, strays: straysOf(tree, beside), ages, removals }).map(
     ({ severity, code, location: { file, line, column }, message }) =>
       `${file}:${line}:${column} ${severity}[${code}] ${message}`,
   );

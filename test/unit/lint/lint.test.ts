@@ -4,7 +4,7 @@ import { LINT_CODES } from '../../../src/specs/codes.js';
 import { readWithParts } from '../../../src/specs/read-specs.js';
 import { directoryTree, treeOf } from '../../support/spec-tree.js';
 import { bare, examplesOf, projectText, rowsOf, sectionOf } from '../docs/page.js';
-import { config, flag, lintLines, ruled, segment, TODAY } from './lint-story.js';
+import { config, flag, lintLines, ruled, segment, threeWay, TODAY } from './lint-story.js';
 
 type Fixture = readonly [
   situation: string,
@@ -653,6 +653,182 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       [],
     ],
   ],
+  'zero-bucket': [
+    [
+      'a size of 0 in a rule, and a rest of 0 in the default rule',
+      {
+        ...ruled('{ segment: staff } => { "on": 0, "off": rest }'),
+        'flags/late.yaml': flag('late').replace('"on": 10, "off": rest', '"on": 100, "off": rest'),
+      },
+      [
+        'flags/late.yaml:6:38 warning[zero-bucket] nobody gets "off" by a bucket of 0 %',
+        'flags/pay.yaml:7:50 warning[zero-bucket] nobody gets "on" by a bucket of 0 %',
+      ],
+    ],
+    [
+      'the default rule of all environments',
+      {
+        'flags/pay.yaml': flag('pay')
+          .replace('"on": 10', '"on": 0')
+          .replace('production:\n', '"*":\n')
+          .concat('  production: {}\n'),
+      },
+      ['flags/pay.yaml:6:26 warning[zero-bucket] nobody gets "on" by a bucket of 0 %'],
+    ],
+    [
+      'the default rule of an overlay',
+      {
+        'flags/pay.yaml':
+          'flag: pay\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n',
+        'flags/pay@production.yaml':
+          'flag: pay\nenvironment: production\ndefaultRule: { "on": 0, "off": rest }\n',
+      },
+      ['flags/pay@production.yaml:3:22 warning[zero-bucket] nobody gets "on" by a bucket of 0 %'],
+    ],
+    [
+      'a ramp makes it grow',
+      {
+        'flags/pay.yaml': flag('pay')
+          .replace('"on": 10', '"on": 0')
+          .concat('    ramp: 10, 6h, 50\n'),
+      },
+      [],
+    ],
+    ['every bucket has somebody', { 'flags/pay.yaml': flag('pay') }, []],
+  ],
+  'middle-bucket-shift': [
+    [
+      'two treatments before the default one',
+      { 'flags/pay.yaml': threeWay('"v1", "v2", "off"', '"v1": 10, "v2": 10, "off": rest') },
+      [
+        'flags/pay.yaml:5:30 warning[middle-bucket-shift] "v1" and "v2" lie side by side: where one of them grows at the cost of "off", keys of the other change',
+      ],
+    ],
+    [
+      'two treatments behind it, in a rule',
+      {
+        'flags/pay.yaml': threeWay(
+          '"off", "v1", "v2"',
+          '"off": 100',
+          'rules: [{ if: { attribute: a, is: true }, serve: { "off": 50, "v1": 25, "v2": 25 } }], ',
+        ),
+      },
+      [
+        'flags/pay.yaml:5:66 warning[middle-bucket-shift] "v1" and "v2" lie side by side: where one of them grows at the cost of "off", keys of the other change',
+      ],
+    ],
+    [
+      'the default treatment between them',
+      { 'flags/pay.yaml': threeWay('"v1", "off", "v2"', '"v1": 10, "v2": 10, "off": rest') },
+      [],
+    ],
+    [
+      'nothing of the default treatment is left to grow into',
+      { 'flags/pay.yaml': threeWay('"v1", "v2", "off"', '"v1": 50, "v2": 50') },
+      [],
+    ],
+    [
+      'three that are compared, of which none is to grow',
+      {
+        'flags/pay.yaml': threeWay('"off", "v1", "v2"', '"off": 34, "v1": 33, "v2": 33'),
+      },
+      [],
+    ],
+  ],
+  'default-not-safe': [
+    [
+      'on, while few get it',
+      { 'flags/pay.yaml': flag('pay').replace('Treatment: "off"', 'Treatment: "on"') },
+      [
+        'flags/pay.yaml:5:3 warning[default-not-safe] a kill serves everybody "on", which 10 % get in "production" so far',
+      ],
+    ],
+    [
+      'another treatment than the baseline',
+      {
+        'flags/pay.yaml': threeWay('"v1", "off", "v2"', '"v1": 10, "off": rest').replace(
+          'defaultTreatment: "off"',
+          'defaultTreatment: "v1"\nbaselineTreatment: "off"',
+        ),
+      },
+      [
+        'flags/pay.yaml:6:3 warning[default-not-safe] a kill serves everybody "v1", which 10 % get in "production" so far',
+      ],
+    ],
+    [
+      'on, and everybody gets it',
+      {
+        'flags/pay.yaml': flag('pay')
+          .replace('Treatment: "off"', 'Treatment: "on"')
+          .replace('{ "on": 10, "off": rest }', '"on"'),
+      },
+      [],
+    ],
+    [
+      'on is the baseline too',
+      {
+        'flags/pay.yaml': flag('pay').replace(
+          'Treatment: "off"',
+          'Treatment: "on"\nbaselineTreatment: "on"',
+        ),
+      },
+      [],
+    ],
+  ],
+  'production-before-staging': [
+    [
+      'nobody gets it in staging',
+      {
+        'flags/pay.yaml': flag('pay').concat('  staging: { defaultRule: "off" }\n'),
+        'flaghoist.yaml': config('{ provenIn: [staging] }'),
+      },
+      [
+        'flags/pay.yaml:5:3 error[production-before-staging] "on" in "production" before anybody gets it in "staging"',
+      ],
+    ],
+    [
+      'it is declared for production alone, and a ramp will serve it',
+      {
+        'flags/pay.yaml': flag('pay')
+          .replace('{ "on": 10, "off": rest }', '"off"')
+          .concat('    ramp: 10, 1d, 20\n'),
+        'flaghoist.yaml': config('{ provenIn: [staging] }'),
+      },
+      [
+        'flags/pay.yaml:5:3 error[production-before-staging] "on" in "production" before anybody gets it in "staging"',
+      ],
+    ],
+    [
+      'somebody gets it in staging',
+      {
+        'flags/pay.yaml': flag('pay').concat('  staging: { defaultRule: "on" }\n'),
+        'flaghoist.yaml': config('{ provenIn: [staging] }'),
+      },
+      [],
+    ],
+    [
+      'production serves nothing of it, being killed',
+      {
+        'flags/pay.yaml': flag('pay', { production: '    killed: true\n' }),
+        'flaghoist.yaml': config('{ provenIn: [staging] }'),
+      },
+      [],
+    ],
+    ['the house says nothing of it', { 'flags/pay.yaml': flag('pay') }, []],
+  ],
+  'name-reused': [
+    [
+      'a flag of this name was removed',
+      { 'flags/shop/gone.yaml': flag('gone'), 'flaghoist.yaml': config('{ reserveNames: true }') },
+      ['flags/shop/gone.yaml:1:7 error[name-reused] another flag "gone" was removed on 2026-03-01'],
+    ],
+    [
+      'another flag was removed',
+      { 'flags/pay.yaml': flag('pay'), 'flaghoist.yaml': config('{ reserveNames: true }') },
+      [],
+    ],
+    ['the house says nothing of it', { 'flags/gone.yaml': flag('gone') }, []],
+  ],
   levels: [
     [
       'off',
@@ -781,15 +957,15 @@ describe('the rules', () => {
     const page = projectText('docs/lint.md');
     const sections = [...new Set(LINT_RULES.map(({ section }) => section))];
     const said = sections.flatMap((section) =>
-      rowsOf(sectionOf(page, `## ${section}`)).map(([code, level, reason]) => {
-        return { code: bare(code), level, reason, section };
+      rowsOf(sectionOf(page, `## ${section}`)).map(([code, level, reason, wayOut]) => {
+        return { code: bare(code), level, reason, wayOut, section };
       }),
     );
 
     expect(said).toEqual(
-      LINT_RULES.map(({ code, level, reason, section }) => ({ code, level, reason, section })).sort(
-        (a, b) => sections.indexOf(a.section) - sections.indexOf(b.section),
-      ),
+      LINT_RULES.map(({ code, level, reason, wayOut, section }) => {
+        return { code, level, reason, wayOut, section };
+      }).sort((a, b) => sections.indexOf(a.section) - sections.indexOf(b.section)),
     );
   });
 

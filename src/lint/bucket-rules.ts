@@ -1,0 +1,158 @@
+import type { Buckets } from '../generated/flag.schema.d.js';
+import type { SpecPath } from '../model/diagnostic.js';
+import { emptyBuckets } from '../model/flag/buckets.js';
+import type { Bucket } from '../model/flag/flag.js';
+import { shareOf } from '../model/flag/ramp.js';
+import {
+  ofRule,
+  type DefinitionRule,
+  type Finding,
+  type LintedDefinition,
+  type LintedRepository,
+} from './rule.js';
+
+/** What is looked for in the shares that a flag serves in an environment. */
+export const BUCKET_RULES: readonly DefinitionRule[] = [
+  {
+    code: 'zero-bucket',
+    level: 'warning',
+    reason: 'A bucket of 0 % is for nobody, and reads as if somebody got the treatment.',
+    wayOut: 'Leave the bucket out.',
+    section: 'Rules and buckets',
+    find: zeroBuckets,
+  },
+  {
+    code: 'middle-bucket-shift',
+    level: 'warning',
+    reason:
+      'Of two treatments that lie side by side none can grow without moving keys of the other.',
+    wayOut: 'Put the default treatment between them while nobody uses the flag; later, allow it.',
+    section: 'Rules and buckets',
+    find: middleBuckets,
+  },
+  {
+    code: 'default-not-safe',
+    level: 'warning',
+    reason: 'A kill serves everybody the default treatment: not the one that is still being tried.',
+    wayOut: 'Name the treatment that is known to work in `defaultTreatment`.',
+    section: 'Rules and buckets',
+    find: unsafeDefault,
+  },
+  {
+    code: 'production-before-staging',
+    level: 'error',
+    reason: 'What a protected environment serves was to be seen at work elsewhere before.',
+    wayOut: 'Serve the treatment in one of the environments of `lint.provenIn` first.',
+    section: 'Rules of the house',
+    find: unproven,
+  },
+];
+
+/** What a rule serves, or the default rule. */
+interface Served {
+  /** Position of the rule, from 0; null: the default rule. */
+  readonly rule: number | null;
+  readonly buckets: readonly Bucket[];
+  /** As the file has it; undefined where nobody can tell which file does. */
+  readonly written: Buckets | undefined;
+}
+
+/** What each rule serves, in their order, and the default rule last. */
+function servedIn({ definition, rules, defaultRule }: LintedDefinition): Served[] {
+  const { creation } = definition;
+  return [
+    ...creation.rules.map(({ buckets }, rule): Served => {
+      return { rule, buckets, written: rules?.value[rule]?.serve };
+    }),
+    { rule: null, buckets: creation.defaultRule, written: defaultRule?.written },
+  ];
+}
+
+/** A treatment that a ramp makes grow begins with nobody. */
+function zeroBuckets(subject: LintedDefinition): Finding[] {
+  const { ramps = [] } = subject.definition;
+  return servedIn(subject).flatMap(({ rule, written }) => {
+    if (written === undefined || typeof written === 'string') return [];
+    return emptyBuckets(written).flatMap(({ treatment, path }) => {
+      if (ramps.some((ramp) => ramp.rule === rule && ramp.treatment === treatment)) return [];
+      return [ofServed(subject, rule, path, `nobody gets "${treatment}" by a bucket of 0 %`)];
+    });
+  });
+}
+
+/** Where the default treatment serves less, in per cent, it is one of those that are compared, and none grows. */
+const MOST = 50;
+
+/**
+ * Keys keep their places from 1 to 100, so a treatment that grows at the cost of the default one takes the places beside
+ * it: with the default treatment between two others neither reaches the other. Of more than two there is no such order.
+ */
+function middleBuckets(subject: LintedDefinition): Finding[] {
+  const { defaultTreatment } = subject.definition.creation;
+  return servedIn(subject).flatMap(({ rule, buckets }) => {
+    const names = buckets.map(({ treatment }) => treatment);
+    const place = names.indexOf(defaultTreatment);
+    if (names.length !== 3 || place === 1) return [];
+    if (shareOf(buckets, defaultTreatment) < MOST) return [];
+    const [first = '', second = ''] = names.filter((name) => name !== defaultTreatment);
+    const message = `"${first}" and "${second}" lie side by side: where one of them grows at the cost of "${defaultTreatment}", keys of the other change`;
+    return [ofServed(subject, rule, [], message)];
+  });
+}
+
+/** That the default treatment is the new one is told by another baseline, and by the names `on` and `off`. */
+function unsafeDefault({ flag, definition, environment, block }: LintedDefinition): Finding[] {
+  const { fields, creation } = definition;
+  const { defaultTreatment, defaultRule, treatments } = creation;
+  const isSwitch = defaultTreatment === 'on' && treatments.some(({ name }) => name === 'off');
+  const known = fields.baselineTreatment ?? (isSwitch ? 'off' : defaultTreatment);
+  const share = shareOf(defaultRule, defaultTreatment);
+  if (known === defaultTreatment || share === 100) return [];
+  const message = `a kill serves everybody "${defaultTreatment}", which ${share} % get in "${environment}" so far`;
+  return [{ place: block, message, allowedBy: flag.file }];
+}
+
+/** Treatments that somebody gets by a rule, the default one aside. Individual targets are how a treatment is tried. */
+function unproven(
+  { flag, environment, definition, block }: LintedDefinition,
+  { config, settings }: Pick<LintedRepository, 'config' | 'settings'>,
+): Finding[] {
+  const provenIn: readonly string[] = settings.provenIn ?? [];
+  const isProtected = config.environments.some(
+    (each) => each.name === environment && each.protected === true,
+  );
+  if (provenIn.length === 0 || !isProtected || provenIn.includes(environment)) return [];
+  const proven = provenIn.flatMap((name) => {
+    return treatmentsServed(flag.environments.get(name)?.definition);
+  });
+  const missing = treatmentsServed(definition).filter((each) => !proven.includes(each));
+  if (missing.length === 0) return [];
+  const names = missing.map((each) => `"${each}"`).join(', ');
+  const places = provenIn.map((each) => `"${each}"`).join(' or ');
+  const message = `${names} in "${environment}" before anybody gets it in ${places}`;
+  return [{ place: block, message, allowedBy: flag.file }];
+}
+
+/** Treatments that are served by rules, ramps included; none where the flag is killed or not declared. */
+function treatmentsServed(definition: LintedDefinition['definition'] | undefined): string[] {
+  if (definition === undefined || definition.creation.killed) return [];
+  const { rules, defaultRule, defaultTreatment, trafficAllocation } = definition.creation;
+  if (trafficAllocation === 0) return [];
+  const served = [...rules.flatMap(({ buckets }) => buckets), ...defaultRule];
+  const ramped = (definition.ramps ?? []).map(({ treatment }) => treatment);
+  const names = [...served.map(({ treatment }) => treatment), ...ramped];
+  return [...new Set(names)].filter((each) => each !== defaultTreatment);
+}
+
+/** A finding at what a rule serves, or the default rule. */
+function ofServed(
+  subject: LintedDefinition,
+  rule: number | null,
+  path: SpecPath,
+  message: string,
+): Finding {
+  if (rule !== null) return ofRule(subject, rule, ['serve', ...path], message);
+  const { flag, block, defaultRule } = subject;
+  const place = defaultRule ? { ...defaultRule, path: [...defaultRule.path, ...path] } : block;
+  return { place, message, allowedBy: flag.file };
+}

@@ -1,0 +1,190 @@
+import { byCodeUnits } from '../model/json.js';
+import type { FlagSpec } from '../generated/flag.schema.d.js';
+import type { SpecTestSpec } from '../generated/spec-test.schema.d.js';
+import { validOf } from '../specs/resolve/spec-set.js';
+import { expressionOf, whyNoPattern } from '../model/matcher/expression.js';
+import {
+  DAY_MS,
+  ofFlag,
+  ofSegment,
+  type Finding,
+  type LintedRepository,
+  type RepositoryRule,
+} from './rule.js';
+import { staleRollouts } from './stale.js';
+
+/** What a house agreed on, over the whole repository. Where flaghoist.yaml says nothing of it nothing is found. */
+export const HOUSE_RULES: readonly RepositoryRule[] = [
+  {
+    code: 'name-pattern',
+    level: 'error',
+    reason: 'Names follow one pattern, so that they can be found and told apart.',
+    wayOut: 'Choose a name that fits, or correct `lint.names`.',
+    section: 'Rules of the house',
+    find: namesOffPattern,
+  },
+  {
+    code: 'required-field',
+    level: 'error',
+    reason: 'The house wants every flag to say it.',
+    wayOut: 'Write the field.',
+    section: 'Rules of the house',
+    find: missingFields,
+  },
+  {
+    code: 'unknown-word',
+    level: 'error',
+    reason: 'Only these words are agreed on; another one is mostly misspelt.',
+    wayOut: 'Write one of the words, or add the new one to `lint.words`.',
+    section: 'Rules of the house',
+    find: unknownWords,
+  },
+  {
+    code: 'expiry-too-late',
+    level: 'error',
+    reason: 'A flag of this kind is not meant to live so long.',
+    wayOut: 'Set `expires` to an earlier day, or choose another kind.',
+    section: 'Rules of the house',
+    find: lateExpiries,
+  },
+  {
+    code: 'stale-rollout',
+    level: 'warning',
+    reason: 'Everybody has got the same for so long that the flag can be taken out of the code.',
+    wayOut: 'Take the flag out of the code and then out of git.',
+    section: 'Rules of the house',
+    find: staleRollouts,
+  },
+  {
+    code: 'name-reused',
+    level: 'error',
+    reason: 'Programs that still ask for the flag that was removed get the new one.',
+    wayOut: 'Choose a name that no flag had; where the flag is the same one, allow it.',
+    section: 'Rules of the house',
+    find: reusedNames,
+  },
+];
+
+/**
+ * A pattern that is none is told once, in flaghoist.yaml, and then no name is judged. A treatment is judged where the flag
+ * declares it; what an environment replaces goes by the same names mostly, and is left alone.
+ */
+function namesOffPattern(repository: LintedRepository): Finding[] {
+  const { flags, segments, specs, settings } = repository;
+  const { names = {} } = settings;
+  const config = specs.loaded.files.get('config')?.[0];
+  const broken = Object.entries(names).flatMap(([what, pattern]) => {
+    const why = whyNoPattern(pattern);
+    if (config === undefined || why === undefined) return [];
+    const place = { file: config, path: ['lint', 'names', what] };
+    return [{ place, message: `"${pattern}" ${why}` }];
+  });
+  if (broken.length > 0) return broken;
+  const patterns = new Map(
+    Object.values(names).map((pattern) => [pattern, expressionOf(`^(?:${pattern})$`)]),
+  );
+  const off = (pattern: string | undefined, name: string): boolean =>
+    patterns.get(pattern ?? '')?.isIn(name) === false;
+  const misfit = (what: string, name: string, pattern = ''): string =>
+    `${what} "${name}" does not match ${pattern}`;
+  return [
+    ...flags.flatMap((flag) => {
+      const { name, spec, file } = flag;
+      const treatments = file.keys('treatments').filter((each) => off(names.treatment, each));
+      const tags = spec.tags ?? [];
+      return [
+        ...(off(names.flag, name)
+          ? [ofFlag(flag, ['flag'], misfit('flag', name, names.flag))]
+          : []),
+        ...treatments.map((each) =>
+          ofFlag(flag, ['treatments', each], misfit('treatment', each, names.treatment), 'key'),
+        ),
+        ...tags.flatMap((tag, at) =>
+          off(names.tag, tag) ? [ofFlag(flag, ['tags', at], misfit('tag', tag, names.tag))] : [],
+        ),
+      ];
+    }),
+    ...[...segments.keys()]
+      .filter((name) => off(names.segment, name))
+      .flatMap((name) =>
+        ofSegment(specs, name, ['segment'], misfit('segment', name, names.segment)),
+      ),
+  ];
+}
+
+/** All that one flag lacks is one finding, because it has one place. */
+function missingFields({ flags, settings, config, specs }: LintedRepository): Finding[] {
+  const { require = [] } = settings;
+  if (require.length === 0) return [];
+  const guarded = new Set(
+    config.environments.filter((each) => each.protected === true).map(({ name }) => name),
+  );
+  const tested = new Set(
+    validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? []).flatMap(({ spec }) =>
+      spec.cases.some(({ environment }) => guarded.has(environment)) ? [spec.tests] : [],
+    ),
+  );
+  return flags.flatMap((flag) => {
+    const isGuarded = [...flag.environments.keys()].some((name) => guarded.has(name));
+    const missing = require.filter((field) => {
+      if (field === 'tests') return isGuarded && !tested.has(flag.name);
+      return !isSaid(flag.spec[field]);
+    });
+    if (missing.length === 0) return [];
+    const names = missing.map((field) =>
+      field === 'tests' ? 'a spec test of a protected environment' : `"${field}"`,
+    );
+    return [ofFlag(flag, ['flag'], `the house wants ${names.join(', ')}`)];
+  });
+}
+
+/** An empty text, list or mapping says nothing. */
+function isSaid(value: FlagSpec[keyof FlagSpec]): boolean {
+  if (typeof value === 'string') return value.trim() !== '';
+  return value !== undefined && Object.keys(value).length > 0;
+}
+
+/** A field that is not there uses no word; whether it has to be there says `require`. */
+function unknownWords({ flags, settings }: LintedRepository): Finding[] {
+  const fields = Object.entries(settings.words ?? {}) as [keyof FlagSpec, readonly string[]][];
+  return flags.flatMap((flag) =>
+    fields.flatMap(([field, words]) => {
+      const value = flag.spec[field] as string | readonly string[] | undefined;
+      const isList = Array.isArray(value);
+      return [value ?? []].flat().flatMap((word, at) => {
+        if (words.includes(word)) return [];
+        const message = `"${word}" is none of the words for ${field} (lint.words in flaghoist.yaml)`;
+        return [ofFlag(flag, isList ? [field, at] : [field], message)];
+      });
+    }),
+  );
+}
+
+/** Counted from today and not from the day on which the flag was made, which no file says. */
+function lateExpiries({ flags, settings, today }: LintedRepository): Finding[] {
+  const { expiresWithin = {} } = settings;
+  return flags.flatMap((flag) => {
+    const { kind, expires } = flag.spec;
+    const days = kind !== undefined && Object.hasOwn(expiresWithin, kind) ? expiresWithin[kind] : 0;
+    if (kind === undefined || days === undefined || days === 0) return [];
+    const last = new Date(Date.parse(today) + days * DAY_MS).toISOString().slice(0, 10);
+    if (expires === undefined) {
+      return [
+        ofFlag(flag, ['flag'], `a flag of kind "${kind}" needs "expires", ${last} at the latest`),
+      ];
+    }
+    if (byCodeUnits(expires, last) <= 0) return [];
+    const message = `a flag of kind "${kind}" expires within ${days} days, by ${last}`;
+    return [ofFlag(flag, ['expires'], message)];
+  });
+}
+
+/** Told by the files' names, which are those of the flags. */
+function reusedNames({ flags, settings, removals }: LintedRepository): Finding[] {
+  if (settings.reserveNames !== true) return [];
+  return flags.flatMap((flag) => {
+    const day = removals.get(`${flag.name}.yaml`);
+    if (day === undefined) return [];
+    return [ofFlag(flag, ['flag'], `another flag "${flag.name}" was removed on ${day}`)];
+  });
+}
