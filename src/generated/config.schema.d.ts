@@ -6,6 +6,90 @@
  */
 
 /**
+ * A condition, or a list of conditions that must all hold.
+ */
+export type Conditions = ConditionSpec | [ConditionSpec, ...ConditionSpec[]];
+/**
+ * Is one of these texts.
+ */
+export type Texts = string | [string, ...string[]];
+/**
+ * Starts with one of these texts.
+ */
+export type Texts1 = string | [string, ...string[]];
+/**
+ * Ends with one of these texts.
+ */
+export type Texts2 = string | [string, ...string[]];
+/**
+ * Contains one of these texts.
+ */
+export type Texts3 = string | [string, ...string[]];
+/**
+ * Is a number in this range.
+ */
+export type NumberRange =
+  | [number, number]
+  | {
+      /**
+       * Smallest number that matches.
+       */
+      from: number;
+      /**
+       * Largest number that matches.
+       */
+      to: number;
+    };
+/**
+ * Is a moment of this day.
+ */
+export type DateText = string | number;
+/**
+ * Is this moment or later.
+ */
+export type DateText1 = string | number;
+/**
+ * Is this moment or earlier.
+ */
+export type DateText2 = string | number;
+/**
+ * Is a moment in this range.
+ */
+export type DateRange =
+  | [DateText3, DateText3]
+  | {
+      from: DateText4;
+      to: DateText5;
+    };
+/**
+ * A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.
+ */
+export type DateText3 = string | number;
+/**
+ * A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.
+ */
+export type DateText4 = string | number;
+/**
+ * A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.
+ */
+export type DateText5 = string | number;
+/**
+ * Is exactly this set.
+ */
+export type Texts4 = string | [string, ...string[]];
+/**
+ * Has at least one of these.
+ */
+export type Texts5 = string | [string, ...string[]];
+/**
+ * Has all of these.
+ */
+export type Texts6 = string | [string, ...string[]];
+/**
+ * Has nothing but these.
+ */
+export type Texts7 = string | [string, ...string[]];
+/**
  * Level of the rule.
  */
 export type LintLevel = "error" | "warning" | "off";
@@ -117,6 +201,10 @@ export type LintLevel26 = "error" | "warning" | "off";
  * Level of the rule.
  */
 export type LintLevel27 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel28 = "error" | "warning" | "off";
 
 /**
  * flaghoist.yaml: which workspace, which environments, which policies.
@@ -161,6 +249,12 @@ export interface ConfigSpec {
      * Traffic type of flags, segments and identities that name none.
      */
     trafficType?: string;
+  };
+  /**
+   * Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.
+   */
+  conditions?: {
+    [k: string]: Conditions;
   };
   /**
    * Objects that live elsewhere: rules may name them; they are never written and never pruned.
@@ -314,6 +408,80 @@ export interface FreezeSpec {
   reason?: string;
 }
 /**
+ * One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.
+ */
+export interface ConditionSpec {
+  /**
+   * The key is in this segment, which is declared for the environment here or in references.
+   */
+  segment?: string;
+  /**
+   * Another flag gives one of `treatments` (IN_SPLIT).
+   */
+  flag?: string;
+  /**
+   * Beside `flag`: treatments of that flag.
+   *
+   * @minItems 1
+   */
+  treatments?: [string, ...string[]];
+  /**
+   * Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.
+   */
+  attribute?: string;
+  in?: Texts;
+  startsWith?: Texts1;
+  endsWith?: Texts2;
+  contains?: Texts3;
+  /**
+   * Matches this regular expression.
+   */
+  matches?: string;
+  /**
+   * Is true, or is false.
+   */
+  is?: boolean;
+  /**
+   * Is this number.
+   */
+  equals?: number;
+  /**
+   * Is this number or more.
+   */
+  atLeast?: number;
+  /**
+   * Is this number or less.
+   */
+  atMost?: number;
+  between?: NumberRange;
+  on?: DateText;
+  onOrAfter?: DateText1;
+  onOrBefore?: DateText2;
+  betweenDates?: DateRange;
+  setEquals?: Texts4;
+  setAnyOf?: Texts5;
+  setAllOf?: Texts6;
+  setPartOf?: Texts7;
+  /**
+   * A matcher as the service has it, passed through untouched.
+   */
+  matcher?: {
+    /**
+     * The service's name of the matcher, for example EQUAL_TO_SEMVER.
+     */
+    type: string;
+    [k: string]: unknown;
+  };
+  /**
+   * All conditions that flaghoist.yaml has under this name in `conditions`.
+   */
+  use?: string;
+  /**
+   * true: matches where the condition does not.
+   */
+  not?: boolean;
+}
+/**
  * Bounds of what one run may take away.
  */
 export interface GuardsSpec1 {
@@ -371,9 +539,10 @@ export interface LintSpec {
     "stray-file"?: LintLevel22;
     "unknown-word"?: LintLevel23;
     "unreachable-rule"?: LintLevel24;
-    "unused-segment"?: LintLevel25;
-    "use-between"?: LintLevel26;
-    "zero-bucket"?: LintLevel27;
+    "unused-condition"?: LintLevel25;
+    "unused-segment"?: LintLevel26;
+    "use-between"?: LintLevel27;
+    "zero-bucket"?: LintLevel28;
   };
   /**
    * Regular expressions that whole names have to match.

@@ -10,6 +10,10 @@
  */
 export type TreatmentSpec = string | LongTreatment;
 /**
+ * Whom the rule is for.
+ */
+export type Conditions = ConditionSpec | [ConditionSpec, ...ConditionSpec[]];
+/**
  * Is one of these texts.
  */
 export type Texts = string | [string, ...string[]];
@@ -202,15 +206,12 @@ export interface RuleSpec {
    * For people, tests and diffs; never sent.
    */
   name?: string;
-  /**
-   * A condition, or a list of conditions that must all hold.
-   */
-  if: ConditionSpec | [ConditionSpec, ...ConditionSpec[]];
+  if: Conditions;
   serve: Buckets;
   ramp?: RampSpec;
 }
 /**
- * One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.
+ * One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.
  */
 export interface ConditionSpec {
   /**
@@ -274,6 +275,10 @@ export interface ConditionSpec {
     type: string;
     [k: string]: unknown;
   };
+  /**
+   * All conditions that flaghoist.yaml has under this name in `conditions`.
+   */
+  use?: string;
   /**
    * true: matches where the condition does not.
    */

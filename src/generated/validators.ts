@@ -4,13 +4,1432 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const config = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"flag.schema.json#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).","enum":["revert","report"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
 const schema32 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
-const schema34 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
+const schema68 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
 const pattern4 = new RegExp("^([01][0-9]|2[0-3]):[0-5][0-9]$", "u");
 const pattern5 = new RegExp("^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", "u");
+const schema39 = {"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]};
+const schema40 = {"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flaghoist.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}};
+const schema41 = {"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]};
+const schema45 = {"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]};
+const schema46 = {"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]};
+const schema49 = {"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]};
+
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate31.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(Array.isArray(data)){
+if(data.length > 2){
+const err0 = {instancePath,schemaPath:"#/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema49.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.length < 2){
+const err1 = {instancePath,schemaPath:"#/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema49.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+}
+else {
+const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema49.anyOf[0].type,parentSchema:schema49.anyOf[0],data};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var items0 = true;
+}
+const _errs6 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.from === undefined){
+const err4 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema49.anyOf[1].required,parentSchema:schema49.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+if(data.to === undefined){
+const err5 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema49.anyOf[1].required,parentSchema:schema49.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+for(const key0 in data){
+if(!((key0 === "from") || (key0 === "to"))){
+const err6 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema49.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.from !== undefined){
+let data1 = data.from;
+if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
+const err7 = {instancePath:instancePath+"/from",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data1};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.to !== undefined){
+let data2 = data.to;
+if((typeof data2 !== "string") && (!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2))))){
+const err8 = {instancePath:instancePath+"/to",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data2};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema49.anyOf[1].type,parentSchema:schema49.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+var _valid0 = _errs6 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = true;
+}
+if(!valid0){
+const err10 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema49.anyOf,parentSchema:schema49,data};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate31.errors = vErrors;
+evaluated0.props = props0;
+evaluated0.items = items0;
+return errors === 0;
+}
+validate31.evaluated = {"dynamicProps":true,"dynamicItems":true};
+
+
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate30.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length < 1){
+const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+if(!(func1.call(schema40.properties, key0))){
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+if(data.segment !== undefined){
+let data0 = data.segment;
+if(typeof data0 === "string"){
+if(func2(data0) < 1){
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.segment,data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+else {
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.segment.type,parentSchema:schema40.properties.segment,data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+if(data.flag !== undefined){
+let data1 = data.flag;
+if(typeof data1 === "string"){
+if(func2(data1) < 1){
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.flag,data:data1};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+else {
+const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.flag.type,parentSchema:schema40.properties.flag,data:data1};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data.treatments !== undefined){
+let data2 = data.treatments;
+if(Array.isArray(data2)){
+if(data2.length < 1){
+const err6 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema40.properties.treatments,data:data2};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+const len0 = data2.length;
+for(let i0=0; i0<len0; i0++){
+let data3 = data2[i0];
+if(typeof data3 === "string"){
+if(func2(data3) < 1){
+const err7 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.treatments.items,data:data3};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.treatments.items.type,parentSchema:schema40.properties.treatments.items,data:data3};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema40.properties.treatments.type,parentSchema:schema40.properties.treatments,data:data2};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+if(data.attribute !== undefined){
+let data4 = data.attribute;
+if(typeof data4 === "string"){
+if(func2(data4) < 1){
+const err10 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.attribute,data:data4};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+else {
+const err11 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.attribute.type,parentSchema:schema40.properties.attribute,data:data4};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+}
+if(data.in !== undefined){
+let data5 = data.in;
+const _errs14 = errors;
+let valid4 = false;
+const _errs15 = errors;
+if(typeof data5 !== "string"){
+const err12 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data5};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+var _valid0 = _errs15 === errors;
+valid4 = valid4 || _valid0;
+const _errs17 = errors;
+if(Array.isArray(data5)){
+if(data5.length < 1){
+const err13 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+const len1 = data5.length;
+for(let i1=0; i1<len1; i1++){
+let data6 = data5[i1];
+if(typeof data6 !== "string"){
+const err14 = {instancePath:instancePath+"/in/" + i1,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data6};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+}
+}
+else {
+const err15 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data5};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+var _valid0 = _errs17 === errors;
+valid4 = valid4 || _valid0;
+if(!valid4){
+const err16 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data5};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+else {
+errors = _errs14;
+if(vErrors !== null){
+if(_errs14){
+vErrors.length = _errs14;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.startsWith !== undefined){
+let data7 = data.startsWith;
+const _errs23 = errors;
+let valid8 = false;
+const _errs24 = errors;
+if(typeof data7 !== "string"){
+const err17 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data7};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+var _valid1 = _errs24 === errors;
+valid8 = valid8 || _valid1;
+const _errs26 = errors;
+if(Array.isArray(data7)){
+if(data7.length < 1){
+const err18 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data7};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+const len2 = data7.length;
+for(let i2=0; i2<len2; i2++){
+let data8 = data7[i2];
+if(typeof data8 !== "string"){
+const err19 = {instancePath:instancePath+"/startsWith/" + i2,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data8};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+}
+else {
+const err20 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data7};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+var _valid1 = _errs26 === errors;
+valid8 = valid8 || _valid1;
+if(!valid8){
+const err21 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data7};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+else {
+errors = _errs23;
+if(vErrors !== null){
+if(_errs23){
+vErrors.length = _errs23;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.endsWith !== undefined){
+let data9 = data.endsWith;
+const _errs32 = errors;
+let valid12 = false;
+const _errs33 = errors;
+if(typeof data9 !== "string"){
+const err22 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data9};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+var _valid2 = _errs33 === errors;
+valid12 = valid12 || _valid2;
+const _errs35 = errors;
+if(Array.isArray(data9)){
+if(data9.length < 1){
+const err23 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data9};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+const len3 = data9.length;
+for(let i3=0; i3<len3; i3++){
+let data10 = data9[i3];
+if(typeof data10 !== "string"){
+const err24 = {instancePath:instancePath+"/endsWith/" + i3,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data10};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data9};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+var _valid2 = _errs35 === errors;
+valid12 = valid12 || _valid2;
+if(!valid12){
+const err26 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data9};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+else {
+errors = _errs32;
+if(vErrors !== null){
+if(_errs32){
+vErrors.length = _errs32;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.contains !== undefined){
+let data11 = data.contains;
+const _errs41 = errors;
+let valid16 = false;
+const _errs42 = errors;
+if(typeof data11 !== "string"){
+const err27 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data11};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+var _valid3 = _errs42 === errors;
+valid16 = valid16 || _valid3;
+const _errs44 = errors;
+if(Array.isArray(data11)){
+if(data11.length < 1){
+const err28 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data11};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+const len4 = data11.length;
+for(let i4=0; i4<len4; i4++){
+let data12 = data11[i4];
+if(typeof data12 !== "string"){
+const err29 = {instancePath:instancePath+"/contains/" + i4,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data12};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data11};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+var _valid3 = _errs44 === errors;
+valid16 = valid16 || _valid3;
+if(!valid16){
+const err31 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data11};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+else {
+errors = _errs41;
+if(vErrors !== null){
+if(_errs41){
+vErrors.length = _errs41;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.matches !== undefined){
+let data13 = data.matches;
+if(typeof data13 === "string"){
+if(func2(data13) < 1){
+const err32 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.matches,data:data13};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.matches.type,parentSchema:schema40.properties.matches,data:data13};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+}
+if(data.is !== undefined){
+let data14 = data.is;
+if(typeof data14 !== "boolean"){
+const err34 = {instancePath:instancePath+"/is",schemaPath:"#/properties/is/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema40.properties.is.type,parentSchema:schema40.properties.is,data:data14};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+if(data.equals !== undefined){
+let data15 = data.equals;
+if(!((typeof data15 == "number") && (isFinite(data15)))){
+const err35 = {instancePath:instancePath+"/equals",schemaPath:"#/properties/equals/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema40.properties.equals.type,parentSchema:schema40.properties.equals,data:data15};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+if(data.atLeast !== undefined){
+let data16 = data.atLeast;
+if(!((typeof data16 == "number") && (isFinite(data16)))){
+const err36 = {instancePath:instancePath+"/atLeast",schemaPath:"#/properties/atLeast/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema40.properties.atLeast.type,parentSchema:schema40.properties.atLeast,data:data16};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+}
+if(data.atMost !== undefined){
+let data17 = data.atMost;
+if(!((typeof data17 == "number") && (isFinite(data17)))){
+const err37 = {instancePath:instancePath+"/atMost",schemaPath:"#/properties/atMost/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema40.properties.atMost.type,parentSchema:schema40.properties.atMost,data:data17};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+if(data.between !== undefined){
+let data18 = data.between;
+const _errs60 = errors;
+let valid20 = false;
+const _errs61 = errors;
+if(Array.isArray(data18)){
+if(data18.length > 2){
+const err38 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema45.anyOf[0],data:data18};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+if(data18.length < 2){
+const err39 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema45.anyOf[0],data:data18};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+const len5 = data18.length;
+for(let i5=0; i5<len5; i5++){
+let data19 = data18[i5];
+if(!((typeof data19 == "number") && (isFinite(data19)))){
+const err40 = {instancePath:instancePath+"/between/" + i5,schemaPath:"#/$defs/numberRange/anyOf/0/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema45.anyOf[0].items.type,parentSchema:schema45.anyOf[0].items,data:data19};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema45.anyOf[0].type,parentSchema:schema45.anyOf[0],data:data18};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+var _valid4 = _errs61 === errors;
+valid20 = valid20 || _valid4;
+const _errs65 = errors;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.from === undefined){
+const err42 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema45.anyOf[1].required,parentSchema:schema45.anyOf[1],data:data18};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+if(data18.to === undefined){
+const err43 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema45.anyOf[1].required,parentSchema:schema45.anyOf[1],data:data18};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+for(const key1 in data18){
+if(!((key1 === "from") || (key1 === "to"))){
+const err44 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema45.anyOf[1],data:data18};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+}
+if(data18.from !== undefined){
+let data20 = data18.from;
+if(!((typeof data20 == "number") && (isFinite(data20)))){
+const err45 = {instancePath:instancePath+"/between/from",schemaPath:"#/$defs/numberRange/anyOf/1/properties/from/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema45.anyOf[1].properties.from.type,parentSchema:schema45.anyOf[1].properties.from,data:data20};
+if(vErrors === null){
+vErrors = [err45];
+}
+else {
+vErrors.push(err45);
+}
+errors++;
+}
+}
+if(data18.to !== undefined){
+let data21 = data18.to;
+if(!((typeof data21 == "number") && (isFinite(data21)))){
+const err46 = {instancePath:instancePath+"/between/to",schemaPath:"#/$defs/numberRange/anyOf/1/properties/to/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema45.anyOf[1].properties.to.type,parentSchema:schema45.anyOf[1].properties.to,data:data21};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema45.anyOf[1].type,parentSchema:schema45.anyOf[1],data:data18};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+var _valid4 = _errs65 === errors;
+valid20 = valid20 || _valid4;
+if(!valid20){
+const err48 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema45.anyOf,parentSchema:schema45,data:data18};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+else {
+errors = _errs60;
+if(vErrors !== null){
+if(_errs60){
+vErrors.length = _errs60;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.on !== undefined){
+let data22 = data.on;
+if((typeof data22 !== "string") && (!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22))))){
+const err49 = {instancePath:instancePath+"/on",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data22};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+}
+if(data.onOrAfter !== undefined){
+let data23 = data.onOrAfter;
+if((typeof data23 !== "string") && (!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23))))){
+const err50 = {instancePath:instancePath+"/onOrAfter",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data23};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+}
+if(data.onOrBefore !== undefined){
+let data24 = data.onOrBefore;
+if((typeof data24 !== "string") && (!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24))))){
+const err51 = {instancePath:instancePath+"/onOrBefore",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema46.type},message:"must be string,integer",schema:schema46.type,parentSchema:schema46,data:data24};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+if(data.betweenDates !== undefined){
+if(!(validate31(data.betweenDates, {instancePath:instancePath+"/betweenDates",parentData:data,parentDataProperty:"betweenDates",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+errors = vErrors.length;
+}
+}
+if(data.setEquals !== undefined){
+let data26 = data.setEquals;
+const _errs84 = errors;
+let valid28 = false;
+const _errs85 = errors;
+if(typeof data26 !== "string"){
+const err52 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data26};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+var _valid5 = _errs85 === errors;
+valid28 = valid28 || _valid5;
+const _errs87 = errors;
+if(Array.isArray(data26)){
+if(data26.length < 1){
+const err53 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data26};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+const len6 = data26.length;
+for(let i6=0; i6<len6; i6++){
+let data27 = data26[i6];
+if(typeof data27 !== "string"){
+const err54 = {instancePath:instancePath+"/setEquals/" + i6,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data27};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+}
+else {
+const err55 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data26};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+var _valid5 = _errs87 === errors;
+valid28 = valid28 || _valid5;
+if(!valid28){
+const err56 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data26};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+else {
+errors = _errs84;
+if(vErrors !== null){
+if(_errs84){
+vErrors.length = _errs84;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.setAnyOf !== undefined){
+let data28 = data.setAnyOf;
+const _errs93 = errors;
+let valid32 = false;
+const _errs94 = errors;
+if(typeof data28 !== "string"){
+const err57 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data28};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+var _valid6 = _errs94 === errors;
+valid32 = valid32 || _valid6;
+const _errs96 = errors;
+if(Array.isArray(data28)){
+if(data28.length < 1){
+const err58 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data28};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+const len7 = data28.length;
+for(let i7=0; i7<len7; i7++){
+let data29 = data28[i7];
+if(typeof data29 !== "string"){
+const err59 = {instancePath:instancePath+"/setAnyOf/" + i7,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data29};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+}
+else {
+const err60 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data28};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+var _valid6 = _errs96 === errors;
+valid32 = valid32 || _valid6;
+if(!valid32){
+const err61 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data28};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+else {
+errors = _errs93;
+if(vErrors !== null){
+if(_errs93){
+vErrors.length = _errs93;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.setAllOf !== undefined){
+let data30 = data.setAllOf;
+const _errs102 = errors;
+let valid36 = false;
+const _errs103 = errors;
+if(typeof data30 !== "string"){
+const err62 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data30};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
+}
+errors++;
+}
+var _valid7 = _errs103 === errors;
+valid36 = valid36 || _valid7;
+const _errs105 = errors;
+if(Array.isArray(data30)){
+if(data30.length < 1){
+const err63 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data30};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+const len8 = data30.length;
+for(let i8=0; i8<len8; i8++){
+let data31 = data30[i8];
+if(typeof data31 !== "string"){
+const err64 = {instancePath:instancePath+"/setAllOf/" + i8,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data31};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+}
+}
+else {
+const err65 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data30};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+var _valid7 = _errs105 === errors;
+valid36 = valid36 || _valid7;
+if(!valid36){
+const err66 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data30};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
+}
+errors++;
+}
+else {
+errors = _errs102;
+if(vErrors !== null){
+if(_errs102){
+vErrors.length = _errs102;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.setPartOf !== undefined){
+let data32 = data.setPartOf;
+const _errs111 = errors;
+let valid40 = false;
+const _errs112 = errors;
+if(typeof data32 !== "string"){
+const err67 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[0].type,parentSchema:schema41.anyOf[0],data:data32};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+var _valid8 = _errs112 === errors;
+valid40 = valid40 || _valid8;
+const _errs114 = errors;
+if(Array.isArray(data32)){
+if(data32.length < 1){
+const err68 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema41.anyOf[1],data:data32};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
+}
+errors++;
+}
+const len9 = data32.length;
+for(let i9=0; i9<len9; i9++){
+let data33 = data32[i9];
+if(typeof data33 !== "string"){
+const err69 = {instancePath:instancePath+"/setPartOf/" + i9,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema41.anyOf[1].items.type,parentSchema:schema41.anyOf[1].items,data:data33};
+if(vErrors === null){
+vErrors = [err69];
+}
+else {
+vErrors.push(err69);
+}
+errors++;
+}
+}
+}
+else {
+const err70 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema41.anyOf[1].type,parentSchema:schema41.anyOf[1],data:data32};
+if(vErrors === null){
+vErrors = [err70];
+}
+else {
+vErrors.push(err70);
+}
+errors++;
+}
+var _valid8 = _errs114 === errors;
+valid40 = valid40 || _valid8;
+if(!valid40){
+const err71 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema41.anyOf,parentSchema:schema41,data:data32};
+if(vErrors === null){
+vErrors = [err71];
+}
+else {
+vErrors.push(err71);
+}
+errors++;
+}
+else {
+errors = _errs111;
+if(vErrors !== null){
+if(_errs111){
+vErrors.length = _errs111;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.matcher !== undefined){
+let data34 = data.matcher;
+if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
+if(data34.type === undefined){
+const err72 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'",schema:schema40.properties.matcher.required,parentSchema:schema40.properties.matcher,data:data34};
+if(vErrors === null){
+vErrors = [err72];
+}
+else {
+vErrors.push(err72);
+}
+errors++;
+}
+if(data34.type !== undefined){
+let data35 = data34.type;
+if(typeof data35 === "string"){
+if(func2(data35) < 1){
+const err73 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.matcher.properties.type,data:data35};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+errors++;
+}
+}
+else {
+const err74 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.matcher.properties.type.type,parentSchema:schema40.properties.matcher.properties.type,data:data35};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+errors++;
+}
+}
+}
+else {
+const err75 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.properties.matcher.type,parentSchema:schema40.properties.matcher,data:data34};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+if(data.use !== undefined){
+let data36 = data.use;
+if(typeof data36 === "string"){
+if(func2(data36) < 1){
+const err76 = {instancePath:instancePath+"/use",schemaPath:"#/properties/use/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema40.properties.use,data:data36};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+}
+else {
+const err77 = {instancePath:instancePath+"/use",schemaPath:"#/properties/use/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema40.properties.use.type,parentSchema:schema40.properties.use,data:data36};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+}
+if(data.not !== undefined){
+let data37 = data.not;
+if(typeof data37 !== "boolean"){
+const err78 = {instancePath:instancePath+"/not",schemaPath:"#/properties/not/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema40.properties.not.type,parentSchema:schema40.properties.not,data:data37};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+}
+}
+else {
+const err79 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema40.type,parentSchema:schema40,data};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+errors++;
+}
+validate30.errors = vErrors;
+return errors === 0;
+}
+validate30.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate50.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate30(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = true;
+}
+const _errs2 = errors;
+if(Array.isArray(data)){
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema39.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate30(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema39.anyOf[1].type,parentSchema:schema39.anyOf[1],data};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var items0 = true;
+}
+if(!valid0){
+const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema39.anyOf,parentSchema:schema39,data};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate50.errors = vErrors;
+evaluated0.props = props0;
+evaluated0.items = items0;
+return errors === 0;
+}
+validate50.evaluated = {"dynamicProps":true,"dynamicItems":true};
+
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/config.schema.json" */;
@@ -921,12 +2340,18 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data.references !== undefined){
-let data34 = data.references;
+if(data.conditions !== undefined){
+let data34 = data.conditions;
 if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
 for(const key10 in data34){
-if(!((key10 === "segments") || (key10 === "flags"))){
-const err72 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.references,data:data34};
+if(!(validate50(data34[key10], {instancePath:instancePath+"/conditions/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data34,parentDataProperty:key10,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err72 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.conditions.type,parentSchema:schema31.properties.conditions,data:data34};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -936,15 +2361,12 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data34.segments !== undefined){
-let data35 = data34.segments;
-if(Array.isArray(data35)){
-const len3 = data35.length;
-for(let i3=0; i3<len3; i3++){
-let data36 = data35[i3];
-if(typeof data36 === "string"){
-if(func2(data36) < 1){
-const err73 = {instancePath:instancePath+"/references/segments/" + i3,schemaPath:"#/properties/references/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.segments.items,data:data36};
+if(data.references !== undefined){
+let data36 = data.references;
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+for(const key11 in data36){
+if(!((key11 === "segments") || (key11 === "flags"))){
+const err73 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.references,data:data36};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -954,8 +2376,15 @@ vErrors.push(err73);
 errors++;
 }
 }
-else {
-const err74 = {instancePath:instancePath+"/references/segments/" + i3,schemaPath:"#/properties/references/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.segments.items.type,parentSchema:schema31.properties.references.properties.segments.items,data:data36};
+if(data36.segments !== undefined){
+let data37 = data36.segments;
+if(Array.isArray(data37)){
+const len3 = data37.length;
+for(let i3=0; i3<len3; i3++){
+let data38 = data37[i3];
+if(typeof data38 === "string"){
+if(func2(data38) < 1){
+const err74 = {instancePath:instancePath+"/references/segments/" + i3,schemaPath:"#/properties/references/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.segments.items,data:data38};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -965,9 +2394,8 @@ vErrors.push(err74);
 errors++;
 }
 }
-}
 else {
-const err75 = {instancePath:instancePath+"/references/segments",schemaPath:"#/properties/references/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.segments.type,parentSchema:schema31.properties.references.properties.segments,data:data35};
+const err75 = {instancePath:instancePath+"/references/segments/" + i3,schemaPath:"#/properties/references/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.segments.items.type,parentSchema:schema31.properties.references.properties.segments.items,data:data38};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -977,15 +2405,9 @@ vErrors.push(err75);
 errors++;
 }
 }
-if(data34.flags !== undefined){
-let data37 = data34.flags;
-if(Array.isArray(data37)){
-const len4 = data37.length;
-for(let i4=0; i4<len4; i4++){
-let data38 = data37[i4];
-if(typeof data38 === "string"){
-if(func2(data38) < 1){
-const err76 = {instancePath:instancePath+"/references/flags/" + i4,schemaPath:"#/properties/references/properties/flags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.flags.items,data:data38};
+}
+else {
+const err76 = {instancePath:instancePath+"/references/segments",schemaPath:"#/properties/references/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.segments.type,parentSchema:schema31.properties.references.properties.segments,data:data37};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -995,8 +2417,15 @@ vErrors.push(err76);
 errors++;
 }
 }
-else {
-const err77 = {instancePath:instancePath+"/references/flags/" + i4,schemaPath:"#/properties/references/properties/flags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.flags.items.type,parentSchema:schema31.properties.references.properties.flags.items,data:data38};
+if(data36.flags !== undefined){
+let data39 = data36.flags;
+if(Array.isArray(data39)){
+const len4 = data39.length;
+for(let i4=0; i4<len4; i4++){
+let data40 = data39[i4];
+if(typeof data40 === "string"){
+if(func2(data40) < 1){
+const err77 = {instancePath:instancePath+"/references/flags/" + i4,schemaPath:"#/properties/references/properties/flags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.flags.items,data:data40};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1006,9 +2435,8 @@ vErrors.push(err77);
 errors++;
 }
 }
-}
 else {
-const err78 = {instancePath:instancePath+"/references/flags",schemaPath:"#/properties/references/properties/flags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.flags.type,parentSchema:schema31.properties.references.properties.flags,data:data37};
+const err78 = {instancePath:instancePath+"/references/flags/" + i4,schemaPath:"#/properties/references/properties/flags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.flags.items.type,parentSchema:schema31.properties.references.properties.flags.items,data:data40};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1020,7 +2448,7 @@ errors++;
 }
 }
 else {
-const err79 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.references.type,parentSchema:schema31.properties.references,data:data34};
+const err79 = {instancePath:instancePath+"/references/flags",schemaPath:"#/properties/references/properties/flags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.flags.type,parentSchema:schema31.properties.references.properties.flags,data:data39};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1030,10 +2458,9 @@ vErrors.push(err79);
 errors++;
 }
 }
-if(data.prune !== undefined){
-let data39 = data.prune;
-if(typeof data39 !== "boolean"){
-const err80 = {instancePath:instancePath+"/prune",schemaPath:"#/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.prune.type,parentSchema:schema31.properties.prune,data:data39};
+}
+else {
+const err80 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.references.type,parentSchema:schema31.properties.references,data:data36};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1043,10 +2470,10 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data.onDrift !== undefined){
-let data40 = data.onDrift;
-if(!((data40 === "revert") || (data40 === "report"))){
-const err81 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data40};
+if(data.prune !== undefined){
+let data41 = data.prune;
+if(typeof data41 !== "boolean"){
+const err81 = {instancePath:instancePath+"/prune",schemaPath:"#/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.prune.type,parentSchema:schema31.properties.prune,data:data41};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1056,10 +2483,10 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data.onConflict !== undefined){
-let data41 = data.onConflict;
-if(!((data41 === "apply") || (data41 === "hold"))){
-const err82 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data41};
+if(data.onDrift !== undefined){
+let data42 = data.onDrift;
+if(!((data42 === "revert") || (data42 === "report"))){
+const err82 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data42};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1069,10 +2496,10 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data.onLiveKill !== undefined){
-let data42 = data.onLiveKill;
-if(!((data42 === "keep") || (data42 === "revert"))){
-const err83 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data42};
+if(data.onConflict !== undefined){
+let data43 = data.onConflict;
+if(!((data43 === "apply") || (data43 === "hold"))){
+const err83 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data43};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1082,12 +2509,10 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data.guards !== undefined){
-let data43 = data.guards;
-if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-for(const key11 in data43){
-if(!(((((key11 === "maxDeletes") || (key11 === "maxDeletePercent")) || (key11 === "maxKeyRemovals")) || (key11 === "maxKeyRemovalPercent")) || (key11 === "maxShift"))){
-const err84 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data43};
+if(data.onLiveKill !== undefined){
+let data44 = data.onLiveKill;
+if(!((data44 === "keep") || (data44 === "revert"))){
+const err84 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data44};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1097,10 +2522,12 @@ vErrors.push(err84);
 errors++;
 }
 }
-if(data43.maxDeletes !== undefined){
-let data44 = data43.maxDeletes;
-if(!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))){
-const err85 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data44};
+if(data.guards !== undefined){
+let data45 = data.guards;
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+for(const key12 in data45){
+if(!(((((key12 === "maxDeletes") || (key12 === "maxDeletePercent")) || (key12 === "maxKeyRemovals")) || (key12 === "maxKeyRemovalPercent")) || (key12 === "maxShift"))){
+const err85 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data45};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1109,9 +2536,11 @@ vErrors.push(err85);
 }
 errors++;
 }
-if((typeof data44 == "number") && (isFinite(data44))){
-if(data44 < 0 || isNaN(data44)){
-const err86 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data44};
+}
+if(data45.maxDeletes !== undefined){
+let data46 = data45.maxDeletes;
+if(!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))){
+const err86 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data46};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1120,12 +2549,9 @@ vErrors.push(err86);
 }
 errors++;
 }
-}
-}
-if(data43.maxDeletePercent !== undefined){
-let data45 = data43.maxDeletePercent;
-if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
-const err87 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data45};
+if((typeof data46 == "number") && (isFinite(data46))){
+if(data46 < 0 || isNaN(data46)){
+const err87 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data46};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1134,9 +2560,12 @@ vErrors.push(err87);
 }
 errors++;
 }
-if((typeof data45 == "number") && (isFinite(data45))){
-if(data45 > 100 || isNaN(data45)){
-const err88 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data45};
+}
+}
+if(data45.maxDeletePercent !== undefined){
+let data47 = data45.maxDeletePercent;
+if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
+const err88 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data47};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1145,8 +2574,9 @@ vErrors.push(err88);
 }
 errors++;
 }
-if(data45 < 0 || isNaN(data45)){
-const err89 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data45};
+if((typeof data47 == "number") && (isFinite(data47))){
+if(data47 > 100 || isNaN(data47)){
+const err89 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data47};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1155,12 +2585,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-}
-if(data43.maxKeyRemovals !== undefined){
-let data46 = data43.maxKeyRemovals;
-if(!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))){
-const err90 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data46};
+if(data47 < 0 || isNaN(data47)){
+const err90 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data47};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1169,9 +2595,12 @@ vErrors.push(err90);
 }
 errors++;
 }
-if((typeof data46 == "number") && (isFinite(data46))){
-if(data46 < 0 || isNaN(data46)){
-const err91 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data46};
+}
+}
+if(data45.maxKeyRemovals !== undefined){
+let data48 = data45.maxKeyRemovals;
+if(!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))){
+const err91 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data48};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1180,12 +2609,9 @@ vErrors.push(err91);
 }
 errors++;
 }
-}
-}
-if(data43.maxKeyRemovalPercent !== undefined){
-let data47 = data43.maxKeyRemovalPercent;
-if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
-const err92 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data47};
+if((typeof data48 == "number") && (isFinite(data48))){
+if(data48 < 0 || isNaN(data48)){
+const err92 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data48};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1194,9 +2620,12 @@ vErrors.push(err92);
 }
 errors++;
 }
-if((typeof data47 == "number") && (isFinite(data47))){
-if(data47 > 100 || isNaN(data47)){
-const err93 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data47};
+}
+}
+if(data45.maxKeyRemovalPercent !== undefined){
+let data49 = data45.maxKeyRemovalPercent;
+if(!(((typeof data49 == "number") && (!(data49 % 1) && !isNaN(data49))) && (isFinite(data49)))){
+const err93 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data49};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1205,8 +2634,9 @@ vErrors.push(err93);
 }
 errors++;
 }
-if(data47 < 0 || isNaN(data47)){
-const err94 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data47};
+if((typeof data49 == "number") && (isFinite(data49))){
+if(data49 > 100 || isNaN(data49)){
+const err94 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data49};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1215,12 +2645,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-}
-}
-if(data43.maxShift !== undefined){
-let data48 = data43.maxShift;
-if(!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))){
-const err95 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data48};
+if(data49 < 0 || isNaN(data49)){
+const err95 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data49};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1229,9 +2655,12 @@ vErrors.push(err95);
 }
 errors++;
 }
-if((typeof data48 == "number") && (isFinite(data48))){
-if(data48 > 100 || isNaN(data48)){
-const err96 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data48};
+}
+}
+if(data45.maxShift !== undefined){
+let data50 = data45.maxShift;
+if(!(((typeof data50 == "number") && (!(data50 % 1) && !isNaN(data50))) && (isFinite(data50)))){
+const err96 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data50};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1240,8 +2669,9 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(data48 < 0 || isNaN(data48)){
-const err97 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data48};
+if((typeof data50 == "number") && (isFinite(data50))){
+if(data50 > 100 || isNaN(data50)){
+const err97 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data50};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1250,11 +2680,8 @@ vErrors.push(err97);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err98 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data43};
+if(data50 < 0 || isNaN(data50)){
+const err98 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data50};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1264,10 +2691,10 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data.suspend !== undefined){
-let data49 = data.suspend;
-if(typeof data49 !== "boolean"){
-const err99 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data49};
+}
+}
+else {
+const err99 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data45};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1277,12 +2704,10 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data.lint !== undefined){
-let data50 = data.lint;
-if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
-for(const key12 in data50){
-if(!(func1.call(schema31.properties.lint.properties, key12))){
-const err100 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data50};
+if(data.suspend !== undefined){
+let data51 = data.suspend;
+if(typeof data51 !== "boolean"){
+const err100 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data51};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1292,12 +2717,12 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data50.levels !== undefined){
-let data51 = data50.levels;
-if(data51 && typeof data51 == "object" && !Array.isArray(data51)){
-for(const key13 in data51){
-if(!(func1.call(schema31.properties.lint.properties.levels.properties, key13))){
-const err101 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.levels,data:data51};
+if(data.lint !== undefined){
+let data52 = data.lint;
+if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
+for(const key13 in data52){
+if(!(func1.call(schema31.properties.lint.properties, key13))){
+const err101 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data52};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1307,10 +2732,12 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data51["allow-unknown"] !== undefined){
-let data52 = data51["allow-unknown"];
-if(!(((data52 === "error") || (data52 === "warning")) || (data52 === "off"))){
-const err102 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data52};
+if(data52.levels !== undefined){
+let data53 = data52.levels;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+for(const key14 in data53){
+if(!(func1.call(schema31.properties.lint.properties.levels.properties, key14))){
+const err102 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.levels,data:data53};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1320,10 +2747,10 @@ vErrors.push(err102);
 errors++;
 }
 }
-if(data51["allow-unused"] !== undefined){
-let data53 = data51["allow-unused"];
-if(!(((data53 === "error") || (data53 === "warning")) || (data53 === "off"))){
-const err103 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data53};
+if(data53["allow-unknown"] !== undefined){
+let data54 = data53["allow-unknown"];
+if(!(((data54 === "error") || (data54 === "warning")) || (data54 === "off"))){
+const err103 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data54};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1333,10 +2760,10 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data51["allow-without-reason"] !== undefined){
-let data54 = data51["allow-without-reason"];
-if(!(((data54 === "error") || (data54 === "warning")) || (data54 === "off"))){
-const err104 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data54};
+if(data53["allow-unused"] !== undefined){
+let data55 = data53["allow-unused"];
+if(!(((data55 === "error") || (data55 === "warning")) || (data55 === "off"))){
+const err104 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data55};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1346,10 +2773,10 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data51["confusable-names"] !== undefined){
-let data55 = data51["confusable-names"];
-if(!(((data55 === "error") || (data55 === "warning")) || (data55 === "off"))){
-const err105 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data55};
+if(data53["allow-without-reason"] !== undefined){
+let data56 = data53["allow-without-reason"];
+if(!(((data56 === "error") || (data56 === "warning")) || (data56 === "off"))){
+const err105 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data56};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1359,10 +2786,10 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data51["contradictory-rule"] !== undefined){
-let data56 = data51["contradictory-rule"];
-if(!(((data56 === "error") || (data56 === "warning")) || (data56 === "off"))){
-const err106 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data56};
+if(data53["confusable-names"] !== undefined){
+let data57 = data53["confusable-names"];
+if(!(((data57 === "error") || (data57 === "warning")) || (data57 === "off"))){
+const err106 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data57};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1372,10 +2799,10 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data51["default-not-safe"] !== undefined){
-let data57 = data51["default-not-safe"];
-if(!(((data57 === "error") || (data57 === "warning")) || (data57 === "off"))){
-const err107 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data57};
+if(data53["contradictory-rule"] !== undefined){
+let data58 = data53["contradictory-rule"];
+if(!(((data58 === "error") || (data58 === "warning")) || (data58 === "off"))){
+const err107 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data58};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1385,10 +2812,10 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data51["duplicate-condition"] !== undefined){
-let data58 = data51["duplicate-condition"];
-if(!(((data58 === "error") || (data58 === "warning")) || (data58 === "off"))){
-const err108 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data58};
+if(data53["default-not-safe"] !== undefined){
+let data59 = data53["default-not-safe"];
+if(!(((data59 === "error") || (data59 === "warning")) || (data59 === "off"))){
+const err108 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data59};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1398,10 +2825,10 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data51["duplicate-segment-keys"] !== undefined){
-let data59 = data51["duplicate-segment-keys"];
-if(!(((data59 === "error") || (data59 === "warning")) || (data59 === "off"))){
-const err109 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data59};
+if(data53["duplicate-condition"] !== undefined){
+let data60 = data53["duplicate-condition"];
+if(!(((data60 === "error") || (data60 === "warning")) || (data60 === "off"))){
+const err109 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data60};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1411,10 +2838,10 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data51["empty-segment"] !== undefined){
-let data60 = data51["empty-segment"];
-if(!(((data60 === "error") || (data60 === "warning")) || (data60 === "off"))){
-const err110 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data60};
+if(data53["duplicate-segment-keys"] !== undefined){
+let data61 = data53["duplicate-segment-keys"];
+if(!(((data61 === "error") || (data61 === "warning")) || (data61 === "off"))){
+const err110 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data61};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1424,10 +2851,10 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data51.expired !== undefined){
-let data61 = data51.expired;
-if(!(((data61 === "error") || (data61 === "warning")) || (data61 === "off"))){
-const err111 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data61};
+if(data53["empty-segment"] !== undefined){
+let data62 = data53["empty-segment"];
+if(!(((data62 === "error") || (data62 === "warning")) || (data62 === "off"))){
+const err111 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data62};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1437,10 +2864,10 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data51["expiry-too-late"] !== undefined){
-let data62 = data51["expiry-too-late"];
-if(!(((data62 === "error") || (data62 === "warning")) || (data62 === "off"))){
-const err112 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data62};
+if(data53.expired !== undefined){
+let data63 = data53.expired;
+if(!(((data63 === "error") || (data63 === "warning")) || (data63 === "off"))){
+const err112 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data63};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1450,10 +2877,10 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data51["full-rollout"] !== undefined){
-let data63 = data51["full-rollout"];
-if(!(((data63 === "error") || (data63 === "warning")) || (data63 === "off"))){
-const err113 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data63};
+if(data53["expiry-too-late"] !== undefined){
+let data64 = data53["expiry-too-late"];
+if(!(((data64 === "error") || (data64 === "warning")) || (data64 === "off"))){
+const err113 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data64};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1463,10 +2890,10 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data51["invalid-regex"] !== undefined){
-let data64 = data51["invalid-regex"];
-if(!(((data64 === "error") || (data64 === "warning")) || (data64 === "off"))){
-const err114 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data64};
+if(data53["full-rollout"] !== undefined){
+let data65 = data53["full-rollout"];
+if(!(((data65 === "error") || (data65 === "warning")) || (data65 === "off"))){
+const err114 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data65};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1476,10 +2903,10 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data51["kill-review-passed"] !== undefined){
-let data65 = data51["kill-review-passed"];
-if(!(((data65 === "error") || (data65 === "warning")) || (data65 === "off"))){
-const err115 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data65};
+if(data53["invalid-regex"] !== undefined){
+let data66 = data53["invalid-regex"];
+if(!(((data66 === "error") || (data66 === "warning")) || (data66 === "off"))){
+const err115 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data66};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1489,10 +2916,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data51["many-inline-keys"] !== undefined){
-let data66 = data51["many-inline-keys"];
-if(!(((data66 === "error") || (data66 === "warning")) || (data66 === "off"))){
-const err116 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data66};
+if(data53["kill-review-passed"] !== undefined){
+let data67 = data53["kill-review-passed"];
+if(!(((data67 === "error") || (data67 === "warning")) || (data67 === "off"))){
+const err116 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data67};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1502,10 +2929,10 @@ vErrors.push(err116);
 errors++;
 }
 }
-if(data51["middle-bucket-shift"] !== undefined){
-let data67 = data51["middle-bucket-shift"];
-if(!(((data67 === "error") || (data67 === "warning")) || (data67 === "off"))){
-const err117 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data67};
+if(data53["many-inline-keys"] !== undefined){
+let data68 = data53["many-inline-keys"];
+if(!(((data68 === "error") || (data68 === "warning")) || (data68 === "off"))){
+const err117 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data68};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1515,10 +2942,10 @@ vErrors.push(err117);
 errors++;
 }
 }
-if(data51["name-pattern"] !== undefined){
-let data68 = data51["name-pattern"];
-if(!(((data68 === "error") || (data68 === "warning")) || (data68 === "off"))){
-const err118 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data68};
+if(data53["middle-bucket-shift"] !== undefined){
+let data69 = data53["middle-bucket-shift"];
+if(!(((data69 === "error") || (data69 === "warning")) || (data69 === "off"))){
+const err118 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data69};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1528,10 +2955,10 @@ vErrors.push(err118);
 errors++;
 }
 }
-if(data51["name-reused"] !== undefined){
-let data69 = data51["name-reused"];
-if(!(((data69 === "error") || (data69 === "warning")) || (data69 === "off"))){
-const err119 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data69};
+if(data53["name-pattern"] !== undefined){
+let data70 = data53["name-pattern"];
+if(!(((data70 === "error") || (data70 === "warning")) || (data70 === "off"))){
+const err119 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data70};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1541,10 +2968,10 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data51["production-before-staging"] !== undefined){
-let data70 = data51["production-before-staging"];
-if(!(((data70 === "error") || (data70 === "warning")) || (data70 === "off"))){
-const err120 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data70};
+if(data53["name-reused"] !== undefined){
+let data71 = data53["name-reused"];
+if(!(((data71 === "error") || (data71 === "warning")) || (data71 === "off"))){
+const err120 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data71};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1554,10 +2981,10 @@ vErrors.push(err120);
 errors++;
 }
 }
-if(data51["required-field"] !== undefined){
-let data71 = data51["required-field"];
-if(!(((data71 === "error") || (data71 === "warning")) || (data71 === "off"))){
-const err121 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data71};
+if(data53["production-before-staging"] !== undefined){
+let data72 = data53["production-before-staging"];
+if(!(((data72 === "error") || (data72 === "warning")) || (data72 === "off"))){
+const err121 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data72};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1567,10 +2994,10 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data51["rule-like-default"] !== undefined){
-let data72 = data51["rule-like-default"];
-if(!(((data72 === "error") || (data72 === "warning")) || (data72 === "off"))){
-const err122 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data72};
+if(data53["required-field"] !== undefined){
+let data73 = data53["required-field"];
+if(!(((data73 === "error") || (data73 === "warning")) || (data73 === "off"))){
+const err122 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data73};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1580,10 +3007,10 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data51["stale-rollout"] !== undefined){
-let data73 = data51["stale-rollout"];
-if(!(((data73 === "error") || (data73 === "warning")) || (data73 === "off"))){
-const err123 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data73};
+if(data53["rule-like-default"] !== undefined){
+let data74 = data53["rule-like-default"];
+if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
+const err123 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data74};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1593,10 +3020,10 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data51["stray-file"] !== undefined){
-let data74 = data51["stray-file"];
-if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
-const err124 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data74};
+if(data53["stale-rollout"] !== undefined){
+let data75 = data53["stale-rollout"];
+if(!(((data75 === "error") || (data75 === "warning")) || (data75 === "off"))){
+const err124 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data75};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -1606,10 +3033,10 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data51["unknown-word"] !== undefined){
-let data75 = data51["unknown-word"];
-if(!(((data75 === "error") || (data75 === "warning")) || (data75 === "off"))){
-const err125 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data75};
+if(data53["stray-file"] !== undefined){
+let data76 = data53["stray-file"];
+if(!(((data76 === "error") || (data76 === "warning")) || (data76 === "off"))){
+const err125 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data76};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -1619,10 +3046,10 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data51["unreachable-rule"] !== undefined){
-let data76 = data51["unreachable-rule"];
-if(!(((data76 === "error") || (data76 === "warning")) || (data76 === "off"))){
-const err126 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data76};
+if(data53["unknown-word"] !== undefined){
+let data77 = data53["unknown-word"];
+if(!(((data77 === "error") || (data77 === "warning")) || (data77 === "off"))){
+const err126 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data77};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -1632,10 +3059,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data51["unused-segment"] !== undefined){
-let data77 = data51["unused-segment"];
-if(!(((data77 === "error") || (data77 === "warning")) || (data77 === "off"))){
-const err127 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data77};
+if(data53["unreachable-rule"] !== undefined){
+let data78 = data53["unreachable-rule"];
+if(!(((data78 === "error") || (data78 === "warning")) || (data78 === "off"))){
+const err127 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data78};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -1645,10 +3072,10 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data51["use-between"] !== undefined){
-let data78 = data51["use-between"];
-if(!(((data78 === "error") || (data78 === "warning")) || (data78 === "off"))){
-const err128 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data78};
+if(data53["unused-condition"] !== undefined){
+let data79 = data53["unused-condition"];
+if(!(((data79 === "error") || (data79 === "warning")) || (data79 === "off"))){
+const err128 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data79};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -1658,10 +3085,10 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data51["zero-bucket"] !== undefined){
-let data79 = data51["zero-bucket"];
-if(!(((data79 === "error") || (data79 === "warning")) || (data79 === "off"))){
-const err129 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values",schema:schema34.enum,parentSchema:schema34,data:data79};
+if(data53["unused-segment"] !== undefined){
+let data80 = data53["unused-segment"];
+if(!(((data80 === "error") || (data80 === "warning")) || (data80 === "off"))){
+const err129 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data80};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -1671,9 +3098,10 @@ vErrors.push(err129);
 errors++;
 }
 }
-}
-else {
-const err130 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data51};
+if(data53["use-between"] !== undefined){
+let data81 = data53["use-between"];
+if(!(((data81 === "error") || (data81 === "warning")) || (data81 === "off"))){
+const err130 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data81};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -1683,12 +3111,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data50.names !== undefined){
-let data80 = data50.names;
-if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
-for(const key14 in data80){
-if(!((((key14 === "flag") || (key14 === "segment")) || (key14 === "treatment")) || (key14 === "tag"))){
-const err131 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data80};
+if(data53["zero-bucket"] !== undefined){
+let data82 = data53["zero-bucket"];
+if(!(((data82 === "error") || (data82 === "warning")) || (data82 === "off"))){
+const err131 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data82};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -1698,11 +3124,9 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data80.flag !== undefined){
-let data81 = data80.flag;
-if(typeof data81 === "string"){
-if(func2(data81) < 1){
-const err132 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data81};
+}
+else {
+const err132 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data53};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -1712,8 +3136,12 @@ vErrors.push(err132);
 errors++;
 }
 }
-else {
-const err133 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data81};
+if(data52.names !== undefined){
+let data83 = data52.names;
+if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
+for(const key15 in data83){
+if(!((((key15 === "flag") || (key15 === "segment")) || (key15 === "treatment")) || (key15 === "tag"))){
+const err133 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data83};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -1723,11 +3151,11 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data80.segment !== undefined){
-let data82 = data80.segment;
-if(typeof data82 === "string"){
-if(func2(data82) < 1){
-const err134 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data82};
+if(data83.flag !== undefined){
+let data84 = data83.flag;
+if(typeof data84 === "string"){
+if(func2(data84) < 1){
+const err134 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data84};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -1738,7 +3166,7 @@ errors++;
 }
 }
 else {
-const err135 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data82};
+const err135 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data84};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -1748,11 +3176,11 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data80.treatment !== undefined){
-let data83 = data80.treatment;
-if(typeof data83 === "string"){
-if(func2(data83) < 1){
-const err136 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data83};
+if(data83.segment !== undefined){
+let data85 = data83.segment;
+if(typeof data85 === "string"){
+if(func2(data85) < 1){
+const err136 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data85};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -1763,7 +3191,7 @@ errors++;
 }
 }
 else {
-const err137 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data83};
+const err137 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data85};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -1773,11 +3201,11 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data80.tag !== undefined){
-let data84 = data80.tag;
-if(typeof data84 === "string"){
-if(func2(data84) < 1){
-const err138 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data84};
+if(data83.treatment !== undefined){
+let data86 = data83.treatment;
+if(typeof data86 === "string"){
+if(func2(data86) < 1){
+const err138 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data86};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -1788,7 +3216,7 @@ errors++;
 }
 }
 else {
-const err139 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data84};
+const err139 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data86};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -1798,9 +3226,11 @@ vErrors.push(err139);
 errors++;
 }
 }
-}
-else {
-const err140 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data80};
+if(data83.tag !== undefined){
+let data87 = data83.tag;
+if(typeof data87 === "string"){
+if(func2(data87) < 1){
+const err140 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data87};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -1810,14 +3240,8 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data50.require !== undefined){
-let data85 = data50.require;
-if(Array.isArray(data85)){
-const len5 = data85.length;
-for(let i5=0; i5<len5; i5++){
-let data86 = data85[i5];
-if(!((((((((data86 === "description") || (data86 === "rolloutStatus")) || (data86 === "tags")) || (data86 === "owner")) || (data86 === "kind")) || (data86 === "expires")) || (data86 === "links")) || (data86 === "tests"))){
-const err141 = {instancePath:instancePath+"/lint/require/" + i5,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data86};
+else {
+const err141 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data87};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -1829,7 +3253,7 @@ errors++;
 }
 }
 else {
-const err142 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data85};
+const err142 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data83};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -1839,12 +3263,14 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data50.words !== undefined){
-let data87 = data50.words;
-if(data87 && typeof data87 == "object" && !Array.isArray(data87)){
-for(const key15 in data87){
-if(!((((key15 === "owner") || (key15 === "kind")) || (key15 === "tags")) || (key15 === "rolloutStatus"))){
-const err143 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data87};
+if(data52.require !== undefined){
+let data88 = data52.require;
+if(Array.isArray(data88)){
+const len5 = data88.length;
+for(let i5=0; i5<len5; i5++){
+let data89 = data88[i5];
+if(!((((((((data89 === "description") || (data89 === "rolloutStatus")) || (data89 === "tags")) || (data89 === "owner")) || (data89 === "kind")) || (data89 === "expires")) || (data89 === "links")) || (data89 === "tests"))){
+const err143 = {instancePath:instancePath+"/lint/require/" + i5,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data89};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -1854,15 +3280,9 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data87.owner !== undefined){
-let data88 = data87.owner;
-if(Array.isArray(data88)){
-const len6 = data88.length;
-for(let i6=0; i6<len6; i6++){
-let data89 = data88[i6];
-if(typeof data89 === "string"){
-if(func2(data89) < 1){
-const err144 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data89};
+}
+else {
+const err144 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data88};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -1872,8 +3292,12 @@ vErrors.push(err144);
 errors++;
 }
 }
-else {
-const err145 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data89};
+if(data52.words !== undefined){
+let data90 = data52.words;
+if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
+for(const key16 in data90){
+if(!((((key16 === "owner") || (key16 === "kind")) || (key16 === "tags")) || (key16 === "rolloutStatus"))){
+const err145 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data90};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -1883,9 +3307,15 @@ vErrors.push(err145);
 errors++;
 }
 }
-}
-else {
-const err146 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data88};
+if(data90.owner !== undefined){
+let data91 = data90.owner;
+if(Array.isArray(data91)){
+const len6 = data91.length;
+for(let i6=0; i6<len6; i6++){
+let data92 = data91[i6];
+if(typeof data92 === "string"){
+if(func2(data92) < 1){
+const err146 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data92};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -1895,15 +3325,8 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data87.kind !== undefined){
-let data90 = data87.kind;
-if(Array.isArray(data90)){
-const len7 = data90.length;
-for(let i7=0; i7<len7; i7++){
-let data91 = data90[i7];
-if(typeof data91 === "string"){
-if(func2(data91) < 1){
-const err147 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data91};
+else {
+const err147 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data92};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -1913,8 +3336,9 @@ vErrors.push(err147);
 errors++;
 }
 }
+}
 else {
-const err148 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data91};
+const err148 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data91};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -1924,9 +3348,15 @@ vErrors.push(err148);
 errors++;
 }
 }
-}
-else {
-const err149 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data90};
+if(data90.kind !== undefined){
+let data93 = data90.kind;
+if(Array.isArray(data93)){
+const len7 = data93.length;
+for(let i7=0; i7<len7; i7++){
+let data94 = data93[i7];
+if(typeof data94 === "string"){
+if(func2(data94) < 1){
+const err149 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data94};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -1936,15 +3366,8 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data87.tags !== undefined){
-let data92 = data87.tags;
-if(Array.isArray(data92)){
-const len8 = data92.length;
-for(let i8=0; i8<len8; i8++){
-let data93 = data92[i8];
-if(typeof data93 === "string"){
-if(func2(data93) < 1){
-const err150 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data93};
+else {
+const err150 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data94};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -1954,8 +3377,9 @@ vErrors.push(err150);
 errors++;
 }
 }
+}
 else {
-const err151 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data93};
+const err151 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data93};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -1965,9 +3389,15 @@ vErrors.push(err151);
 errors++;
 }
 }
-}
-else {
-const err152 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data92};
+if(data90.tags !== undefined){
+let data95 = data90.tags;
+if(Array.isArray(data95)){
+const len8 = data95.length;
+for(let i8=0; i8<len8; i8++){
+let data96 = data95[i8];
+if(typeof data96 === "string"){
+if(func2(data96) < 1){
+const err152 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data96};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -1977,15 +3407,8 @@ vErrors.push(err152);
 errors++;
 }
 }
-if(data87.rolloutStatus !== undefined){
-let data94 = data87.rolloutStatus;
-if(Array.isArray(data94)){
-const len9 = data94.length;
-for(let i9=0; i9<len9; i9++){
-let data95 = data94[i9];
-if(typeof data95 === "string"){
-if(func2(data95) < 1){
-const err153 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data95};
+else {
+const err153 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data96};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -1995,8 +3418,9 @@ vErrors.push(err153);
 errors++;
 }
 }
+}
 else {
-const err154 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data95};
+const err154 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data95};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -2006,9 +3430,15 @@ vErrors.push(err154);
 errors++;
 }
 }
-}
-else {
-const err155 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data94};
+if(data90.rolloutStatus !== undefined){
+let data97 = data90.rolloutStatus;
+if(Array.isArray(data97)){
+const len9 = data97.length;
+for(let i9=0; i9<len9; i9++){
+let data98 = data97[i9];
+if(typeof data98 === "string"){
+if(func2(data98) < 1){
+const err155 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data98};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -2018,9 +3448,8 @@ vErrors.push(err155);
 errors++;
 }
 }
-}
 else {
-const err156 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data87};
+const err156 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data98};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -2030,13 +3459,9 @@ vErrors.push(err156);
 errors++;
 }
 }
-if(data50.expiresWithin !== undefined){
-let data96 = data50.expiresWithin;
-if(data96 && typeof data96 == "object" && !Array.isArray(data96)){
-for(const key16 in data96){
-let data97 = data96[key16];
-if(!(((typeof data97 == "number") && (!(data97 % 1) && !isNaN(data97))) && (isFinite(data97)))){
-const err157 = {instancePath:instancePath+"/lint/expiresWithin/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data97};
+}
+else {
+const err157 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data97};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -2045,9 +3470,10 @@ vErrors.push(err157);
 }
 errors++;
 }
-if((typeof data97 == "number") && (isFinite(data97))){
-if(data97 < 1 || isNaN(data97)){
-const err158 = {instancePath:instancePath+"/lint/expiresWithin/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data97};
+}
+}
+else {
+const err158 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data90};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -2057,10 +3483,13 @@ vErrors.push(err158);
 errors++;
 }
 }
-}
-}
-else {
-const err159 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data96};
+if(data52.expiresWithin !== undefined){
+let data99 = data52.expiresWithin;
+if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
+for(const key17 in data99){
+let data100 = data99[key17];
+if(!(((typeof data100 == "number") && (!(data100 % 1) && !isNaN(data100))) && (isFinite(data100)))){
+const err159 = {instancePath:instancePath+"/lint/expiresWithin/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data100};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -2069,16 +3498,9 @@ vErrors.push(err159);
 }
 errors++;
 }
-}
-if(data50.fullRollout !== undefined){
-let data98 = data50.fullRollout;
-if(Array.isArray(data98)){
-const len10 = data98.length;
-for(let i10=0; i10<len10; i10++){
-let data99 = data98[i10];
-if(typeof data99 === "string"){
-if(func2(data99) < 1){
-const err160 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data99};
+if((typeof data100 == "number") && (isFinite(data100))){
+if(data100 < 1 || isNaN(data100)){
+const err160 = {instancePath:instancePath+"/lint/expiresWithin/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data100};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -2088,8 +3510,10 @@ vErrors.push(err160);
 errors++;
 }
 }
+}
+}
 else {
-const err161 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data99};
+const err161 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data99};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -2099,9 +3523,15 @@ vErrors.push(err161);
 errors++;
 }
 }
-}
-else {
-const err162 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data98};
+if(data52.fullRollout !== undefined){
+let data101 = data52.fullRollout;
+if(Array.isArray(data101)){
+const len10 = data101.length;
+for(let i10=0; i10<len10; i10++){
+let data102 = data101[i10];
+if(typeof data102 === "string"){
+if(func2(data102) < 1){
+const err162 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data102};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -2111,11 +3541,8 @@ vErrors.push(err162);
 errors++;
 }
 }
-if(data50.provenIn !== undefined){
-let data100 = data50.provenIn;
-if(Array.isArray(data100)){
-if(data100.length < 1){
-const err163 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.provenIn,data:data100};
+else {
+const err163 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data102};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -2124,12 +3551,10 @@ vErrors.push(err163);
 }
 errors++;
 }
-const len11 = data100.length;
-for(let i11=0; i11<len11; i11++){
-let data101 = data100[i11];
-if(typeof data101 === "string"){
-if(func2(data101) < 1){
-const err164 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data101};
+}
+}
+else {
+const err164 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data101};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -2139,8 +3564,11 @@ vErrors.push(err164);
 errors++;
 }
 }
-else {
-const err165 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.provenIn.items.type,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data101};
+if(data52.provenIn !== undefined){
+let data103 = data52.provenIn;
+if(Array.isArray(data103)){
+if(data103.length < 1){
+const err165 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.provenIn,data:data103};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -2149,10 +3577,12 @@ vErrors.push(err165);
 }
 errors++;
 }
-}
-}
-else {
-const err166 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.provenIn.type,parentSchema:schema31.properties.lint.properties.provenIn,data:data100};
+const len11 = data103.length;
+for(let i11=0; i11<len11; i11++){
+let data104 = data103[i11];
+if(typeof data104 === "string"){
+if(func2(data104) < 1){
+const err166 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data104};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -2162,10 +3592,8 @@ vErrors.push(err166);
 errors++;
 }
 }
-if(data50.reserveNames !== undefined){
-let data102 = data50.reserveNames;
-if(typeof data102 !== "boolean"){
-const err167 = {instancePath:instancePath+"/lint/reserveNames",schemaPath:"#/properties/lint/properties/reserveNames/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.lint.properties.reserveNames.type,parentSchema:schema31.properties.lint.properties.reserveNames,data:data102};
+else {
+const err167 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.provenIn.items.type,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data104};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -2175,10 +3603,9 @@ vErrors.push(err167);
 errors++;
 }
 }
-if(data50.staleAfter !== undefined){
-let data103 = data50.staleAfter;
-if(!(((typeof data103 == "number") && (!(data103 % 1) && !isNaN(data103))) && (isFinite(data103)))){
-const err168 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data103};
+}
+else {
+const err168 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.provenIn.type,parentSchema:schema31.properties.lint.properties.provenIn,data:data103};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -2187,9 +3614,11 @@ vErrors.push(err168);
 }
 errors++;
 }
-if((typeof data103 == "number") && (isFinite(data103))){
-if(data103 < 1 || isNaN(data103)){
-const err169 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data103};
+}
+if(data52.reserveNames !== undefined){
+let data105 = data52.reserveNames;
+if(typeof data105 !== "boolean"){
+const err169 = {instancePath:instancePath+"/lint/reserveNames",schemaPath:"#/properties/lint/properties/reserveNames/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.lint.properties.reserveNames.type,parentSchema:schema31.properties.lint.properties.reserveNames,data:data105};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -2199,10 +3628,10 @@ vErrors.push(err169);
 errors++;
 }
 }
-}
-}
-else {
-const err170 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data50};
+if(data52.staleAfter !== undefined){
+let data106 = data52.staleAfter;
+if(!(((typeof data106 == "number") && (!(data106 % 1) && !isNaN(data106))) && (isFinite(data106)))){
+const err170 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data106};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -2211,13 +3640,9 @@ vErrors.push(err170);
 }
 errors++;
 }
-}
-if(data.state !== undefined){
-let data104 = data.state;
-if(data104 && typeof data104 == "object" && !Array.isArray(data104)){
-for(const key17 in data104){
-if(!(key17 === "push")){
-const err171 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data104};
+if((typeof data106 == "number") && (isFinite(data106))){
+if(data106 < 1 || isNaN(data106)){
+const err171 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data106};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -2227,10 +3652,10 @@ vErrors.push(err171);
 errors++;
 }
 }
-if(data104.push !== undefined){
-let data105 = data104.push;
-if(!(((data105 === "auto") || (data105 === true)) || (data105 === false))){
-const err172 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data105};
+}
+}
+else {
+const err172 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data52};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -2240,9 +3665,12 @@ vErrors.push(err172);
 errors++;
 }
 }
-}
-else {
-const err173 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data104};
+if(data.state !== undefined){
+let data107 = data.state;
+if(data107 && typeof data107 == "object" && !Array.isArray(data107)){
+for(const key18 in data107){
+if(!(key18 === "push")){
+const err173 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data107};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -2252,14 +3680,39 @@ vErrors.push(err173);
 errors++;
 }
 }
-}
-else {
-const err174 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(data107.push !== undefined){
+let data108 = data107.push;
+if(!(((data108 === "auto") || (data108 === true)) || (data108 === false))){
+const err174 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data108};
 if(vErrors === null){
 vErrors = [err174];
 }
 else {
 vErrors.push(err174);
+}
+errors++;
+}
+}
+}
+else {
+const err175 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data107};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+}
+}
+else {
+const err176 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
 }
 errors++;
 }
@@ -2269,11 +3722,11 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flag = validate21;
-const schema62 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag.schema.json","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flaghoist.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}},"ramp":{"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]},"longRamp":{"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}},"rampStep":{"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
+const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag.schema.json","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flaghoist.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flaghoist.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"conditions":{"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}},"ramp":{"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]},"longRamp":{"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}},"rampStep":{"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
 const pattern6 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "u");
-const schema63 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
-const schema64 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
-const schema65 = {"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}};
+const schema34 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
+const schema35 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
+const schema36 = {"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -2289,7 +3742,7 @@ const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
 if(typeof data !== "string"){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.anyOf[0].type,parentSchema:schema64.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema35.anyOf[0].type,parentSchema:schema35.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2304,7 +3757,7 @@ const _errs3 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
 if(!((key0 === "description") || (key0 === "configuration"))){
-const err1 = {instancePath,schemaPath:"#/$defs/longTreatment/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data};
+const err1 = {instancePath,schemaPath:"#/$defs/longTreatment/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema36,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2317,7 +3770,7 @@ errors++;
 if(data.description !== undefined){
 let data0 = data.description;
 if(typeof data0 !== "string"){
-const err2 = {instancePath:instancePath+"/description",schemaPath:"#/$defs/longTreatment/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.description.type,parentSchema:schema65.properties.description,data:data0};
+const err2 = {instancePath:instancePath+"/description",schemaPath:"#/$defs/longTreatment/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema36.properties.description.type,parentSchema:schema36.properties.description,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -2329,7 +3782,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/$defs/longTreatment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data};
+const err3 = {instancePath,schemaPath:"#/$defs/longTreatment/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema36.type,parentSchema:schema36,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -2344,7 +3797,7 @@ if(_valid0){
 var props0 = true;
 }
 if(!valid0){
-const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema64.anyOf,parentSchema:schema64,data};
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema35.anyOf,parentSchema:schema35,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -2390,7 +3843,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.type,parentSchema:schema34,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2404,19 +3857,14 @@ return errors === 0;
 }
 validate22.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema66 = {"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}};
-const schema93 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
-const schema67 = {"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}};
-const schema68 = {"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}};
-const schema69 = {"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]};
-const schema73 = {"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]};
-const schema74 = {"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]};
-const schema77 = {"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]};
+const schema37 = {"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}};
+const schema65 = {"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}};
+const schema38 = {"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}};
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate30.evaluated;
+const evaluated0 = validate29.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -2426,9 +3874,19 @@ evaluated0.items = undefined;
 const _errs0 = errors;
 let valid0 = false;
 const _errs1 = errors;
+if(!(validate30(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = true;
+}
+const _errs2 = errors;
 if(Array.isArray(data)){
-if(data.length > 2){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema77.anyOf[0],data};
+if(data.length < 1){
+const err0 = {instancePath,schemaPath:"#/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema39.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -2437,8 +3895,16 @@ vErrors.push(err0);
 }
 errors++;
 }
-if(data.length < 2){
-const err1 = {instancePath,schemaPath:"#/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema77.anyOf[0],data};
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate30(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err1 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema39.anyOf[1].type,parentSchema:schema39.anyOf[1],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -2447,119 +3913,18 @@ vErrors.push(err1);
 }
 errors++;
 }
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-if((typeof data0 !== "string") && (!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0))))){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema74.type},message:"must be string,integer",schema:schema74.type,parentSchema:schema74,data:data0};
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var items0 = true;
+}
+if(!valid0){
+const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema39.anyOf,parentSchema:schema39,data};
 if(vErrors === null){
 vErrors = [err2];
 }
 else {
 vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema77.anyOf[0].type,parentSchema:schema77.anyOf[0],data};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(_valid0){
-var items0 = true;
-}
-const _errs6 = errors;
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.from === undefined){
-const err4 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema77.anyOf[1].required,parentSchema:schema77.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-if(data.to === undefined){
-const err5 = {instancePath,schemaPath:"#/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema77.anyOf[1].required,parentSchema:schema77.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-for(const key0 in data){
-if(!((key0 === "from") || (key0 === "to"))){
-const err6 = {instancePath,schemaPath:"#/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema77.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-if(data.from !== undefined){
-let data1 = data.from;
-if((typeof data1 !== "string") && (!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1))))){
-const err7 = {instancePath:instancePath+"/from",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema74.type},message:"must be string,integer",schema:schema74.type,parentSchema:schema74,data:data1};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-if(data.to !== undefined){
-let data2 = data.to;
-if((typeof data2 !== "string") && (!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2))))){
-const err8 = {instancePath:instancePath+"/to",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema74.type},message:"must be string,integer",schema:schema74.type,parentSchema:schema74,data:data2};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema77.anyOf[1].type,parentSchema:schema77.anyOf[1],data};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-var _valid0 = _errs6 === errors;
-valid0 = valid0 || _valid0;
-if(_valid0){
-var props0 = true;
-}
-if(!valid0){
-const err10 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema77.anyOf,parentSchema:schema77,data};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
 }
 errors++;
 }
@@ -2574,1262 +3939,16 @@ vErrors = null;
 }
 }
 }
-validate30.errors = vErrors;
+validate29.errors = vErrors;
 evaluated0.props = props0;
 evaluated0.items = items0;
 return errors === 0;
 }
-validate30.evaluated = {"dynamicProps":true,"dynamicItems":true};
+validate29.evaluated = {"dynamicProps":true,"dynamicItems":true};
 
-
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate29.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(Object.keys(data).length < 1){
-const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema68,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-if(!(func1.call(schema68.properties, key0))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema68,data};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-}
-if(data.segment !== undefined){
-let data0 = data.segment;
-if(typeof data0 === "string"){
-if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema68.properties.segment,data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-else {
-const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.segment.type,parentSchema:schema68.properties.segment,data:data0};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-if(data.flag !== undefined){
-let data1 = data.flag;
-if(typeof data1 === "string"){
-if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema68.properties.flag,data:data1};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.flag.type,parentSchema:schema68.properties.flag,data:data1};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-if(data.treatments !== undefined){
-let data2 = data.treatments;
-if(Array.isArray(data2)){
-if(data2.length < 1){
-const err6 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema68.properties.treatments,data:data2};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-const len0 = data2.length;
-for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
-if(typeof data3 === "string"){
-if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema68.properties.treatments.items,data:data3};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-}
-else {
-const err8 = {instancePath:instancePath+"/treatments/" + i0,schemaPath:"#/properties/treatments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.treatments.items.type,parentSchema:schema68.properties.treatments.items,data:data3};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/treatments",schemaPath:"#/properties/treatments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema68.properties.treatments.type,parentSchema:schema68.properties.treatments,data:data2};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-if(data.attribute !== undefined){
-let data4 = data.attribute;
-if(typeof data4 === "string"){
-if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema68.properties.attribute,data:data4};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-else {
-const err11 = {instancePath:instancePath+"/attribute",schemaPath:"#/properties/attribute/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.attribute.type,parentSchema:schema68.properties.attribute,data:data4};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-}
-if(data.in !== undefined){
-let data5 = data.in;
-const _errs14 = errors;
-let valid4 = false;
-const _errs15 = errors;
-if(typeof data5 !== "string"){
-const err12 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[0].type,parentSchema:schema69.anyOf[0],data:data5};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-var _valid0 = _errs15 === errors;
-valid4 = valid4 || _valid0;
-const _errs17 = errors;
-if(Array.isArray(data5)){
-if(data5.length < 1){
-const err13 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema69.anyOf[1],data:data5};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-const len1 = data5.length;
-for(let i1=0; i1<len1; i1++){
-let data6 = data5[i1];
-if(typeof data6 !== "string"){
-const err14 = {instancePath:instancePath+"/in/" + i1,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[1].items.type,parentSchema:schema69.anyOf[1].items,data:data6};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-}
-else {
-const err15 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema69.anyOf[1].type,parentSchema:schema69.anyOf[1],data:data5};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-var _valid0 = _errs17 === errors;
-valid4 = valid4 || _valid0;
-if(!valid4){
-const err16 = {instancePath:instancePath+"/in",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema69.anyOf,parentSchema:schema69,data:data5};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-else {
-errors = _errs14;
-if(vErrors !== null){
-if(_errs14){
-vErrors.length = _errs14;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.startsWith !== undefined){
-let data7 = data.startsWith;
-const _errs23 = errors;
-let valid8 = false;
-const _errs24 = errors;
-if(typeof data7 !== "string"){
-const err17 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[0].type,parentSchema:schema69.anyOf[0],data:data7};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var _valid1 = _errs24 === errors;
-valid8 = valid8 || _valid1;
-const _errs26 = errors;
-if(Array.isArray(data7)){
-if(data7.length < 1){
-const err18 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema69.anyOf[1],data:data7};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-const len2 = data7.length;
-for(let i2=0; i2<len2; i2++){
-let data8 = data7[i2];
-if(typeof data8 !== "string"){
-const err19 = {instancePath:instancePath+"/startsWith/" + i2,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[1].items.type,parentSchema:schema69.anyOf[1].items,data:data8};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-}
-else {
-const err20 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema69.anyOf[1].type,parentSchema:schema69.anyOf[1],data:data7};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-var _valid1 = _errs26 === errors;
-valid8 = valid8 || _valid1;
-if(!valid8){
-const err21 = {instancePath:instancePath+"/startsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema69.anyOf,parentSchema:schema69,data:data7};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-else {
-errors = _errs23;
-if(vErrors !== null){
-if(_errs23){
-vErrors.length = _errs23;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.endsWith !== undefined){
-let data9 = data.endsWith;
-const _errs32 = errors;
-let valid12 = false;
-const _errs33 = errors;
-if(typeof data9 !== "string"){
-const err22 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[0].type,parentSchema:schema69.anyOf[0],data:data9};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-var _valid2 = _errs33 === errors;
-valid12 = valid12 || _valid2;
-const _errs35 = errors;
-if(Array.isArray(data9)){
-if(data9.length < 1){
-const err23 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema69.anyOf[1],data:data9};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-const len3 = data9.length;
-for(let i3=0; i3<len3; i3++){
-let data10 = data9[i3];
-if(typeof data10 !== "string"){
-const err24 = {instancePath:instancePath+"/endsWith/" + i3,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[1].items.type,parentSchema:schema69.anyOf[1].items,data:data10};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-}
-else {
-const err25 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema69.anyOf[1].type,parentSchema:schema69.anyOf[1],data:data9};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-var _valid2 = _errs35 === errors;
-valid12 = valid12 || _valid2;
-if(!valid12){
-const err26 = {instancePath:instancePath+"/endsWith",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema69.anyOf,parentSchema:schema69,data:data9};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-else {
-errors = _errs32;
-if(vErrors !== null){
-if(_errs32){
-vErrors.length = _errs32;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.contains !== undefined){
-let data11 = data.contains;
-const _errs41 = errors;
-let valid16 = false;
-const _errs42 = errors;
-if(typeof data11 !== "string"){
-const err27 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[0].type,parentSchema:schema69.anyOf[0],data:data11};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-var _valid3 = _errs42 === errors;
-valid16 = valid16 || _valid3;
-const _errs44 = errors;
-if(Array.isArray(data11)){
-if(data11.length < 1){
-const err28 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema69.anyOf[1],data:data11};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-const len4 = data11.length;
-for(let i4=0; i4<len4; i4++){
-let data12 = data11[i4];
-if(typeof data12 !== "string"){
-const err29 = {instancePath:instancePath+"/contains/" + i4,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[1].items.type,parentSchema:schema69.anyOf[1].items,data:data12};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
-}
-errors++;
-}
-}
-}
-else {
-const err30 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema69.anyOf[1].type,parentSchema:schema69.anyOf[1],data:data11};
-if(vErrors === null){
-vErrors = [err30];
-}
-else {
-vErrors.push(err30);
-}
-errors++;
-}
-var _valid3 = _errs44 === errors;
-valid16 = valid16 || _valid3;
-if(!valid16){
-const err31 = {instancePath:instancePath+"/contains",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema69.anyOf,parentSchema:schema69,data:data11};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-else {
-errors = _errs41;
-if(vErrors !== null){
-if(_errs41){
-vErrors.length = _errs41;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.matches !== undefined){
-let data13 = data.matches;
-if(typeof data13 === "string"){
-if(func2(data13) < 1){
-const err32 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema68.properties.matches,data:data13};
-if(vErrors === null){
-vErrors = [err32];
-}
-else {
-vErrors.push(err32);
-}
-errors++;
-}
-}
-else {
-const err33 = {instancePath:instancePath+"/matches",schemaPath:"#/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.matches.type,parentSchema:schema68.properties.matches,data:data13};
-if(vErrors === null){
-vErrors = [err33];
-}
-else {
-vErrors.push(err33);
-}
-errors++;
-}
-}
-if(data.is !== undefined){
-let data14 = data.is;
-if(typeof data14 !== "boolean"){
-const err34 = {instancePath:instancePath+"/is",schemaPath:"#/properties/is/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema68.properties.is.type,parentSchema:schema68.properties.is,data:data14};
-if(vErrors === null){
-vErrors = [err34];
-}
-else {
-vErrors.push(err34);
-}
-errors++;
-}
-}
-if(data.equals !== undefined){
-let data15 = data.equals;
-if(!((typeof data15 == "number") && (isFinite(data15)))){
-const err35 = {instancePath:instancePath+"/equals",schemaPath:"#/properties/equals/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema68.properties.equals.type,parentSchema:schema68.properties.equals,data:data15};
-if(vErrors === null){
-vErrors = [err35];
-}
-else {
-vErrors.push(err35);
-}
-errors++;
-}
-}
-if(data.atLeast !== undefined){
-let data16 = data.atLeast;
-if(!((typeof data16 == "number") && (isFinite(data16)))){
-const err36 = {instancePath:instancePath+"/atLeast",schemaPath:"#/properties/atLeast/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema68.properties.atLeast.type,parentSchema:schema68.properties.atLeast,data:data16};
-if(vErrors === null){
-vErrors = [err36];
-}
-else {
-vErrors.push(err36);
-}
-errors++;
-}
-}
-if(data.atMost !== undefined){
-let data17 = data.atMost;
-if(!((typeof data17 == "number") && (isFinite(data17)))){
-const err37 = {instancePath:instancePath+"/atMost",schemaPath:"#/properties/atMost/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema68.properties.atMost.type,parentSchema:schema68.properties.atMost,data:data17};
-if(vErrors === null){
-vErrors = [err37];
-}
-else {
-vErrors.push(err37);
-}
-errors++;
-}
-}
-if(data.between !== undefined){
-let data18 = data.between;
-const _errs60 = errors;
-let valid20 = false;
-const _errs61 = errors;
-if(Array.isArray(data18)){
-if(data18.length > 2){
-const err38 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/maxItems",keyword:"maxItems",params:{limit: 2},message:"must NOT have more than 2 items",schema:2,parentSchema:schema73.anyOf[0],data:data18};
-if(vErrors === null){
-vErrors = [err38];
-}
-else {
-vErrors.push(err38);
-}
-errors++;
-}
-if(data18.length < 2){
-const err39 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items",schema:2,parentSchema:schema73.anyOf[0],data:data18};
-if(vErrors === null){
-vErrors = [err39];
-}
-else {
-vErrors.push(err39);
-}
-errors++;
-}
-const len5 = data18.length;
-for(let i5=0; i5<len5; i5++){
-let data19 = data18[i5];
-if(!((typeof data19 == "number") && (isFinite(data19)))){
-const err40 = {instancePath:instancePath+"/between/" + i5,schemaPath:"#/$defs/numberRange/anyOf/0/items/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema73.anyOf[0].items.type,parentSchema:schema73.anyOf[0].items,data:data19};
-if(vErrors === null){
-vErrors = [err40];
-}
-else {
-vErrors.push(err40);
-}
-errors++;
-}
-}
-}
-else {
-const err41 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema73.anyOf[0].type,parentSchema:schema73.anyOf[0],data:data18};
-if(vErrors === null){
-vErrors = [err41];
-}
-else {
-vErrors.push(err41);
-}
-errors++;
-}
-var _valid4 = _errs61 === errors;
-valid20 = valid20 || _valid4;
-const _errs65 = errors;
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.from === undefined){
-const err42 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema73.anyOf[1].required,parentSchema:schema73.anyOf[1],data:data18};
-if(vErrors === null){
-vErrors = [err42];
-}
-else {
-vErrors.push(err42);
-}
-errors++;
-}
-if(data18.to === undefined){
-const err43 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema73.anyOf[1].required,parentSchema:schema73.anyOf[1],data:data18};
-if(vErrors === null){
-vErrors = [err43];
-}
-else {
-vErrors.push(err43);
-}
-errors++;
-}
-for(const key1 in data18){
-if(!((key1 === "from") || (key1 === "to"))){
-const err44 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema73.anyOf[1],data:data18};
-if(vErrors === null){
-vErrors = [err44];
-}
-else {
-vErrors.push(err44);
-}
-errors++;
-}
-}
-if(data18.from !== undefined){
-let data20 = data18.from;
-if(!((typeof data20 == "number") && (isFinite(data20)))){
-const err45 = {instancePath:instancePath+"/between/from",schemaPath:"#/$defs/numberRange/anyOf/1/properties/from/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema73.anyOf[1].properties.from.type,parentSchema:schema73.anyOf[1].properties.from,data:data20};
-if(vErrors === null){
-vErrors = [err45];
-}
-else {
-vErrors.push(err45);
-}
-errors++;
-}
-}
-if(data18.to !== undefined){
-let data21 = data18.to;
-if(!((typeof data21 == "number") && (isFinite(data21)))){
-const err46 = {instancePath:instancePath+"/between/to",schemaPath:"#/$defs/numberRange/anyOf/1/properties/to/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema73.anyOf[1].properties.to.type,parentSchema:schema73.anyOf[1].properties.to,data:data21};
-if(vErrors === null){
-vErrors = [err46];
-}
-else {
-vErrors.push(err46);
-}
-errors++;
-}
-}
-}
-else {
-const err47 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema73.anyOf[1].type,parentSchema:schema73.anyOf[1],data:data18};
-if(vErrors === null){
-vErrors = [err47];
-}
-else {
-vErrors.push(err47);
-}
-errors++;
-}
-var _valid4 = _errs65 === errors;
-valid20 = valid20 || _valid4;
-if(!valid20){
-const err48 = {instancePath:instancePath+"/between",schemaPath:"#/$defs/numberRange/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema73.anyOf,parentSchema:schema73,data:data18};
-if(vErrors === null){
-vErrors = [err48];
-}
-else {
-vErrors.push(err48);
-}
-errors++;
-}
-else {
-errors = _errs60;
-if(vErrors !== null){
-if(_errs60){
-vErrors.length = _errs60;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.on !== undefined){
-let data22 = data.on;
-if((typeof data22 !== "string") && (!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22))))){
-const err49 = {instancePath:instancePath+"/on",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema74.type},message:"must be string,integer",schema:schema74.type,parentSchema:schema74,data:data22};
-if(vErrors === null){
-vErrors = [err49];
-}
-else {
-vErrors.push(err49);
-}
-errors++;
-}
-}
-if(data.onOrAfter !== undefined){
-let data23 = data.onOrAfter;
-if((typeof data23 !== "string") && (!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23))))){
-const err50 = {instancePath:instancePath+"/onOrAfter",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema74.type},message:"must be string,integer",schema:schema74.type,parentSchema:schema74,data:data23};
-if(vErrors === null){
-vErrors = [err50];
-}
-else {
-vErrors.push(err50);
-}
-errors++;
-}
-}
-if(data.onOrBefore !== undefined){
-let data24 = data.onOrBefore;
-if((typeof data24 !== "string") && (!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24))))){
-const err51 = {instancePath:instancePath+"/onOrBefore",schemaPath:"#/$defs/date/type",keyword:"type",params:{type: schema74.type},message:"must be string,integer",schema:schema74.type,parentSchema:schema74,data:data24};
-if(vErrors === null){
-vErrors = [err51];
-}
-else {
-vErrors.push(err51);
-}
-errors++;
-}
-}
-if(data.betweenDates !== undefined){
-if(!(validate30(data.betweenDates, {instancePath:instancePath+"/betweenDates",parentData:data,parentDataProperty:"betweenDates",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
-errors = vErrors.length;
-}
-}
-if(data.setEquals !== undefined){
-let data26 = data.setEquals;
-const _errs84 = errors;
-let valid28 = false;
-const _errs85 = errors;
-if(typeof data26 !== "string"){
-const err52 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[0].type,parentSchema:schema69.anyOf[0],data:data26};
-if(vErrors === null){
-vErrors = [err52];
-}
-else {
-vErrors.push(err52);
-}
-errors++;
-}
-var _valid5 = _errs85 === errors;
-valid28 = valid28 || _valid5;
-const _errs87 = errors;
-if(Array.isArray(data26)){
-if(data26.length < 1){
-const err53 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema69.anyOf[1],data:data26};
-if(vErrors === null){
-vErrors = [err53];
-}
-else {
-vErrors.push(err53);
-}
-errors++;
-}
-const len6 = data26.length;
-for(let i6=0; i6<len6; i6++){
-let data27 = data26[i6];
-if(typeof data27 !== "string"){
-const err54 = {instancePath:instancePath+"/setEquals/" + i6,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[1].items.type,parentSchema:schema69.anyOf[1].items,data:data27};
-if(vErrors === null){
-vErrors = [err54];
-}
-else {
-vErrors.push(err54);
-}
-errors++;
-}
-}
-}
-else {
-const err55 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema69.anyOf[1].type,parentSchema:schema69.anyOf[1],data:data26};
-if(vErrors === null){
-vErrors = [err55];
-}
-else {
-vErrors.push(err55);
-}
-errors++;
-}
-var _valid5 = _errs87 === errors;
-valid28 = valid28 || _valid5;
-if(!valid28){
-const err56 = {instancePath:instancePath+"/setEquals",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema69.anyOf,parentSchema:schema69,data:data26};
-if(vErrors === null){
-vErrors = [err56];
-}
-else {
-vErrors.push(err56);
-}
-errors++;
-}
-else {
-errors = _errs84;
-if(vErrors !== null){
-if(_errs84){
-vErrors.length = _errs84;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.setAnyOf !== undefined){
-let data28 = data.setAnyOf;
-const _errs93 = errors;
-let valid32 = false;
-const _errs94 = errors;
-if(typeof data28 !== "string"){
-const err57 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[0].type,parentSchema:schema69.anyOf[0],data:data28};
-if(vErrors === null){
-vErrors = [err57];
-}
-else {
-vErrors.push(err57);
-}
-errors++;
-}
-var _valid6 = _errs94 === errors;
-valid32 = valid32 || _valid6;
-const _errs96 = errors;
-if(Array.isArray(data28)){
-if(data28.length < 1){
-const err58 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema69.anyOf[1],data:data28};
-if(vErrors === null){
-vErrors = [err58];
-}
-else {
-vErrors.push(err58);
-}
-errors++;
-}
-const len7 = data28.length;
-for(let i7=0; i7<len7; i7++){
-let data29 = data28[i7];
-if(typeof data29 !== "string"){
-const err59 = {instancePath:instancePath+"/setAnyOf/" + i7,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[1].items.type,parentSchema:schema69.anyOf[1].items,data:data29};
-if(vErrors === null){
-vErrors = [err59];
-}
-else {
-vErrors.push(err59);
-}
-errors++;
-}
-}
-}
-else {
-const err60 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema69.anyOf[1].type,parentSchema:schema69.anyOf[1],data:data28};
-if(vErrors === null){
-vErrors = [err60];
-}
-else {
-vErrors.push(err60);
-}
-errors++;
-}
-var _valid6 = _errs96 === errors;
-valid32 = valid32 || _valid6;
-if(!valid32){
-const err61 = {instancePath:instancePath+"/setAnyOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema69.anyOf,parentSchema:schema69,data:data28};
-if(vErrors === null){
-vErrors = [err61];
-}
-else {
-vErrors.push(err61);
-}
-errors++;
-}
-else {
-errors = _errs93;
-if(vErrors !== null){
-if(_errs93){
-vErrors.length = _errs93;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.setAllOf !== undefined){
-let data30 = data.setAllOf;
-const _errs102 = errors;
-let valid36 = false;
-const _errs103 = errors;
-if(typeof data30 !== "string"){
-const err62 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[0].type,parentSchema:schema69.anyOf[0],data:data30};
-if(vErrors === null){
-vErrors = [err62];
-}
-else {
-vErrors.push(err62);
-}
-errors++;
-}
-var _valid7 = _errs103 === errors;
-valid36 = valid36 || _valid7;
-const _errs105 = errors;
-if(Array.isArray(data30)){
-if(data30.length < 1){
-const err63 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema69.anyOf[1],data:data30};
-if(vErrors === null){
-vErrors = [err63];
-}
-else {
-vErrors.push(err63);
-}
-errors++;
-}
-const len8 = data30.length;
-for(let i8=0; i8<len8; i8++){
-let data31 = data30[i8];
-if(typeof data31 !== "string"){
-const err64 = {instancePath:instancePath+"/setAllOf/" + i8,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[1].items.type,parentSchema:schema69.anyOf[1].items,data:data31};
-if(vErrors === null){
-vErrors = [err64];
-}
-else {
-vErrors.push(err64);
-}
-errors++;
-}
-}
-}
-else {
-const err65 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema69.anyOf[1].type,parentSchema:schema69.anyOf[1],data:data30};
-if(vErrors === null){
-vErrors = [err65];
-}
-else {
-vErrors.push(err65);
-}
-errors++;
-}
-var _valid7 = _errs105 === errors;
-valid36 = valid36 || _valid7;
-if(!valid36){
-const err66 = {instancePath:instancePath+"/setAllOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema69.anyOf,parentSchema:schema69,data:data30};
-if(vErrors === null){
-vErrors = [err66];
-}
-else {
-vErrors.push(err66);
-}
-errors++;
-}
-else {
-errors = _errs102;
-if(vErrors !== null){
-if(_errs102){
-vErrors.length = _errs102;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.setPartOf !== undefined){
-let data32 = data.setPartOf;
-const _errs111 = errors;
-let valid40 = false;
-const _errs112 = errors;
-if(typeof data32 !== "string"){
-const err67 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[0].type,parentSchema:schema69.anyOf[0],data:data32};
-if(vErrors === null){
-vErrors = [err67];
-}
-else {
-vErrors.push(err67);
-}
-errors++;
-}
-var _valid8 = _errs112 === errors;
-valid40 = valid40 || _valid8;
-const _errs114 = errors;
-if(Array.isArray(data32)){
-if(data32.length < 1){
-const err68 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema69.anyOf[1],data:data32};
-if(vErrors === null){
-vErrors = [err68];
-}
-else {
-vErrors.push(err68);
-}
-errors++;
-}
-const len9 = data32.length;
-for(let i9=0; i9<len9; i9++){
-let data33 = data32[i9];
-if(typeof data33 !== "string"){
-const err69 = {instancePath:instancePath+"/setPartOf/" + i9,schemaPath:"#/$defs/texts/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema69.anyOf[1].items.type,parentSchema:schema69.anyOf[1].items,data:data33};
-if(vErrors === null){
-vErrors = [err69];
-}
-else {
-vErrors.push(err69);
-}
-errors++;
-}
-}
-}
-else {
-const err70 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema69.anyOf[1].type,parentSchema:schema69.anyOf[1],data:data32};
-if(vErrors === null){
-vErrors = [err70];
-}
-else {
-vErrors.push(err70);
-}
-errors++;
-}
-var _valid8 = _errs114 === errors;
-valid40 = valid40 || _valid8;
-if(!valid40){
-const err71 = {instancePath:instancePath+"/setPartOf",schemaPath:"#/$defs/texts/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema69.anyOf,parentSchema:schema69,data:data32};
-if(vErrors === null){
-vErrors = [err71];
-}
-else {
-vErrors.push(err71);
-}
-errors++;
-}
-else {
-errors = _errs111;
-if(vErrors !== null){
-if(_errs111){
-vErrors.length = _errs111;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.matcher !== undefined){
-let data34 = data.matcher;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.type === undefined){
-const err72 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/required",keyword:"required",params:{missingProperty: "type"},message:"must have required property '"+"type"+"'",schema:schema68.properties.matcher.required,parentSchema:schema68.properties.matcher,data:data34};
-if(vErrors === null){
-vErrors = [err72];
-}
-else {
-vErrors.push(err72);
-}
-errors++;
-}
-if(data34.type !== undefined){
-let data35 = data34.type;
-if(typeof data35 === "string"){
-if(func2(data35) < 1){
-const err73 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema68.properties.matcher.properties.type,data:data35};
-if(vErrors === null){
-vErrors = [err73];
-}
-else {
-vErrors.push(err73);
-}
-errors++;
-}
-}
-else {
-const err74 = {instancePath:instancePath+"/matcher/type",schemaPath:"#/properties/matcher/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema68.properties.matcher.properties.type.type,parentSchema:schema68.properties.matcher.properties.type,data:data35};
-if(vErrors === null){
-vErrors = [err74];
-}
-else {
-vErrors.push(err74);
-}
-errors++;
-}
-}
-}
-else {
-const err75 = {instancePath:instancePath+"/matcher",schemaPath:"#/properties/matcher/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.properties.matcher.type,parentSchema:schema68.properties.matcher,data:data34};
-if(vErrors === null){
-vErrors = [err75];
-}
-else {
-vErrors.push(err75);
-}
-errors++;
-}
-}
-if(data.not !== undefined){
-let data36 = data.not;
-if(typeof data36 !== "boolean"){
-const err76 = {instancePath:instancePath+"/not",schemaPath:"#/properties/not/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema68.properties.not.type,parentSchema:schema68.properties.not,data:data36};
-if(vErrors === null){
-vErrors = [err76];
-}
-else {
-vErrors.push(err76);
-}
-errors++;
-}
-}
-}
-else {
-const err77 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema68.type,parentSchema:schema68,data};
-if(vErrors === null){
-vErrors = [err77];
-}
-else {
-vErrors.push(err77);
-}
-errors++;
-}
-validate29.errors = vErrors;
-return errors === 0;
-}
-validate29.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema85 = {"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]};
-const schema86 = {"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
-const schema87 = {"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]};
-
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate35.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(Object.keys(data).length < 1){
-const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema86,data};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-for(const key0 in data){
-let data0 = data[key0];
-const _errs4 = errors;
-let valid2 = false;
-const _errs5 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err1 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema87.anyOf[0].type,parentSchema:schema87.anyOf[0],data:data0};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 > 100 || isNaN(data0)){
-const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema87.anyOf[0],data:data0};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-if(data0 < 0 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema87.anyOf[0],data:data0};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-var _valid0 = _errs5 === errors;
-valid2 = valid2 || _valid0;
-const _errs7 = errors;
-if("rest" !== data0){
-const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema87.anyOf[1],data:data0};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-var _valid0 = _errs7 === errors;
-valid2 = valid2 || _valid0;
-if(!valid2){
-const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema87.anyOf,parentSchema:schema87,data:data0};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-else {
-errors = _errs4;
-if(vErrors !== null){
-if(_errs4){
-vErrors.length = _errs4;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-}
-else {
-const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema86.type,parentSchema:schema86,data};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-validate35.errors = vErrors;
-return errors === 0;
-}
-validate35.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
-
-const schema88 = {"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
+const schema57 = {"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]};
+const schema58 = {"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
+const schema59 = {"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3842,8 +3961,121 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
+if(Object.keys(data).length < 1){
+const err0 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema58,data};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+for(const key0 in data){
+let data0 = data[key0];
+const _errs4 = errors;
+let valid2 = false;
+const _errs5 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+const err1 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema59.anyOf[0].type,parentSchema:schema59.anyOf[0],data:data0};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 100 || isNaN(data0)){
+const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema59.anyOf[0],data:data0};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0 < 0 || isNaN(data0)){
+const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.anyOf[0],data:data0};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+var _valid0 = _errs5 === errors;
+valid2 = valid2 || _valid0;
+const _errs7 = errors;
+if("rest" !== data0){
+const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema59.anyOf[1],data:data0};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+var _valid0 = _errs7 === errors;
+valid2 = valid2 || _valid0;
+if(!valid2){
+const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema59.anyOf,parentSchema:schema59,data:data0};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+else {
+errors = _errs4;
+if(vErrors !== null){
+if(_errs4){
+vErrors.length = _errs4;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema58.type,parentSchema:schema58,data};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+validate37.errors = vErrors;
+return errors === 0;
+}
+validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+
+const schema60 = {"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}};
+
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate39.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
 if(Object.keys(data).length > 1){
-const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema88,data};
+const err0 = {instancePath,schemaPath:"#/maxProperties",keyword:"maxProperties",params:{limit: 1},message:"must NOT have more than 1 properties",schema:1,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3853,7 +4085,7 @@ vErrors.push(err0);
 errors++;
 }
 if(Object.keys(data).length < 1){
-const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema88,data};
+const err1 = {instancePath,schemaPath:"#/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3868,7 +4100,7 @@ const _errs4 = errors;
 let valid2 = false;
 const _errs5 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema87.anyOf[0].type,parentSchema:schema87.anyOf[0],data:data0};
+const err2 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema59.anyOf[0].type,parentSchema:schema59.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -3879,7 +4111,7 @@ errors++;
 }
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 100 || isNaN(data0)){
-const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema87.anyOf[0],data:data0};
+const err3 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema59.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -3889,7 +4121,7 @@ vErrors.push(err3);
 errors++;
 }
 if(data0 < 0 || isNaN(data0)){
-const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema87.anyOf[0],data:data0};
+const err4 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/0/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema59.anyOf[0],data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -3903,7 +4135,7 @@ var _valid0 = _errs5 === errors;
 valid2 = valid2 || _valid0;
 const _errs7 = errors;
 if("rest" !== data0){
-const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema87.anyOf[1],data:data0};
+const err5 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf/1/const",keyword:"const",params:{allowedValue: "rest"},message:"must be equal to constant",schema:"rest",parentSchema:schema59.anyOf[1],data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -3915,7 +4147,7 @@ errors++;
 var _valid0 = _errs7 === errors;
 valid2 = valid2 || _valid0;
 if(!valid2){
-const err6 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema87.anyOf,parentSchema:schema87,data:data0};
+const err6 = {instancePath:instancePath+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/size/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema59.anyOf,parentSchema:schema59,data:data0};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -3938,7 +4170,7 @@ vErrors = null;
 }
 }
 else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema88.type,parentSchema:schema88,data};
+const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema60.type,parentSchema:schema60,data};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -3947,16 +4179,16 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
-validate37.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate39.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate34.evaluated;
+const evaluated0 = validate36.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3968,7 +4200,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(typeof data === "string"){
 if(func2(data) < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema85.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -3979,7 +4211,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.anyOf[0].type,parentSchema:schema85.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.anyOf[0].type,parentSchema:schema57.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -3991,8 +4223,8 @@ errors++;
 var _valid0 = _errs1 === errors;
 valid0 = valid0 || _valid0;
 const _errs3 = errors;
-if(!(validate35(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+if(!(validate37(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs3 === errors;
@@ -4003,7 +4235,7 @@ var props0 = true;
 const _errs4 = errors;
 if(Array.isArray(data)){
 if(data.length < 1){
-const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema85.anyOf[2],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema57.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4014,14 +4246,14 @@ errors++;
 }
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate37(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+if(!(validate39(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema85.anyOf[2].type,parentSchema:schema85.anyOf[2],data};
+const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.anyOf[2].type,parentSchema:schema57.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4036,7 +4268,7 @@ if(_valid0){
 var items0 = true;
 }
 if(!valid0){
-const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema85.anyOf,parentSchema:schema85,data};
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema57.anyOf,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4056,22 +4288,22 @@ vErrors = null;
 }
 }
 }
-validate34.errors = vErrors;
+validate36.errors = vErrors;
 evaluated0.props = props0;
 evaluated0.items = items0;
 return errors === 0;
 }
-validate34.evaluated = {"dynamicProps":true,"dynamicItems":true};
+validate36.evaluated = {"dynamicProps":true,"dynamicItems":true};
 
-const schema90 = {"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]};
-const schema91 = {"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}};
-const schema92 = {"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}};
+const schema62 = {"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]};
+const schema63 = {"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset. Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}};
+const schema64 = {"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}};
 const pattern7 = new RegExp("^[1-9][0-9]{0,4}[mhd]$", "u");
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate41.evaluated;
+const evaluated0 = validate43.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4080,7 +4312,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.steps === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'",schema:schema91.required,parentSchema:schema91,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'",schema:schema63.required,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4091,7 +4323,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(((((key0 === "treatment") || (key0 === "start")) || (key0 === "steps")) || (key0 === "within")) || (key0 === "hold"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema91,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4105,7 +4337,7 @@ if(data.treatment !== undefined){
 let data0 = data.treatment;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/treatment",schemaPath:"#/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema91.properties.treatment,data:data0};
+const err2 = {instancePath:instancePath+"/treatment",schemaPath:"#/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.treatment,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4116,7 +4348,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/treatment",schemaPath:"#/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema91.properties.treatment.type,parentSchema:schema91.properties.treatment,data:data0};
+const err3 = {instancePath:instancePath+"/treatment",schemaPath:"#/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.treatment.type,parentSchema:schema63.properties.treatment,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4130,7 +4362,7 @@ if(data.start !== undefined){
 let data1 = data.start;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err4 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema91.properties.start,data:data1};
+const err4 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.start,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4141,7 +4373,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema91.properties.start.type,parentSchema:schema91.properties.start,data:data1};
+const err5 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.start.type,parentSchema:schema63.properties.start,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4158,7 +4390,7 @@ let valid1 = false;
 const _errs8 = errors;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err6 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema91.properties.steps.anyOf[0],data:data2};
+const err6 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.steps.anyOf[0],data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4169,7 +4401,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema91.properties.steps.anyOf[0].type,parentSchema:schema91.properties.steps.anyOf[0],data:data2};
+const err7 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.steps.anyOf[0].type,parentSchema:schema63.properties.steps.anyOf[0],data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4183,7 +4415,7 @@ valid1 = valid1 || _valid0;
 const _errs10 = errors;
 if(Array.isArray(data2)){
 if(data2.length < 1){
-const err8 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema91.properties.steps.anyOf[1],data:data2};
+const err8 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.properties.steps.anyOf[1],data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4197,7 +4429,7 @@ for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 if(data3.percent === undefined){
-const err9 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/required",keyword:"required",params:{missingProperty: "percent"},message:"must have required property '"+"percent"+"'",schema:schema92.required,parentSchema:schema92,data:data3};
+const err9 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/required",keyword:"required",params:{missingProperty: "percent"},message:"must have required property '"+"percent"+"'",schema:schema64.required,parentSchema:schema64,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4208,7 +4440,7 @@ errors++;
 }
 for(const key1 in data3){
 if(!(((key1 === "percent") || (key1 === "at")) || (key1 === "after"))){
-const err10 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema92,data:data3};
+const err10 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema64,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4221,7 +4453,7 @@ errors++;
 if(data3.percent !== undefined){
 let data4 = data3.percent;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-const err11 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema92.properties.percent.type,parentSchema:schema92.properties.percent,data:data4};
+const err11 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema64.properties.percent.type,parentSchema:schema64.properties.percent,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4232,7 +4464,7 @@ errors++;
 }
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 100 || isNaN(data4)){
-const err12 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema92.properties.percent,data:data4};
+const err12 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema64.properties.percent,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4242,7 +4474,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data4 < 1 || isNaN(data4)){
-const err13 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema92.properties.percent,data:data4};
+const err13 = {instancePath:instancePath+"/steps/" + i0+"/percent",schemaPath:"#/$defs/rampStep/properties/percent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema64.properties.percent,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -4257,7 +4489,7 @@ if(data3.at !== undefined){
 let data5 = data3.at;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err14 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema92.properties.at,data:data5};
+const err14 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema64.properties.at,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4268,7 +4500,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema92.properties.at.type,parentSchema:schema92.properties.at,data:data5};
+const err15 = {instancePath:instancePath+"/steps/" + i0+"/at",schemaPath:"#/$defs/rampStep/properties/at/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.at.type,parentSchema:schema64.properties.at,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4282,7 +4514,7 @@ if(data3.after !== undefined){
 let data6 = data3.after;
 if(typeof data6 === "string"){
 if(!pattern7.test(data6)){
-const err16 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema92.properties.after,data:data6};
+const err16 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema64.properties.after,data:data6};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4293,7 +4525,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema92.properties.after.type,parentSchema:schema92.properties.after,data:data6};
+const err17 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema64.properties.after.type,parentSchema:schema64.properties.after,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4305,7 +4537,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema92.type,parentSchema:schema92,data:data3};
+const err18 = {instancePath:instancePath+"/steps/" + i0,schemaPath:"#/$defs/rampStep/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema64.type,parentSchema:schema64,data:data3};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -4317,7 +4549,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema91.properties.steps.anyOf[1].type,parentSchema:schema91.properties.steps.anyOf[1],data:data2};
+const err19 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.properties.steps.anyOf[1].type,parentSchema:schema63.properties.steps.anyOf[1],data:data2};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -4329,7 +4561,7 @@ errors++;
 var _valid0 = _errs10 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const err20 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema91.properties.steps.anyOf,parentSchema:schema91.properties.steps,data:data2};
+const err20 = {instancePath:instancePath+"/steps",schemaPath:"#/properties/steps/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.properties.steps.anyOf,parentSchema:schema63.properties.steps,data:data2};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4354,7 +4586,7 @@ if(data.within !== undefined){
 let data7 = data.within;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err21 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema91.properties.within,data:data7};
+const err21 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.within,data:data7};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -4365,7 +4597,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema91.properties.within.type,parentSchema:schema91.properties.within,data:data7};
+const err22 = {instancePath:instancePath+"/within",schemaPath:"#/properties/within/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.within.type,parentSchema:schema63.properties.within,data:data7};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -4378,7 +4610,7 @@ errors++;
 if(data.hold !== undefined){
 let data8 = data.hold;
 if(typeof data8 !== "boolean"){
-const err23 = {instancePath:instancePath+"/hold",schemaPath:"#/properties/hold/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema91.properties.hold.type,parentSchema:schema91.properties.hold,data:data8};
+const err23 = {instancePath:instancePath+"/hold",schemaPath:"#/properties/hold/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema63.properties.hold.type,parentSchema:schema63.properties.hold,data:data8};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -4390,7 +4622,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema91.type,parentSchema:schema91,data};
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -4399,16 +4631,16 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
-validate41.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate43.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate40.evaluated;
+const evaluated0 = validate42.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4420,7 +4652,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(typeof data === "string"){
 if(func2(data) < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema90.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4431,7 +4663,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.anyOf[0].type,parentSchema:schema90.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.anyOf[0].type,parentSchema:schema62.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4443,8 +4675,8 @@ errors++;
 var _valid0 = _errs1 === errors;
 valid0 = valid0 || _valid0;
 const _errs3 = errors;
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+if(!(validate43(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs3 === errors;
@@ -4453,7 +4685,7 @@ if(_valid0){
 var props0 = true;
 }
 if(!valid0){
-const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema90.anyOf,parentSchema:schema90,data};
+const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema62.anyOf,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4473,11 +4705,11 @@ vErrors = null;
 }
 }
 }
-validate40.errors = vErrors;
+validate42.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate40.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate42.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -4492,7 +4724,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.if === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "if"},message:"must have required property '"+"if"+"'",schema:schema67.required,parentSchema:schema67,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "if"},message:"must have required property '"+"if"+"'",schema:schema38.required,parentSchema:schema38,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4502,7 +4734,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.serve === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "serve"},message:"must have required property '"+"serve"+"'",schema:schema67.required,parentSchema:schema67,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "serve"},message:"must have required property '"+"serve"+"'",schema:schema38.required,parentSchema:schema38,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4513,7 +4745,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((key0 === "name") || (key0 === "if")) || (key0 === "serve")) || (key0 === "ramp"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema67,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema38,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4526,7 +4758,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 !== "string"){
-const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema67.properties.name.type,parentSchema:schema67.properties.name,data:data0};
+const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema38.properties.name.type,parentSchema:schema38.properties.name,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4537,90 +4769,31 @@ errors++;
 }
 }
 if(data.if !== undefined){
-let data1 = data.if;
-const _errs5 = errors;
-let valid1 = false;
-const _errs6 = errors;
-if(!(validate29(data1, {instancePath:instancePath+"/if",parentData:data,parentDataProperty:"if",rootData,dynamicAnchors}))){
+if(!(validate29(data.if, {instancePath:instancePath+"/if",parentData:data,parentDataProperty:"if",rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
 errors = vErrors.length;
 }
-var _valid0 = _errs6 === errors;
-valid1 = valid1 || _valid0;
-const _errs7 = errors;
-if(Array.isArray(data1)){
-if(data1.length < 1){
-const err4 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema67.properties.if.anyOf[1],data:data1};
+}
+if(data.serve !== undefined){
+if(!(validate36(data.serve, {instancePath:instancePath+"/serve",parentData:data,parentDataProperty:"serve",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
+errors = vErrors.length;
+}
+}
+if(data.ramp !== undefined){
+if(!(validate42(data.ramp, {instancePath:instancePath+"/ramp",parentData:data,parentDataProperty:"ramp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err4 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema38.type,parentSchema:schema38,data};
 if(vErrors === null){
 vErrors = [err4];
 }
 else {
 vErrors.push(err4);
-}
-errors++;
-}
-const len0 = data1.length;
-for(let i0=0; i0<len0; i0++){
-if(!(validate29(data1[i0], {instancePath:instancePath+"/if/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate29.errors : vErrors.concat(validate29.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema67.properties.if.anyOf[1].type,parentSchema:schema67.properties.if.anyOf[1],data:data1};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-var _valid0 = _errs7 === errors;
-valid1 = valid1 || _valid0;
-if(!valid1){
-const err6 = {instancePath:instancePath+"/if",schemaPath:"#/properties/if/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema67.properties.if.anyOf,parentSchema:schema67.properties.if,data:data1};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-else {
-errors = _errs5;
-if(vErrors !== null){
-if(_errs5){
-vErrors.length = _errs5;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.serve !== undefined){
-if(!(validate34(data.serve, {instancePath:instancePath+"/serve",parentData:data,parentDataProperty:"serve",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
-errors = vErrors.length;
-}
-}
-if(data.ramp !== undefined){
-if(!(validate40(data.ramp, {instancePath:instancePath+"/ramp",parentData:data,parentDataProperty:"ramp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema67.type,parentSchema:schema67,data};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
 }
 errors++;
 }
@@ -4643,8 +4816,8 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func1.call(schema66.properties, key0))){
-const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema66,data};
+if(!(func1.call(schema37.properties, key0))){
+const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema37,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4664,7 +4837,7 @@ if(data.defaultTreatment !== undefined){
 let data1 = data.defaultTreatment;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err1 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema66.properties.defaultTreatment,data:data1};
+const err1 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema37.properties.defaultTreatment,data:data1};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4675,7 +4848,7 @@ errors++;
 }
 }
 else {
-const err2 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.defaultTreatment.type,parentSchema:schema66.properties.defaultTreatment,data:data1};
+const err2 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.defaultTreatment.type,parentSchema:schema37.properties.defaultTreatment,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -4689,7 +4862,7 @@ if(data.baselineTreatment !== undefined){
 let data2 = data.baselineTreatment;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err3 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema66.properties.baselineTreatment,data:data2};
+const err3 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema37.properties.baselineTreatment,data:data2};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -4700,7 +4873,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.baselineTreatment.type,parentSchema:schema66.properties.baselineTreatment,data:data2};
+const err4 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.baselineTreatment.type,parentSchema:schema37.properties.baselineTreatment,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -4713,7 +4886,7 @@ errors++;
 if(data.trafficAllocation !== undefined){
 let data3 = data.trafficAllocation;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-const err5 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema66.properties.trafficAllocation.type,parentSchema:schema66.properties.trafficAllocation,data:data3};
+const err5 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema37.properties.trafficAllocation.type,parentSchema:schema37.properties.trafficAllocation,data:data3};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -4724,7 +4897,7 @@ errors++;
 }
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 100 || isNaN(data3)){
-const err6 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema66.properties.trafficAllocation,data:data3};
+const err6 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema37.properties.trafficAllocation,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -4734,7 +4907,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data3 < 0 || isNaN(data3)){
-const err7 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema66.properties.trafficAllocation,data:data3};
+const err7 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"#/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema37.properties.trafficAllocation,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4756,7 +4929,7 @@ for(let i0=0; i0<len0; i0++){
 let data6 = data5[i0];
 if(typeof data6 === "string"){
 if(func2(data6) < 1){
-const err8 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema66.properties.targets.additionalProperties.items,data:data6};
+const err8 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema37.properties.targets.additionalProperties.items,data:data6};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -4767,7 +4940,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema66.properties.targets.additionalProperties.items.type,parentSchema:schema66.properties.targets.additionalProperties.items,data:data6};
+const err9 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema37.properties.targets.additionalProperties.items.type,parentSchema:schema37.properties.targets.additionalProperties.items,data:data6};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -4779,7 +4952,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema66.properties.targets.additionalProperties.type,parentSchema:schema66.properties.targets.additionalProperties,data:data5};
+const err10 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.targets.additionalProperties.type,parentSchema:schema37.properties.targets.additionalProperties,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -4791,7 +4964,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.properties.targets.type,parentSchema:schema66.properties.targets,data:data4};
+const err11 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.properties.targets.type,parentSchema:schema37.properties.targets,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -4813,7 +4986,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema66.properties.rules.type,parentSchema:schema66.properties.rules,data:data7};
+const err12 = {instancePath:instancePath+"/rules",schemaPath:"#/properties/rules/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.rules.type,parentSchema:schema37.properties.rules,data:data7};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -4824,21 +4997,21 @@ errors++;
 }
 }
 if(data.defaultRule !== undefined){
-if(!(validate34(data.defaultRule, {instancePath:instancePath+"/defaultRule",parentData:data,parentDataProperty:"defaultRule",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
+if(!(validate36(data.defaultRule, {instancePath:instancePath+"/defaultRule",parentData:data,parentDataProperty:"defaultRule",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate36.errors : vErrors.concat(validate36.errors);
 errors = vErrors.length;
 }
 }
 if(data.ramp !== undefined){
-if(!(validate40(data.ramp, {instancePath:instancePath+"/ramp",parentData:data,parentDataProperty:"ramp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
+if(!(validate42(data.ramp, {instancePath:instancePath+"/ramp",parentData:data,parentDataProperty:"ramp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate42.errors : vErrors.concat(validate42.errors);
 errors = vErrors.length;
 }
 }
 if(data.killed !== undefined){
 let data11 = data.killed;
 if(typeof data11 !== "boolean"){
-const err13 = {instancePath:instancePath+"/killed",schemaPath:"#/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema66.properties.killed.type,parentSchema:schema66.properties.killed,data:data11};
+const err13 = {instancePath:instancePath+"/killed",schemaPath:"#/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema37.properties.killed.type,parentSchema:schema37.properties.killed,data:data11};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -4852,7 +5025,7 @@ if(data.allow !== undefined){
 let data12 = data.allow;
 if(Array.isArray(data12)){
 if(data12.length < 1){
-const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema66.properties.allow,data:data12};
+const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema37.properties.allow,data:data12};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -4866,7 +5039,7 @@ for(let i2=0; i2<len2; i2++){
 let data13 = data12[i2];
 if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
 if(data13.guard === undefined){
-const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema93.required,parentSchema:schema93,data:data13};
+const err15 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema65.required,parentSchema:schema65,data:data13};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -4876,7 +5049,7 @@ vErrors.push(err15);
 errors++;
 }
 if(data13.reason === undefined){
-const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema93.required,parentSchema:schema93,data:data13};
+const err16 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema65.required,parentSchema:schema65,data:data13};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -4887,7 +5060,7 @@ errors++;
 }
 for(const key2 in data13){
 if(!((key2 === "guard") || (key2 === "reason"))){
-const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema93,data:data13};
+const err17 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data:data13};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -4900,7 +5073,7 @@ errors++;
 if(data13.guard !== undefined){
 let data14 = data13.guard;
 if(!((data14 === "maxShift") || (data14 === "fullFlip"))){
-const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema93.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema93.properties.guard.enum,parentSchema:schema93.properties.guard,data:data14};
+const err18 = {instancePath:instancePath+"/allow/" + i2+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema65.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema65.properties.guard.enum,parentSchema:schema65.properties.guard,data:data14};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -4914,7 +5087,7 @@ if(data13.reason !== undefined){
 let data15 = data13.reason;
 if(typeof data15 === "string"){
 if(!pattern8.test(data15)){
-const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema93.properties.reason,data:data15};
+const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema65.properties.reason,data:data15};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -4925,7 +5098,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema93.properties.reason.type,parentSchema:schema93.properties.reason,data:data15};
+const err20 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.reason.type,parentSchema:schema65.properties.reason,data:data15};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -4937,7 +5110,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema93.type,parentSchema:schema93,data:data13};
+const err21 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data:data13};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -4949,7 +5122,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema66.properties.allow.type,parentSchema:schema66.properties.allow,data:data12};
+const err22 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.allow.type,parentSchema:schema37.properties.allow,data:data12};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -4966,7 +5139,7 @@ const len3 = data16.length;
 for(let i3=0; i3<len3; i3++){
 let data17 = data16[i3];
 if(!((((((((data17 === "treatments") || (data17 === "targets")) || (data17 === "defaultTreatment")) || (data17 === "baselineTreatment")) || (data17 === "trafficAllocation")) || (data17 === "rules")) || (data17 === "defaultRule")) || (data17 === "killed"))){
-const err23 = {instancePath:instancePath+"/unmanaged/" + i3,schemaPath:"#/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema66.properties.unmanaged.items.enum},message:"must be equal to one of the allowed values",schema:schema66.properties.unmanaged.items.enum,parentSchema:schema66.properties.unmanaged.items,data:data17};
+const err23 = {instancePath:instancePath+"/unmanaged/" + i3,schemaPath:"#/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema37.properties.unmanaged.items.enum},message:"must be equal to one of the allowed values",schema:schema37.properties.unmanaged.items.enum,parentSchema:schema37.properties.unmanaged.items,data:data17};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -4978,7 +5151,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath:instancePath+"/unmanaged",schemaPath:"#/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema66.properties.unmanaged.type,parentSchema:schema66.properties.unmanaged,data:data16};
+const err24 = {instancePath:instancePath+"/unmanaged",schemaPath:"#/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema37.properties.unmanaged.type,parentSchema:schema37.properties.unmanaged,data:data16};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -4990,7 +5163,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema66.type,parentSchema:schema66,data};
+const err25 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema37.type,parentSchema:schema37,data};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -5018,7 +5191,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.flag === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema62.required,parentSchema:schema62,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema33.required,parentSchema:schema33,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5028,7 +5201,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.treatments === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "treatments"},message:"must have required property '"+"treatments"+"'",schema:schema62.required,parentSchema:schema62,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "treatments"},message:"must have required property '"+"treatments"+"'",schema:schema33.required,parentSchema:schema33,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5038,7 +5211,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data.defaultTreatment === undefined){
-const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "defaultTreatment"},message:"must have required property '"+"defaultTreatment"+"'",schema:schema62.required,parentSchema:schema62,data};
+const err2 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "defaultTreatment"},message:"must have required property '"+"defaultTreatment"+"'",schema:schema33.required,parentSchema:schema33,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5048,8 +5221,8 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema62.properties, key0))){
-const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema62,data};
+if(!(func1.call(schema33.properties, key0))){
+const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema33,data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5063,7 +5236,7 @@ if(data.flag !== undefined){
 let data0 = data.flag;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.flag,data:data0};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5074,7 +5247,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.flag.type,parentSchema:schema62.properties.flag,data:data0};
+const err5 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.flag.type,parentSchema:schema33.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5087,7 +5260,7 @@ errors++;
 if(data.description !== undefined){
 let data1 = data.description;
 if(typeof data1 !== "string"){
-const err6 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.description.type,parentSchema:schema62.properties.description,data:data1};
+const err6 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.description.type,parentSchema:schema33.properties.description,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5101,7 +5274,7 @@ if(data.trafficType !== undefined){
 let data2 = data.trafficType;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.trafficType,data:data2};
+const err7 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5112,7 +5285,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.trafficType.type,parentSchema:schema62.properties.trafficType,data:data2};
+const err8 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.trafficType.type,parentSchema:schema33.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5126,7 +5299,7 @@ if(data.rolloutStatus !== undefined){
 let data3 = data.rolloutStatus;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err9 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.rolloutStatus,data:data3};
+const err9 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.rolloutStatus,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -5137,7 +5310,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.rolloutStatus.type,parentSchema:schema62.properties.rolloutStatus,data:data3};
+const err10 = {instancePath:instancePath+"/rolloutStatus",schemaPath:"#/properties/rolloutStatus/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.rolloutStatus.type,parentSchema:schema33.properties.rolloutStatus,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -5155,7 +5328,7 @@ for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.tags.items,data:data5};
+const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.tags.items,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -5166,7 +5339,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.tags.items.type,parentSchema:schema62.properties.tags.items,data:data5};
+const err12 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.tags.items.type,parentSchema:schema33.properties.tags.items,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -5178,7 +5351,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema62.properties.tags.type,parentSchema:schema62.properties.tags,data:data4};
+const err13 = {instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema33.properties.tags.type,parentSchema:schema33.properties.tags,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -5191,7 +5364,7 @@ errors++;
 if(data.protect !== undefined){
 let data6 = data.protect;
 if(typeof data6 !== "boolean"){
-const err14 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema62.properties.protect.type,parentSchema:schema62.properties.protect,data:data6};
+const err14 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema33.properties.protect.type,parentSchema:schema33.properties.protect,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -5205,7 +5378,7 @@ if(data.owner !== undefined){
 let data7 = data.owner;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err15 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.owner,data:data7};
+const err15 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.owner,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -5216,7 +5389,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.owner.type,parentSchema:schema62.properties.owner,data:data7};
+const err16 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.owner.type,parentSchema:schema33.properties.owner,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -5230,7 +5403,7 @@ if(data.kind !== undefined){
 let data8 = data.kind;
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.kind,data:data8};
+const err17 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.kind,data:data8};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -5241,7 +5414,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.kind.type,parentSchema:schema62.properties.kind,data:data8};
+const err18 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.kind.type,parentSchema:schema33.properties.kind,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -5255,7 +5428,7 @@ if(data.expires !== undefined){
 let data9 = data.expires;
 if(typeof data9 === "string"){
 if(!pattern6.test(data9)){
-const err19 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",parentSchema:schema62.properties.expires,data:data9};
+const err19 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",parentSchema:schema33.properties.expires,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -5266,7 +5439,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.expires.type,parentSchema:schema62.properties.expires,data:data9};
+const err20 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.expires.type,parentSchema:schema33.properties.expires,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5287,7 +5460,7 @@ for(let i1=0; i1<len1; i1++){
 let data11 = data10[i1];
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err21 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.links.anyOf[0].items,data:data11};
+const err21 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.links.anyOf[0].items,data:data11};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -5298,7 +5471,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.links.anyOf[0].items.type,parentSchema:schema62.properties.links.anyOf[0].items,data:data11};
+const err22 = {instancePath:instancePath+"/links/" + i1,schemaPath:"#/properties/links/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.links.anyOf[0].items.type,parentSchema:schema33.properties.links.anyOf[0].items,data:data11};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -5310,7 +5483,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema62.properties.links.anyOf[0].type,parentSchema:schema62.properties.links.anyOf[0],data:data10};
+const err23 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema33.properties.links.anyOf[0].type,parentSchema:schema33.properties.links.anyOf[0],data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -5327,7 +5500,7 @@ for(const key1 in data10){
 let data12 = data10[key1];
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err24 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.links.anyOf[1].additionalProperties,data:data12};
+const err24 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.links.anyOf[1].additionalProperties,data:data12};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -5338,7 +5511,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.links.anyOf[1].additionalProperties.type,parentSchema:schema62.properties.links.anyOf[1].additionalProperties,data:data12};
+const err25 = {instancePath:instancePath+"/links/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/links/anyOf/1/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.links.anyOf[1].additionalProperties.type,parentSchema:schema33.properties.links.anyOf[1].additionalProperties,data:data12};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -5350,7 +5523,7 @@ errors++;
 }
 }
 else {
-const err26 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.properties.links.anyOf[1].type,parentSchema:schema62.properties.links.anyOf[1],data:data10};
+const err26 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.properties.links.anyOf[1].type,parentSchema:schema33.properties.links.anyOf[1],data:data10};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -5362,7 +5535,7 @@ errors++;
 var _valid0 = _errs28 === errors;
 valid3 = valid3 || _valid0;
 if(!valid3){
-const err27 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema62.properties.links.anyOf,parentSchema:schema62.properties.links,data:data10};
+const err27 = {instancePath:instancePath+"/links",schemaPath:"#/properties/links/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema33.properties.links.anyOf,parentSchema:schema33.properties.links,data:data10};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -5390,7 +5563,7 @@ let valid7 = false;
 const _errs35 = errors;
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err28 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.allow.anyOf[0],data:data13};
+const err28 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.allow.anyOf[0],data:data13};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -5401,7 +5574,7 @@ errors++;
 }
 }
 else {
-const err29 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.allow.anyOf[0].type,parentSchema:schema62.properties.allow.anyOf[0],data:data13};
+const err29 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.allow.anyOf[0].type,parentSchema:schema33.properties.allow.anyOf[0],data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -5415,7 +5588,7 @@ valid7 = valid7 || _valid1;
 const _errs37 = errors;
 if(Array.isArray(data13)){
 if(data13.length < 1){
-const err30 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema62.properties.allow.anyOf[1],data:data13};
+const err30 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema33.properties.allow.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -5429,7 +5602,7 @@ for(let i2=0; i2<len2; i2++){
 let data14 = data13[i2];
 if(typeof data14 === "string"){
 if(func2(data14) < 1){
-const err31 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.allow.anyOf[1].items,data:data14};
+const err31 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.allow.anyOf[1].items,data:data14};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -5440,7 +5613,7 @@ errors++;
 }
 }
 else {
-const err32 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.allow.anyOf[1].items.type,parentSchema:schema62.properties.allow.anyOf[1].items,data:data14};
+const err32 = {instancePath:instancePath+"/allow/" + i2,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.allow.anyOf[1].items.type,parentSchema:schema33.properties.allow.anyOf[1].items,data:data14};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -5452,7 +5625,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema62.properties.allow.anyOf[1].type,parentSchema:schema62.properties.allow.anyOf[1],data:data13};
+const err33 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema33.properties.allow.anyOf[1].type,parentSchema:schema33.properties.allow.anyOf[1],data:data13};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -5464,7 +5637,7 @@ errors++;
 var _valid1 = _errs37 === errors;
 valid7 = valid7 || _valid1;
 if(!valid7){
-const err34 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema62.properties.allow.anyOf,parentSchema:schema62.properties.allow,data:data13};
+const err34 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema33.properties.allow.anyOf,parentSchema:schema33.properties.allow,data:data13};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -5495,7 +5668,7 @@ if(data.defaultTreatment !== undefined){
 let data16 = data.defaultTreatment;
 if(typeof data16 === "string"){
 if(func2(data16) < 1){
-const err35 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.defaultTreatment,data:data16};
+const err35 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.defaultTreatment,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -5506,7 +5679,7 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.defaultTreatment.type,parentSchema:schema62.properties.defaultTreatment,data:data16};
+const err36 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"#/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.defaultTreatment.type,parentSchema:schema33.properties.defaultTreatment,data:data16};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -5520,7 +5693,7 @@ if(data.baselineTreatment !== undefined){
 let data17 = data.baselineTreatment;
 if(typeof data17 === "string"){
 if(func2(data17) < 1){
-const err37 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.properties.baselineTreatment,data:data17};
+const err37 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema33.properties.baselineTreatment,data:data17};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -5531,7 +5704,7 @@ errors++;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.properties.baselineTreatment.type,parentSchema:schema62.properties.baselineTreatment,data:data17};
+const err38 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"#/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema33.properties.baselineTreatment.type,parentSchema:schema33.properties.baselineTreatment,data:data17};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -5552,7 +5725,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.properties.environments.type,parentSchema:schema62.properties.environments,data:data18};
+const err39 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.properties.environments.type,parentSchema:schema33.properties.environments,data:data18};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -5564,7 +5737,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema62.type,parentSchema:schema62,data};
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema33.type,parentSchema:schema33,data};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -5578,19 +5751,19 @@ return errors === 0;
 }
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const flagOverlay = validate48;
-const schema94 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag-overlay.schema.json","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"flag.schema.json#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultRule"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"flag.schema.json#/$defs/environment/properties/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"flag.schema.json#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"flag.schema.json#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"flag.schema.json#/$defs/environment/properties/unmanaged"}}};
-const schema96 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema97 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema98 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
-const schema99 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
-const schema103 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
-const schema106 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
+export const flagOverlay = validate54;
+const schema97 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag-overlay.schema.json","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"flag.schema.json#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultRule"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"flag.schema.json#/$defs/environment/properties/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"flag.schema.json#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"flag.schema.json#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"flag.schema.json#/$defs/environment/properties/unmanaged"}}};
+const schema99 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema100 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema101 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
+const schema102 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
+const schema106 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
+const schema109 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate49.evaluated;
+const evaluated0 = validate55.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5606,7 +5779,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema34.type,parentSchema:schema34,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5615,17 +5788,17 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
-validate49.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate55.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema100 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
+const schema103 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate52.evaluated;
+const evaluated0 = validate58.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5642,7 +5815,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema100.type,parentSchema:schema100,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema103.type,parentSchema:schema103,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5651,16 +5824,16 @@ vErrors.push(err0);
 }
 errors++;
 }
-validate52.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
-validate52.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate58.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate55.evaluated;
+const evaluated0 = validate61.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5672,7 +5845,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(typeof data === "string"){
 if(func2(data) < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema85.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema57.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5683,7 +5856,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema85.anyOf[0].type,parentSchema:schema85.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema57.anyOf[0].type,parentSchema:schema57.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5695,8 +5868,8 @@ errors++;
 var _valid0 = _errs1 === errors;
 valid0 = valid0 || _valid0;
 const _errs3 = errors;
-if(!(validate35(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate35.errors : vErrors.concat(validate35.errors);
+if(!(validate37(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs3 === errors;
@@ -5707,7 +5880,7 @@ var props0 = true;
 const _errs4 = errors;
 if(Array.isArray(data)){
 if(data.length < 1){
-const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema85.anyOf[2],data};
+const err2 = {instancePath,schemaPath:"#/anyOf/2/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema57.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5718,14 +5891,14 @@ errors++;
 }
 const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate37(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
+if(!(validate39(data[i0], {instancePath:instancePath+"/" + i0,parentData:data,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate39.errors : vErrors.concat(validate39.errors);
 errors = vErrors.length;
 }
 }
 }
 else {
-const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema85.anyOf[2].type,parentSchema:schema85.anyOf[2],data};
+const err3 = {instancePath,schemaPath:"#/anyOf/2/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema57.anyOf[2].type,parentSchema:schema57.anyOf[2],data};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5740,7 +5913,7 @@ if(_valid0){
 var items0 = true;
 }
 if(!valid0){
-const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema85.anyOf,parentSchema:schema85,data};
+const err4 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema57.anyOf,parentSchema:schema57,data};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5760,18 +5933,18 @@ vErrors = null;
 }
 }
 }
-validate55.errors = vErrors;
+validate61.errors = vErrors;
 evaluated0.props = props0;
 evaluated0.items = items0;
 return errors === 0;
 }
-validate55.evaluated = {"dynamicProps":true,"dynamicItems":true};
+validate61.evaluated = {"dynamicProps":true,"dynamicItems":true};
 
 
-function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate59.evaluated;
+const evaluated0 = validate65.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5783,7 +5956,7 @@ let valid0 = false;
 const _errs1 = errors;
 if(typeof data === "string"){
 if(func2(data) < 1){
-const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema90.anyOf[0],data};
+const err0 = {instancePath,schemaPath:"#/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema62.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5794,7 +5967,7 @@ errors++;
 }
 }
 else {
-const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema90.anyOf[0].type,parentSchema:schema90.anyOf[0],data};
+const err1 = {instancePath,schemaPath:"#/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema62.anyOf[0].type,parentSchema:schema62.anyOf[0],data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5806,8 +5979,8 @@ errors++;
 var _valid0 = _errs1 === errors;
 valid0 = valid0 || _valid0;
 const _errs3 = errors;
-if(!(validate41(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
+if(!(validate43(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs3 === errors;
@@ -5816,7 +5989,7 @@ if(_valid0){
 var props0 = true;
 }
 if(!valid0){
-const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema90.anyOf,parentSchema:schema90,data};
+const err2 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema62.anyOf,parentSchema:schema62,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5836,18 +6009,18 @@ vErrors = null;
 }
 }
 }
-validate59.errors = vErrors;
+validate65.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate59.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate65.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-const schema104 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
+const schema107 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate62.evaluated;
+const evaluated0 = validate68.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5856,7 +6029,7 @@ evaluated0.items = undefined;
 }
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema104,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5870,7 +6043,7 @@ for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.guard === undefined){
-const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema93.required,parentSchema:schema93,data:data0};
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "guard"},message:"must have required property '"+"guard"+"'",schema:schema65.required,parentSchema:schema65,data:data0};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -5880,7 +6053,7 @@ vErrors.push(err1);
 errors++;
 }
 if(data0.reason === undefined){
-const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema93.required,parentSchema:schema93,data:data0};
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema65.required,parentSchema:schema65,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -5891,7 +6064,7 @@ errors++;
 }
 for(const key0 in data0){
 if(!((key0 === "guard") || (key0 === "reason"))){
-const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema93,data:data0};
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema65,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -5904,7 +6077,7 @@ errors++;
 if(data0.guard !== undefined){
 let data1 = data0.guard;
 if(!((data1 === "maxShift") || (data1 === "fullFlip"))){
-const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema93.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema93.properties.guard.enum,parentSchema:schema93.properties.guard,data:data1};
+const err4 = {instancePath:instancePath+"/" + i0+"/guard",schemaPath:"#/$defs/allowance/properties/guard/enum",keyword:"enum",params:{allowedValues: schema65.properties.guard.enum},message:"must be equal to one of the allowed values",schema:schema65.properties.guard.enum,parentSchema:schema65.properties.guard,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -5918,7 +6091,7 @@ if(data0.reason !== undefined){
 let data2 = data0.reason;
 if(typeof data2 === "string"){
 if(!pattern8.test(data2)){
-const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema93.properties.reason,data:data2};
+const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema65.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -5929,7 +6102,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema93.properties.reason.type,parentSchema:schema93.properties.reason,data:data2};
+const err6 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema65.properties.reason.type,parentSchema:schema65.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -5941,7 +6114,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema93.type,parentSchema:schema93,data:data0};
+const err7 = {instancePath:instancePath+"/" + i0,schemaPath:"#/$defs/allowance/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema65.type,parentSchema:schema65,data:data0};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -5953,7 +6126,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema104.type,parentSchema:schema104,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema107.type,parentSchema:schema107,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -5962,17 +6135,17 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate62.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
-validate62.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate68.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/flag-overlay.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate48.evaluated;
+const evaluated0 = validate54.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5981,7 +6154,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.flag === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema94.required,parentSchema:schema94,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema97.required,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -5991,7 +6164,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.environment === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema94.required,parentSchema:schema94,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema97.required,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6001,8 +6174,8 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema94.properties, key0))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema94,data};
+if(!(func1.call(schema97.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6016,7 +6189,7 @@ if(data.flag !== undefined){
 let data0 = data.flag;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema94.properties.flag,data:data0};
+const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema97.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6027,7 +6200,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.flag.type,parentSchema:schema94.properties.flag,data:data0};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.flag.type,parentSchema:schema97.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6041,7 +6214,7 @@ if(data.environment !== undefined){
 let data1 = data.environment;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema94.properties.environment,data:data1};
+const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema97.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6052,7 +6225,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema94.properties.environment.type,parentSchema:schema94.properties.environment,data:data1};
+const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.properties.environment.type,parentSchema:schema97.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6063,8 +6236,8 @@ errors++;
 }
 }
 if(data.treatments !== undefined){
-if(!(validate49(data.treatments, {instancePath:instancePath+"/treatments",parentData:data,parentDataProperty:"treatments",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate49.errors : vErrors.concat(validate49.errors);
+if(!(validate55(data.treatments, {instancePath:instancePath+"/treatments",parentData:data,parentDataProperty:"treatments",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
 errors = vErrors.length;
 }
 }
@@ -6072,7 +6245,7 @@ if(data.defaultTreatment !== undefined){
 let data3 = data.defaultTreatment;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema96,data:data3};
+const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema99,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6083,7 +6256,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema96.type,parentSchema:schema96,data:data3};
+const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.type,parentSchema:schema99,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6097,7 +6270,7 @@ if(data.baselineTreatment !== undefined){
 let data4 = data.baselineTreatment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema97,data:data4};
+const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema100,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6108,7 +6281,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema97.type,parentSchema:schema97,data:data4};
+const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema100.type,parentSchema:schema100,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6121,7 +6294,7 @@ errors++;
 if(data.trafficAllocation !== undefined){
 let data5 = data.trafficAllocation;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema98.type,parentSchema:schema98,data:data5};
+const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema101.type,parentSchema:schema101,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6132,7 +6305,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 100 || isNaN(data5)){
-const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema98,data:data5};
+const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema101,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6142,7 +6315,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data5 < 0 || isNaN(data5)){
-const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema98,data:data5};
+const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema101,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6164,7 +6337,7 @@ for(let i0=0; i0<len0; i0++){
 let data8 = data7[i0];
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema99.additionalProperties.items,data:data8};
+const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6175,7 +6348,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.additionalProperties.items.type,parentSchema:schema99.additionalProperties.items,data:data8};
+const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.additionalProperties.items.type,parentSchema:schema102.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6187,7 +6360,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema99.additionalProperties.type,parentSchema:schema99.additionalProperties,data:data7};
+const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema102.additionalProperties.type,parentSchema:schema102.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6199,7 +6372,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/targets",schemaPath:"flag.schema.json#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data:data6};
+const err17 = {instancePath:instancePath+"/targets",schemaPath:"flag.schema.json#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6210,27 +6383,27 @@ errors++;
 }
 }
 if(data.rules !== undefined){
-if(!(validate52(data.rules, {instancePath:instancePath+"/rules",parentData:data,parentDataProperty:"rules",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+if(!(validate58(data.rules, {instancePath:instancePath+"/rules",parentData:data,parentDataProperty:"rules",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
 errors = vErrors.length;
 }
 }
 if(data.defaultRule !== undefined){
-if(!(validate55(data.defaultRule, {instancePath:instancePath+"/defaultRule",parentData:data,parentDataProperty:"defaultRule",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+if(!(validate61(data.defaultRule, {instancePath:instancePath+"/defaultRule",parentData:data,parentDataProperty:"defaultRule",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
 errors = vErrors.length;
 }
 }
 if(data.ramp !== undefined){
-if(!(validate59(data.ramp, {instancePath:instancePath+"/ramp",parentData:data,parentDataProperty:"ramp",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate59.errors : vErrors.concat(validate59.errors);
+if(!(validate65(data.ramp, {instancePath:instancePath+"/ramp",parentData:data,parentDataProperty:"ramp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
 errors = vErrors.length;
 }
 }
 if(data.killed !== undefined){
 let data12 = data.killed;
 if(typeof data12 !== "boolean"){
-const err18 = {instancePath:instancePath+"/killed",schemaPath:"flag.schema.json#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema103.type,parentSchema:schema103,data:data12};
+const err18 = {instancePath:instancePath+"/killed",schemaPath:"flag.schema.json#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema106.type,parentSchema:schema106,data:data12};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6241,8 +6414,8 @@ errors++;
 }
 }
 if(data.allow !== undefined){
-if(!(validate62(data.allow, {instancePath:instancePath+"/allow",parentData:data,parentDataProperty:"allow",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate62.errors : vErrors.concat(validate62.errors);
+if(!(validate68(data.allow, {instancePath:instancePath+"/allow",parentData:data,parentDataProperty:"allow",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
 errors = vErrors.length;
 }
 }
@@ -6253,7 +6426,7 @@ const len1 = data14.length;
 for(let i1=0; i1<len1; i1++){
 let data15 = data14[i1];
 if(!((((((((data15 === "treatments") || (data15 === "targets")) || (data15 === "defaultTreatment")) || (data15 === "baselineTreatment")) || (data15 === "trafficAllocation")) || (data15 === "rules")) || (data15 === "defaultRule")) || (data15 === "killed"))){
-const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema106.items.enum},message:"must be equal to one of the allowed values",schema:schema106.items.enum,parentSchema:schema106.items,data:data15};
+const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema109.items.enum},message:"must be equal to one of the allowed values",schema:schema109.items.enum,parentSchema:schema109.items,data:data15};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6265,7 +6438,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema106.type,parentSchema:schema106,data:data14};
+const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema109.type,parentSchema:schema109,data:data14};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6277,7 +6450,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema94.type,parentSchema:schema94,data};
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema97.type,parentSchema:schema97,data};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6286,19 +6459,19 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate54.errors = vErrors;
 return errors === 0;
 }
-validate48.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const segment = validate64;
-const schema107 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/segment.schema.json","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
+export const segment = validate70;
+const schema110 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/segment.schema.json","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/segment.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate64.evaluated;
+const evaluated0 = validate70.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6307,7 +6480,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.segment === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema107.required,parentSchema:schema107,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema110.required,parentSchema:schema110,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6318,7 +6491,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((key0 === "segment") || (key0 === "description")) || (key0 === "trafficType")) || (key0 === "protect")) || (key0 === "allow")) || (key0 === "environments"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema107,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema110,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6332,7 +6505,7 @@ if(data.segment !== undefined){
 let data0 = data.segment;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107.properties.segment,data:data0};
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6343,7 +6516,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.segment.type,parentSchema:schema107.properties.segment,data:data0};
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.segment.type,parentSchema:schema110.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6356,7 +6529,7 @@ errors++;
 if(data.description !== undefined){
 let data1 = data.description;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.description.type,parentSchema:schema107.properties.description,data:data1};
+const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.description.type,parentSchema:schema110.properties.description,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6370,7 +6543,7 @@ if(data.trafficType !== undefined){
 let data2 = data.trafficType;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107.properties.trafficType,data:data2};
+const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6381,7 +6554,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.trafficType.type,parentSchema:schema107.properties.trafficType,data:data2};
+const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.trafficType.type,parentSchema:schema110.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6394,7 +6567,7 @@ errors++;
 if(data.protect !== undefined){
 let data3 = data.protect;
 if(typeof data3 !== "boolean"){
-const err7 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema107.properties.protect.type,parentSchema:schema107.properties.protect,data:data3};
+const err7 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema110.properties.protect.type,parentSchema:schema110.properties.protect,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6411,7 +6584,7 @@ let valid1 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107.properties.allow.anyOf[0],data:data4};
+const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.allow.anyOf[0],data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6422,7 +6595,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.allow.anyOf[0].type,parentSchema:schema107.properties.allow.anyOf[0],data:data4};
+const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.allow.anyOf[0].type,parentSchema:schema110.properties.allow.anyOf[0],data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6436,7 +6609,7 @@ valid1 = valid1 || _valid0;
 const _errs14 = errors;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err10 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema107.properties.allow.anyOf[1],data:data4};
+const err10 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema110.properties.allow.anyOf[1],data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6450,7 +6623,7 @@ for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107.properties.allow.anyOf[1].items,data:data5};
+const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.allow.anyOf[1].items,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6461,7 +6634,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.allow.anyOf[1].items.type,parentSchema:schema107.properties.allow.anyOf[1].items,data:data5};
+const err12 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.allow.anyOf[1].items.type,parentSchema:schema110.properties.allow.anyOf[1].items,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6473,7 +6646,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema107.properties.allow.anyOf[1].type,parentSchema:schema107.properties.allow.anyOf[1],data:data4};
+const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.properties.allow.anyOf[1].type,parentSchema:schema110.properties.allow.anyOf[1],data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6485,7 +6658,7 @@ errors++;
 var _valid0 = _errs14 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema107.properties.allow.anyOf,parentSchema:schema107.properties.allow,data:data4};
+const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema110.properties.allow.anyOf,parentSchema:schema110.properties.allow,data:data4};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6514,7 +6687,7 @@ let data7 = data6[key1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 for(const key2 in data7){
 if(!(((key2 === "mode") || (key2 === "keys")) || (key2 === "keysFile"))){
-const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema107.properties.environments.additionalProperties,data:data7};
+const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema110.properties.environments.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6527,7 +6700,7 @@ errors++;
 if(data7.mode !== undefined){
 let data8 = data7.mode;
 if(!(((data8 === "exact") || (data8 === "add-only")) || (data8 === "external"))){
-const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema107.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema107.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema107.properties.environments.additionalProperties.properties.mode,data:data8};
+const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema110.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema110.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema110.properties.environments.additionalProperties.properties.mode,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6545,7 +6718,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107.properties.environments.additionalProperties.properties.keys.items,data:data10};
+const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.environments.additionalProperties.properties.keys.items,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6556,7 +6729,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema107.properties.environments.additionalProperties.properties.keys.items,data:data10};
+const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema110.properties.environments.additionalProperties.properties.keys.items,data:data10};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6568,7 +6741,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema107.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema107.properties.environments.additionalProperties.properties.keys,data:data9};
+const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema110.properties.environments.additionalProperties.properties.keys,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6582,7 +6755,7 @@ if(data7.keysFile !== undefined){
 let data11 = data7.keysFile;
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107.properties.environments.additionalProperties.properties.keysFile,data:data11};
+const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.environments.additionalProperties.properties.keysFile,data:data11};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6593,7 +6766,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema107.properties.environments.additionalProperties.properties.keysFile,data:data11};
+const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema110.properties.environments.additionalProperties.properties.keysFile,data:data11};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6605,7 +6778,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.properties.environments.additionalProperties.type,parentSchema:schema107.properties.environments.additionalProperties,data:data7};
+const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.properties.environments.additionalProperties.type,parentSchema:schema110.properties.environments.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6617,7 +6790,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.properties.environments.type,parentSchema:schema107.properties.environments,data:data6};
+const err23 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.properties.environments.type,parentSchema:schema110.properties.environments,data:data6};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6629,7 +6802,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data};
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6638,19 +6811,19 @@ vErrors.push(err24);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
-validate64.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate70.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const identities = validate65;
-const schema108 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/identities.schema.json","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
+export const identities = validate71;
+const schema111 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/identities.schema.json","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/identities.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate65.evaluated;
+const evaluated0 = validate71.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6659,7 +6832,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.identities === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema108.required,parentSchema:schema108,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema111.required,parentSchema:schema111,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6670,7 +6843,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "identities")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema108,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema111,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6684,7 +6857,7 @@ if(data.identities !== undefined){
 let data0 = data.identities;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.environment === undefined){
-const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema108.properties.identities.required,parentSchema:schema108.properties.identities,data:data0};
+const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema111.properties.identities.required,parentSchema:schema111.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6694,7 +6867,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.keys === undefined){
-const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema108.properties.identities.required,parentSchema:schema108.properties.identities,data:data0};
+const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema111.properties.identities.required,parentSchema:schema111.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6705,7 +6878,7 @@ errors++;
 }
 for(const key1 in data0){
 if(!(((key1 === "trafficType") || (key1 === "environment")) || (key1 === "keys"))){
-const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema108.properties.identities,data:data0};
+const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema111.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6719,7 +6892,7 @@ if(data0.trafficType !== undefined){
 let data1 = data0.trafficType;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema108.properties.identities.properties.trafficType,data:data1};
+const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6730,7 +6903,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.identities.properties.trafficType.type,parentSchema:schema108.properties.identities.properties.trafficType,data:data1};
+const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.identities.properties.trafficType.type,parentSchema:schema111.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6744,7 +6917,7 @@ if(data0.environment !== undefined){
 let data2 = data0.environment;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema108.properties.identities.properties.environment,data:data2};
+const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6755,7 +6928,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.identities.properties.environment.type,parentSchema:schema108.properties.identities.properties.environment,data:data2};
+const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.identities.properties.environment.type,parentSchema:schema111.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6774,7 +6947,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key3 in data4){
 let data5 = data4[key3];
 if(typeof data5 !== "string"){
-const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema108.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema108.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
+const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema111.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6786,7 +6959,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema108.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema108.properties.identities.properties.keys.additionalProperties,data:data4};
+const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema111.properties.identities.properties.keys.additionalProperties,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6798,7 +6971,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema108.properties.identities.properties.keys.type,parentSchema:schema108.properties.identities.properties.keys,data:data3};
+const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.properties.identities.properties.keys.type,parentSchema:schema111.properties.identities.properties.keys,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6810,7 +6983,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema108.properties.identities.type,parentSchema:schema108.properties.identities,data:data0};
+const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.properties.identities.type,parentSchema:schema111.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6822,7 +6995,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema108.type,parentSchema:schema108,data};
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6831,20 +7004,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
-validate65.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const kills = validate66;
-const schema109 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
+export const kills = validate72;
+const schema112 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
 const pattern10 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/kills.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate66.evaluated;
+const evaluated0 = validate72.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6853,7 +7026,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.kills === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema109.required,parentSchema:schema109,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema112.required,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6864,7 +7037,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "kills")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema109,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6881,7 +7054,7 @@ for(const key1 in data0){
 let data1 = data0[key1];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.reason === undefined){
-const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema109.properties.kills.additionalProperties.required,parentSchema:schema109.properties.kills.additionalProperties,data:data1};
+const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema112.properties.kills.additionalProperties.required,parentSchema:schema112.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6892,7 +7065,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!((((key2 === "reason") || (key2 === "by")) || (key2 === "since")) || (key2 === "review"))){
-const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema109.properties.kills.additionalProperties,data:data1};
+const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema112.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6906,7 +7079,7 @@ if(data1.reason !== undefined){
 let data2 = data1.reason;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema109.properties.kills.additionalProperties.properties.reason,data:data2};
+const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema112.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6917,7 +7090,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema109.properties.kills.additionalProperties.properties.reason,data:data2};
+const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema112.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6931,7 +7104,7 @@ if(data1.by !== undefined){
 let data3 = data1.by;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema109.properties.kills.additionalProperties.properties.by,data:data3};
+const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema112.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6942,7 +7115,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.kills.additionalProperties.properties.by.type,parentSchema:schema109.properties.kills.additionalProperties.properties.by,data:data3};
+const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.kills.additionalProperties.properties.by.type,parentSchema:schema112.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6956,7 +7129,7 @@ if(data1.since !== undefined){
 let data4 = data1.since;
 if(typeof data4 === "string"){
 if(!pattern10.test(data4)){
-const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema109.properties.kills.additionalProperties.properties.since,data:data4};
+const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema112.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6967,7 +7140,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.kills.additionalProperties.properties.since.type,parentSchema:schema109.properties.kills.additionalProperties.properties.since,data:data4};
+const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.kills.additionalProperties.properties.since.type,parentSchema:schema112.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6981,7 +7154,7 @@ if(data1.review !== undefined){
 let data5 = data1.review;
 if(typeof data5 === "string"){
 if(!pattern10.test(data5)){
-const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema109.properties.kills.additionalProperties.properties.review,data:data5};
+const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema112.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6992,7 +7165,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema109.properties.kills.additionalProperties.properties.review.type,parentSchema:schema109.properties.kills.additionalProperties.properties.review,data:data5};
+const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.kills.additionalProperties.properties.review.type,parentSchema:schema112.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7004,7 +7177,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema109.properties.kills.additionalProperties.type,parentSchema:schema109.properties.kills.additionalProperties,data:data1};
+const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.properties.kills.additionalProperties.type,parentSchema:schema112.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7016,7 +7189,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema109.properties.kills.type,parentSchema:schema109.properties.kills,data:data0};
+const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.properties.kills.type,parentSchema:schema112.properties.kills,data:data0};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7028,7 +7201,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema109.type,parentSchema:schema109,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.type,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7037,19 +7210,19 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate66.errors = vErrors;
+validate72.errors = vErrors;
 return errors === 0;
 }
-validate66.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const specTest = validate67;
-const schema110 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/spec-test.schema.json","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
+export const specTest = validate73;
+const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/spec-test.schema.json","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/spec-test.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate67.evaluated;
+const evaluated0 = validate73.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7058,7 +7231,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.tests === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema110.required,parentSchema:schema110,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema113.required,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7068,7 +7241,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.cases === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema110.required,parentSchema:schema110,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema113.required,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7079,7 +7252,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "tests") || (key0 === "cases"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema110,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7093,7 +7266,7 @@ if(data.tests !== undefined){
 let data0 = data.tests;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.tests,data:data0};
+const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema113.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7104,7 +7277,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.tests.type,parentSchema:schema110.properties.tests,data:data0};
+const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.tests.type,parentSchema:schema113.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7118,7 +7291,7 @@ if(data.cases !== undefined){
 let data1 = data.cases;
 if(Array.isArray(data1)){
 if(data1.length < 1){
-const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema110.properties.cases,data:data1};
+const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema113.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7132,7 +7305,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.name === undefined){
-const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema110.properties.cases.items.required,parentSchema:schema110.properties.cases.items,data:data2};
+const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema113.properties.cases.items.required,parentSchema:schema113.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7142,7 +7315,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data2.environment === undefined){
-const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema110.properties.cases.items.required,parentSchema:schema110.properties.cases.items,data:data2};
+const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema113.properties.cases.items.required,parentSchema:schema113.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7152,7 +7325,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.expect === undefined){
-const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema110.properties.cases.items.required,parentSchema:schema110.properties.cases.items,data:data2};
+const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema113.properties.cases.items.required,parentSchema:schema113.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7162,8 +7335,8 @@ vErrors.push(err8);
 errors++;
 }
 for(const key1 in data2){
-if(!(func1.call(schema110.properties.cases.items.properties, key1))){
-const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema110.properties.cases.items,data:data2};
+if(!(func1.call(schema113.properties.cases.items.properties, key1))){
+const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema113.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7177,7 +7350,7 @@ if(data2.name !== undefined){
 let data3 = data2.name;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.cases.items.properties.name,data:data3};
+const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema113.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7188,7 +7361,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.cases.items.properties.name.type,parentSchema:schema110.properties.cases.items.properties.name,data:data3};
+const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.cases.items.properties.name.type,parentSchema:schema113.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7202,7 +7375,7 @@ if(data2.environment !== undefined){
 let data4 = data2.environment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.cases.items.properties.environment,data:data4};
+const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema113.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7213,7 +7386,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.cases.items.properties.environment.type,parentSchema:schema110.properties.cases.items.properties.environment,data:data4};
+const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.cases.items.properties.environment.type,parentSchema:schema113.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7227,7 +7400,7 @@ if(data2.key !== undefined){
 let data5 = data2.key;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.cases.items.properties.key,data:data5};
+const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema113.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7238,7 +7411,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.cases.items.properties.key.type,parentSchema:schema110.properties.cases.items.properties.key,data:data5};
+const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.cases.items.properties.key.type,parentSchema:schema113.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7256,7 +7429,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.cases.items.properties.segments.items,data:data7};
+const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema113.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7267,7 +7440,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.cases.items.properties.segments.items.type,parentSchema:schema110.properties.cases.items.properties.segments.items,data:data7};
+const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.cases.items.properties.segments.items.type,parentSchema:schema113.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -7279,7 +7452,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.properties.cases.items.properties.segments.type,parentSchema:schema110.properties.cases.items.properties.segments,data:data6};
+const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema113.properties.cases.items.properties.segments.type,parentSchema:schema113.properties.cases.items.properties.segments,data:data6};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7294,7 +7467,7 @@ let data8 = data2.attributes;
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.properties.cases.items.properties.attributes.type,parentSchema:schema110.properties.cases.items.properties.attributes,data:data8};
+const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.properties.cases.items.properties.attributes.type,parentSchema:schema113.properties.cases.items.properties.attributes,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -7307,7 +7480,7 @@ errors++;
 if(data2.at !== undefined){
 let data9 = data2.at;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema110.properties.cases.items.properties.at.type,parentSchema:schema110.properties.cases.items.properties.at,data:data9};
+const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema113.properties.cases.items.properties.at.type,parentSchema:schema113.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7318,7 +7491,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 100 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema110.properties.cases.items.properties.at,data:data9};
+const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema113.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -7328,7 +7501,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data9 < 1 || isNaN(data9)){
-const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema110.properties.cases.items.properties.at,data:data9};
+const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema113.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -7342,7 +7515,7 @@ errors++;
 if(data2.killed !== undefined){
 let data10 = data2.killed;
 if(typeof data10 !== "boolean"){
-const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema110.properties.cases.items.properties.killed.type,parentSchema:schema110.properties.cases.items.properties.killed,data:data10};
+const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema113.properties.cases.items.properties.killed.type,parentSchema:schema113.properties.cases.items.properties.killed,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -7356,7 +7529,7 @@ if(data2.when !== undefined){
 let data11 = data2.when;
 if(typeof data11 === "string"){
 if(!pattern10.test(data11)){
-const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema110.properties.cases.items.properties.when,data:data11};
+const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema113.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -7367,7 +7540,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.cases.items.properties.when.type,parentSchema:schema110.properties.cases.items.properties.when,data:data11};
+const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.cases.items.properties.when.type,parentSchema:schema113.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -7384,7 +7557,7 @@ let valid6 = false;
 const _errs30 = errors;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err26 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[0],data:data12};
+const err26 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[0],data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -7395,7 +7568,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[0],data:data12};
+const err27 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[0],data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -7409,7 +7582,7 @@ valid6 = valid6 || _valid0;
 const _errs32 = errors;
 if(Array.isArray(data12)){
 if(data12.length < 1){
-const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[1],data:data12};
+const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -7423,7 +7596,7 @@ for(let i2=0; i2<len2; i2++){
 let data13 = data12[i2];
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
+const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -7434,7 +7607,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema110.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
+const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -7446,7 +7619,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[1],data:data12};
+const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema113.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -7460,7 +7633,7 @@ valid6 = valid6 || _valid0;
 const _errs36 = errors;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 if(Object.keys(data12).length < 1){
-const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[2],data:data12};
+const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[2],data:data12};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -7472,7 +7645,7 @@ errors++;
 for(const key2 in data12){
 let data14 = data12[key2];
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema110.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema113.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -7483,7 +7656,7 @@ errors++;
 }
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 100 || isNaN(data14)){
-const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -7493,7 +7666,7 @@ vErrors.push(err34);
 errors++;
 }
 if(data14 < 0 || isNaN(data14)){
-const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -7506,7 +7679,7 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema110.properties.cases.items.properties.expect.anyOf[2],data:data12};
+const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema113.properties.cases.items.properties.expect.anyOf[2],data:data12};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -7518,7 +7691,7 @@ errors++;
 var _valid0 = _errs36 === errors;
 valid6 = valid6 || _valid0;
 if(!valid6){
-const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema110.properties.cases.items.properties.expect.anyOf,parentSchema:schema110.properties.cases.items.properties.expect,data:data12};
+const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema113.properties.cases.items.properties.expect.anyOf,parentSchema:schema113.properties.cases.items.properties.expect,data:data12};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -7541,7 +7714,7 @@ vErrors = null;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.properties.cases.items.type,parentSchema:schema110.properties.cases.items,data:data2};
+const err38 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.properties.cases.items.type,parentSchema:schema113.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -7553,7 +7726,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema110.properties.cases.type,parentSchema:schema110.properties.cases,data:data1};
+const err39 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema113.properties.cases.type,parentSchema:schema113.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -7565,7 +7738,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema110.type,parentSchema:schema110,data};
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -7574,22 +7747,22 @@ vErrors.push(err40);
 }
 errors++;
 }
-validate67.errors = vErrors;
+validate73.errors = vErrors;
 return errors === 0;
 }
-validate67.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-export const watch = validate68;
-const schema111 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
-const schema112 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
+export const watch = validate74;
+const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
+const schema115 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
 const pattern13 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
 const pattern14 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/watch.schema.json" */;
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate68.evaluated;
+const evaluated0 = validate74.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7598,7 +7771,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.sources === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema111.required,parentSchema:schema111,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema114.required,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7609,7 +7782,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "sources")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema111,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7623,7 +7796,7 @@ if(data.sources !== undefined){
 let data0 = data.sources;
 if(Array.isArray(data0)){
 if(data0.length > 200){
-const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema111.properties.sources,data:data0};
+const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema114.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7633,7 +7806,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.length < 1){
-const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema111.properties.sources,data:data0};
+const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema114.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7647,7 +7820,7 @@ for(let i0=0; i0<len0; i0++){
 let data1 = data0[i0];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema111.properties.sources.items.required,parentSchema:schema111.properties.sources.items,data:data1};
+const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema114.properties.sources.items.required,parentSchema:schema114.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7657,8 +7830,8 @@ vErrors.push(err4);
 errors++;
 }
 for(const key1 in data1){
-if(!(func1.call(schema111.properties.sources.items.properties, key1))){
-const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema111.properties.sources.items,data:data1};
+if(!(func1.call(schema114.properties.sources.items.properties, key1))){
+const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7672,7 +7845,7 @@ if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 === "string"){
 if(!pattern13.test(data2)){
-const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema111.properties.sources.items.properties.name,data:data2};
+const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema114.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7683,7 +7856,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.name.type,parentSchema:schema111.properties.sources.items.properties.name,data:data2};
+const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.name.type,parentSchema:schema114.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7697,7 +7870,7 @@ if(data1.directory !== undefined){
 let data3 = data1.directory;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.directory,data:data3};
+const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7708,7 +7881,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.directory.type,parentSchema:schema111.properties.sources.items.properties.directory,data:data3};
+const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.directory.type,parentSchema:schema114.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7722,7 +7895,7 @@ if(data1.repo !== undefined){
 let data4 = data1.repo;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.repo,data:data4};
+const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7733,7 +7906,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.repo.type,parentSchema:schema111.properties.sources.items.properties.repo,data:data4};
+const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.repo.type,parentSchema:schema114.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7747,7 +7920,7 @@ if(data1.branch !== undefined){
 let data5 = data1.branch;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.branch,data:data5};
+const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7758,7 +7931,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.branch.type,parentSchema:schema111.properties.sources.items.properties.branch,data:data5};
+const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.branch.type,parentSchema:schema114.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7772,7 +7945,7 @@ if(data1.path !== undefined){
 let data6 = data1.path;
 if(typeof data6 === "string"){
 if(func2(data6) < 1){
-const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.path,data:data6};
+const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7783,7 +7956,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.path.type,parentSchema:schema111.properties.sources.items.properties.path,data:data6};
+const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.path.type,parentSchema:schema114.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7797,7 +7970,7 @@ if(data1.gitUser !== undefined){
 let data7 = data1.gitUser;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.gitUser,data:data7};
+const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7808,7 +7981,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.gitUser.type,parentSchema:schema111.properties.sources.items.properties.gitUser,data:data7};
+const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.gitUser.type,parentSchema:schema114.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -7822,7 +7995,7 @@ if(data1.gitTokenFile !== undefined){
 let data8 = data1.gitTokenFile;
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.gitTokenFile,data:data8};
+const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7833,7 +8006,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema111.properties.sources.items.properties.gitTokenFile,data:data8};
+const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema114.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -7847,7 +8020,7 @@ if(data1.sshKeyFile !== undefined){
 let data9 = data1.sshKeyFile;
 if(typeof data9 === "string"){
 if(func2(data9) < 1){
-const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.sshKeyFile,data:data9};
+const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7858,7 +8031,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema111.properties.sources.items.properties.sshKeyFile,data:data9};
+const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema114.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -7872,7 +8045,7 @@ if(data1.knownHostsFile !== undefined){
 let data10 = data1.knownHostsFile;
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.knownHostsFile,data:data10};
+const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -7883,7 +8056,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema111.properties.sources.items.properties.knownHostsFile,data:data10};
+const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema114.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -7897,7 +8070,7 @@ if(data1.url !== undefined){
 let data11 = data1.url;
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.url,data:data11};
+const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -7908,7 +8081,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.url.type,parentSchema:schema111.properties.sources.items.properties.url,data:data11};
+const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.url.type,parentSchema:schema114.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -7922,7 +8095,7 @@ if(data1.apiKeyFile !== undefined){
 let data12 = data1.apiKeyFile;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.apiKeyFile,data:data12};
+const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -7933,7 +8106,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema111.properties.sources.items.properties.apiKeyFile,data:data12};
+const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema114.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -7947,7 +8120,7 @@ if(data1.environments !== undefined){
 let data13 = data1.environments;
 if(Array.isArray(data13)){
 if(data13.length < 1){
-const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema111.properties.sources.items.properties.environments,data:data13};
+const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema114.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -7961,7 +8134,7 @@ for(let i1=0; i1<len1; i1++){
 let data14 = data13[i1];
 if(typeof data14 === "string"){
 if(func2(data14) < 1){
-const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.environments.items,data:data14};
+const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -7972,7 +8145,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.environments.items.type,parentSchema:schema111.properties.sources.items.properties.environments.items,data:data14};
+const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.environments.items.type,parentSchema:schema114.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -7984,7 +8157,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.sources.items.properties.environments.type,parentSchema:schema111.properties.sources.items.properties.environments,data:data13};
+const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.sources.items.properties.environments.type,parentSchema:schema114.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -7998,7 +8171,7 @@ if(data1.interval !== undefined){
 let data15 = data1.interval;
 if(typeof data15 === "string"){
 if(!pattern14.test(data15)){
-const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema112,data:data15};
+const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema115,data:data15};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8009,7 +8182,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.type,parentSchema:schema112,data:data15};
+const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.type,parentSchema:schema115,data:data15};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8023,7 +8196,7 @@ if(data1.schedule !== undefined){
 let data16 = data1.schedule;
 if(typeof data16 === "string"){
 if(func2(data16) < 1){
-const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema111.properties.sources.items.properties.schedule,data:data16};
+const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8034,7 +8207,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema111.properties.sources.items.properties.schedule.type,parentSchema:schema111.properties.sources.items.properties.schedule,data:data16};
+const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.sources.items.properties.schedule.type,parentSchema:schema114.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8047,7 +8220,7 @@ errors++;
 if(data1.prune !== undefined){
 let data17 = data1.prune;
 if(typeof data17 !== "boolean"){
-const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema111.properties.sources.items.properties.prune.type,parentSchema:schema111.properties.sources.items.properties.prune,data:data17};
+const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema114.properties.sources.items.properties.prune.type,parentSchema:schema114.properties.sources.items.properties.prune,data:data17};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8060,7 +8233,7 @@ errors++;
 if(data1.adopt !== undefined){
 let data18 = data1.adopt;
 if(typeof data18 !== "boolean"){
-const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema111.properties.sources.items.properties.adopt.type,parentSchema:schema111.properties.sources.items.properties.adopt,data:data18};
+const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema114.properties.sources.items.properties.adopt.type,parentSchema:schema114.properties.sources.items.properties.adopt,data:data18};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8073,7 +8246,7 @@ errors++;
 if(data1.revertDrift !== undefined){
 let data19 = data1.revertDrift;
 if(typeof data19 !== "boolean"){
-const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema111.properties.sources.items.properties.revertDrift.type,parentSchema:schema111.properties.sources.items.properties.revertDrift,data:data19};
+const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema114.properties.sources.items.properties.revertDrift.type,parentSchema:schema114.properties.sources.items.properties.revertDrift,data:data19};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -8085,7 +8258,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.properties.sources.items.type,parentSchema:schema111.properties.sources.items,data:data1};
+const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.sources.items.type,parentSchema:schema114.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -8097,7 +8270,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.properties.sources.type,parentSchema:schema111.properties.sources,data:data0};
+const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.properties.sources.type,parentSchema:schema114.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -8109,7 +8282,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema111.type,parentSchema:schema111,data};
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -8118,7 +8291,7 @@ vErrors.push(err41);
 }
 errors++;
 }
-validate68.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
-validate68.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
+validate74.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};

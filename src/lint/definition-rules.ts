@@ -3,6 +3,7 @@ import { sameJson } from '../model/json.js';
 import type { Matcher, Rule } from '../model/flag/flag.js';
 import { segmentOf } from '../model/matcher/canonical.js';
 import {
+  ofCondition,
   ofRule,
   type DefinitionRule,
   type Finding,
@@ -183,7 +184,7 @@ function pairsOfConditions(
       const first = matchers.findIndex((earlier, i) => i < at && isFound(earlier, later));
       const earlier = matchers[first];
       if (earlier === undefined) return [];
-      return [ofRule(subject, position, ['if', at], messageOf(first, earlier, later))];
+      return [ofCondition(subject, position, at, messageOf(first, earlier, later))];
     }),
   );
 }
@@ -212,9 +213,7 @@ function invalidExpressions(subject: LintedDefinition): Finding[] {
       if (type !== 'MATCHES_STRING' || typeof pattern !== 'string') return [];
       const why = whyInvalid(pattern);
       if (why === undefined) return [];
-      // The only condition of a rule need not stand in a list.
-      const path = matchers.length === 1 ? ['if'] : ['if', at];
-      return [ofRule(subject, position, path, `"${pattern}" is no regular expression: ${why}`)];
+      return [ofCondition(subject, position, at, `"${pattern}" is no regular expression: ${why}`)];
     }),
   );
 }
@@ -230,9 +229,8 @@ function emptySegments(
       if (name === undefined || isNegated(matcher)) return [];
       const activation = segments.get(name)?.environments.get(subject.environment);
       if (activation?.mode !== 'exact' || activation.keys?.digest.count !== 0) return [];
-      const path = matchers.length === 1 ? ['if'] : ['if', at];
       const message = `segment "${name}" holds no key in "${subject.environment}", so the rule is for nobody`;
-      return [ofRule(subject, position, path, message)];
+      return [ofCondition(subject, position, at, message)];
     }),
   );
 }

@@ -1,4 +1,5 @@
 import { segmentOf } from '../model/matcher/canonical.js';
+import { usedConditions } from '../specs/usage.js';
 import {
   ofFlag,
   ofSegment,
@@ -42,6 +43,14 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
     wayOut: 'Remove the segment, or allow it where another repository uses it.',
     section: LIFE,
     find: unusedSegments,
+  },
+  {
+    code: 'unused-condition',
+    level: 'warning',
+    reason: 'A condition that no rule uses is kept right for nobody.',
+    wayOut: 'Take it out, or use it.',
+    section: LIFE,
+    find: unusedConditions,
   },
   {
     code: 'duplicate-segment-keys',
@@ -128,6 +137,20 @@ function unusedSegments({ flags, segments, specs }: LintedRepository): Finding[]
       ['segment'],
       `no rule of this repository names segment "${name}"`,
     );
+  });
+}
+
+/** One that only other conditions use is used. */
+function unusedConditions({ specs }: LintedRepository): Finding[] {
+  const [config] = specs.loaded.files.get('config') ?? [];
+  // A flag that cannot be read may be the one that uses it.
+  if (config === undefined || specs.unjudged.flags.size > 0) return [];
+  const names = config.keys('conditions');
+  const used = names.length === 0 ? new Set() : usedConditions(specs);
+  return names.flatMap((name) => {
+    if (used.has(name)) return [];
+    const place = { file: config, path: ['conditions', name], at: 'key' as const };
+    return [{ place, message: `no rule of this repository uses condition "${name}"` }];
   });
 }
 

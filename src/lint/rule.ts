@@ -5,6 +5,7 @@ import type { SpecPath } from '../model/diagnostic.js';
 import type { LintCode } from '../specs/codes.js';
 import type { SpecFile } from '../specs/parse/parse-file.js';
 import type { SpecParts } from '../specs/read-specs.js';
+import { writtenMatchers } from '../specs/resolve/conditions.js';
 import type { ResolvedDefinition } from '../specs/resolve/definition.js';
 import type { ResolvedFlag } from '../specs/resolve/resolved-flag.js';
 
@@ -102,6 +103,18 @@ export function ofRule(
 ): Finding {
   const place = rules ? { file: rules.file, path: [...rules.path, position, ...path] } : block;
   return { place, message, allowedBy: flag.file };
+}
+
+/** A finding about one condition of a rule, both counted from 0; at the name of those that a rule uses by name. */
+export function ofCondition(
+  subject: LintedDefinition,
+  position: number,
+  condition: number,
+  message: string,
+): Finding {
+  const rule = subject.rules?.value[position];
+  const written = rule && writtenMatchers(rule, subject.rules.named)[condition];
+  return ofRule(subject, position, written?.path ?? ['if'], message);
 }
 
 /** A finding in the flag's own file, which can allow it. */

@@ -1,6 +1,7 @@
 import type { LintSpec } from '../generated/config.schema.d.js';
 import type { Definition, FlagFields } from './flag/flag.js';
 import type { DesiredRamp } from './flag/ramp.js';
+import type { NamedConditions } from './matcher/named-conditions.js';
 import type { Identities } from './identities.js';
 import type { KeyList } from './segment-keys.js';
 import type { Location } from './diagnostic.js';
@@ -93,6 +94,7 @@ export interface Config {
   readonly onLiveKill?: LiveKillPolicy;
   readonly lint?: LintSpec;
   /** Absent: there are none. Likewise below. */
+  readonly conditions?: NamedConditions;
   readonly windows?: readonly TimeWindow[];
   readonly freezes?: readonly Freeze[];
 }

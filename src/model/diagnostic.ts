@@ -26,6 +26,7 @@ export const FAULT_CODES = [
   'invalid-date',
   'range-reversed',
   'target-twice',
+  'unknown-condition',
   'unknown-treatment',
 ] as const;
 

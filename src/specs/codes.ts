@@ -4,6 +4,7 @@ import { FAULT_CODES } from '../model/diagnostic.js';
 export const DIAGNOSTIC_CODES = [
   ...FAULT_CODES,
   'api-key-in-file',
+  'condition-cycle',
   'config-missing',
   'csv-syntax',
   'dependency-cycle',
@@ -86,6 +87,7 @@ export const LINT_CODES = [
   'stray-file',
   'unknown-word',
   'unreachable-rule',
+  'unused-condition',
   'unused-segment',
   'use-between',
   'zero-bucket',

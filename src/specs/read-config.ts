@@ -9,6 +9,7 @@ import { fileDiagnostic } from './parse/source-text.js';
 import type { SpecCache } from './cache.js';
 import { didYouMean } from './parse/suggest.js';
 import { pointerOf } from './parse/typed-value.js';
+import { readConditions } from './resolve/conditions.js';
 import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
@@ -73,7 +74,11 @@ export function readableConfig(file: SpecFile): Config | undefined {
 export function configDiagnostics(file: SpecFile): readonly Diagnostic[] {
   if (!isValid(file)) return [];
   const spec = file.parsed.value;
-  return [...readCalendar(file, spec).diagnostics, ...provingDiagnostics(file, spec)];
+  return [
+    ...readCalendar(file, spec).diagnostics,
+    ...readConditions(file, spec).diagnostics,
+    ...provingDiagnostics(file, spec),
+  ];
 }
 
 /** Environments of `lint.provenIn` that there are not. */
@@ -95,6 +100,7 @@ function isValid(file: SpecFile): file is SpecFile & { parsed: { value: ConfigSp
 function configOf(file: SpecFile, spec: ConfigSpec): Config {
   const { onDrift, onConflict, onLiveKill, references, defaults, service } = spec;
   const { windows, freezes } = readCalendar(file, spec);
+  const { conditions } = readConditions(file, spec);
   return {
     workspace: spec.workspace,
     environments: file
@@ -115,6 +121,7 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
     ...(onConflict !== undefined && { onConflict }),
     ...(onLiveKill !== undefined && { onLiveKill }),
     ...(spec.lint !== undefined && { lint: spec.lint }),
+    ...(conditions.size > 0 && { conditions }),
     ...(windows.length > 0 && { windows }),
     ...(freezes.length > 0 && { freezes }),
   };

@@ -1,8 +1,12 @@
+import type { ConfigSpec } from '../generated/config.schema.d.js';
+import type { ConditionSpec } from '../generated/flag.schema.d.js';
 import type { SpecTestSpec } from '../generated/spec-test.schema.d.js';
 import { byCodeUnits } from '../model/json.js';
-import type { Location } from '../model/diagnostic.js';
+import type { Location, SpecPath } from '../model/diagnostic.js';
+import type { SpecFile } from './parse/parse-file.js';
 import type { SpecParts } from './read-specs.js';
-import { locationOf, referencesOf } from './resolve/references.js';
+import { placed } from './resolve/conditions.js';
+import { locationOf, namedIn, referencesOf } from './resolve/references.js';
 import { validOf } from './resolve/spec-set.js';
 
 /** One place of the specs that names a flag or a segment, beside its own spec. */
@@ -12,15 +16,19 @@ export interface Usage {
   readonly by: string;
 }
 
+/** What can be named elsewhere in specs. */
+export interface Named {
+  readonly kind: 'flag' | 'segment' | 'condition';
+  readonly name: string;
+}
+
 /**
- * The places that name an object: rules of flags, entries of the break-glass lists, spec tests. By file and line.
+ * The places that name an object: rules of flags, named conditions, entries of the break-glass lists, spec tests. By file and
+ * line. A rule that uses a condition names what that condition asks for.
  *
  * @param parts of specs of which nothing is wrong: what cannot be read may name anything.
  */
-export function usagesOf(
-  { kind, name }: { readonly kind: 'flag' | 'segment'; readonly name: string },
-  parts: SpecParts,
-): Usage[] {
+export function usagesOf({ kind, name }: Named, parts: SpecParts): Usage[] {
   const inRules = parts.flags.flatMap((flag) =>
     referencesOf(flag)
       .filter((each) => each.kind === kind && each.name === name)
@@ -32,17 +40,80 @@ export function usagesOf(
   const inKills = parts.kills
     .filter(({ flag }) => kind === 'flag' && flag === name)
     .map(({ location, environment }): Usage => ({ location, by: `kill in ${environment}` }));
-  return [...inRules, ...inKills, ...inTests({ kind, name }, parts)].sort(
+  const inConditions =
+    kind === 'condition'
+      ? conditionUses(parts.specs)
+          .filter(({ condition }) => condition.use === name)
+          .map((each) => placeOf(each, ['use']))
+      : namedConditions(parts.specs).flatMap(({ condition, ...place }) => {
+          const named = namedIn(condition);
+          return named?.kind === kind && named.name === name
+            ? [placeOf(place, named.members.name)]
+            : [];
+        });
+  return [...inRules, ...inConditions, ...inKills, ...inTests({ kind, name }, parts)].sort(
     ({ location: a }, { location: b }) =>
       byCodeUnits(a.file, b.file) || a.line - b.line || a.column - b.column,
   );
 }
 
-function inTests(
-  { kind, name }: { readonly kind: 'flag' | 'segment'; readonly name: string },
-  { specs }: SpecParts,
-): Usage[] {
+/** A condition as a file has it. */
+interface WrittenCondition {
+  readonly condition: ConditionSpec;
+  readonly file: SpecFile;
+  readonly path: SpecPath;
+  /** What it is part of, for people. */
+  readonly by: string;
+}
+
+/** The conditions that flaghoist.yaml gives a name. */
+function namedConditions({ loaded }: SpecParts['specs']): WrittenCondition[] {
+  return validOf<ConfigSpec>(loaded.files.get('config') ?? []).flatMap(({ file, spec }) =>
+    Object.entries(spec.conditions ?? {}).flatMap(([name, written]) =>
+      placed(written).map(({ condition, path }) => {
+        return { condition, file, path: ['conditions', name, ...path], by: `condition ${name}` };
+      }),
+    ),
+  );
+}
+
+/** The conditions of all rules, those that no environment takes over included. */
+function ruleConditions({ flags, overlays }: SpecParts['specs']): WrittenCondition[] {
+  const ofFlags = [...flags.values()].flatMap(({ file, spec }) =>
+    Object.entries(spec.environments ?? {}).map(([environment, { rules }]) => {
+      return { file, flag: spec.flag, environment, rules, path: ['environments', environment] };
+    }),
+  );
+  const ofOverlays = overlays.map(({ file, spec }) => ({ file, ...spec, path: [] }));
+  return [...ofFlags, ...ofOverlays].flatMap(({ file, flag, environment, rules = [], path: at }) =>
+    rules.flatMap((rule, position) =>
+      placed(rule.if).map(({ condition, path }) => {
+        const by = `rule ${position + 1} of flag/${flag} in ${environment === '*' ? 'every environment' : environment}`;
+        return { condition, file, path: [...at, 'rules', position, 'if', ...path], by };
+      }),
+    ),
+  );
+}
+
+/** Conditions that use a named one. */
+function conditionUses(specs: SpecParts['specs']): WrittenCondition[] {
+  return [...namedConditions(specs), ...ruleConditions(specs)].filter(
+    ({ condition }) => condition.use !== undefined,
+  );
+}
+
+/** Names of conditions that a rule uses, or another condition. */
+export function usedConditions(specs: SpecParts['specs']): ReadonlySet<string> {
+  return new Set(conditionUses(specs).flatMap(({ condition }) => condition.use ?? []));
+}
+
+function placeOf({ file, path, by }: Omit<WrittenCondition, 'condition'>, to: SpecPath): Usage {
+  return { location: file.location([...path, ...to]), by };
+}
+
+function inTests({ kind, name }: Named, { specs }: SpecParts): Usage[] {
   const files = validOf<SpecTestSpec>(specs.loaded.files.get('spec-test') ?? []);
+  if (kind === 'condition') return [];
   if (kind === 'flag') {
     return files
       .filter(({ spec }) => spec.tests === name)

@@ -11,6 +11,8 @@ const CONFIGS = [
   'workspace: Default\nenvironments: { staging: {}, production: {} }\ndefaults: { trafficType: user }\n',
   'workspace: Default\nenvironments: { staging: {}, production: { protected: true } }\nprune: true\ndefaults: { trafficType: user }\n',
   'workspace: Default\nenvironments: { staging: {} }\n',
+  'workspace: Default\nenvironments: { staging: {}, production: {} }\ndefaults: { trafficType: user }\nconditions: { insiders: { segment: staff } }\n',
+  'workspace: Default\nenvironments: { staging: {}, production: {} }\ndefaults: { trafficType: user }\nconditions: { insiders: [{ segment: staff }, { flag: cart, treatments: ["on", "of"] }] }\n',
   'workspace: Default\nenvironments: { staging: {}, production: {} }\nreferences: { segments: [staff] }\ndefaults: { trafficType: account }\n',
 ];
 
@@ -29,6 +31,7 @@ const CHOICES: Readonly<Record<string, readonly (string | undefined)[]>> = {
     flag('pay', PLAIN),
     flag('pay', RULE('{ segment: staff }')),
     flag('pay', RULE('{ flag: cart, treatments: ["on"] }')),
+    flag('pay', RULE('{ use: insiders }')),
     flag('pay', '  staging: { defaultRule: { "on": 10, "off": 80 } }\n'),
     undefined,
   ],

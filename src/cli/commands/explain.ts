@@ -236,9 +236,12 @@ function rulesOf(
   return creation.rules.map((rule, position) => {
     const { file, path } = written?.rules ?? {};
     const ruleName = ruleNames[position];
+    const conditions = [written?.rules?.value[position]?.if ?? []].flat();
+    const uses = conditions.flatMap(({ use }) => use ?? []);
     return {
       ...rule,
       ...(ruleName !== undefined && { name: ruleName }),
+      ...(uses.length > 0 && { uses }),
       location: file && path ? file.location([...path, position]) : location,
     };
   });

@@ -17,7 +17,7 @@ interface FindUsageOptions extends CommonOptions {
 /** Declares `flaghoist find-usage`. */
 export const declareFindUsage: DeclareCommand = (command, { terminal, done }) => {
   command
-    .argument('<object>', 'flag/NAME or segment/NAME', (text: string) => collectObject(text, [])[0])
+    .argument('<object>', 'flag/NAME, segment/NAME or condition/NAME', namedObject)
     .argument('[directory]', 'config repository', '.')
     .option('--code <directory>', 'search this checkout of code too (repeatable)', collect, [])
     .addHelpText('after', '\nExample:\n  flaghoist find-usage flag/new-checkout --code ../shop\n');
@@ -27,6 +27,11 @@ export const declareFindUsage: DeclareCommand = (command, { terminal, done }) =>
     },
   );
 };
+
+/** A condition is no object of the service, so no other command takes one. */
+function namedObject(text: string): string {
+  return /^condition\/[^/]+$/.test(text) ? text : (collectObject(text, [])[0] ?? text);
+}
 
 /** A place that names the object. */
 interface Found {
@@ -39,7 +44,7 @@ interface Found {
 }
 
 /**
- * Prints every place that names a flag or a segment: in the specs on disk, and as a name by itself in the code of the
+ * Prints every place that names a flag, a segment or a condition: in the specs on disk, and as a name by itself in the code of the
  * directories that the operator names.
  *
  * @returns 0, also where nothing names it.
@@ -72,17 +77,20 @@ async function findUsage(
   return EXIT.ok;
 }
 
+const KINDS = ['flag', 'segment', 'condition'] as const;
+
 function objectOf(object: string, { desired, parts }: RightSpecs): Parameters<typeof usagesOf>[0] {
   const name = object.slice(object.indexOf('/') + 1);
-  const kind = (['flag', 'segment'] as const).find((each) => object.startsWith(`${each}/`));
+  const kind = KINDS.find((each) => object.startsWith(`${each}/`));
   const fail = (why: string): FlaghoistError =>
     new FlaghoistError('USAGE', `cannot find usages of ${quoted(object)}: ${why}`);
-  if (kind === undefined) throw fail('only flags and segments are named elsewhere');
-  const { references } = desired.config;
-  const names =
-    kind === 'flag'
-      ? [...desired.flags.keys(), ...references.flags, ...parts.kills.map(({ flag }) => flag)]
-      : [...desired.segments.keys(), ...references.segments];
+  if (kind === undefined) throw fail('only flags, segments and conditions are named elsewhere');
+  const { references, conditions } = desired.config;
+  const names = {
+    flag: [...desired.flags.keys(), ...references.flags, ...parts.kills.map(({ flag }) => flag)],
+    segment: [...desired.segments.keys(), ...references.segments],
+    condition: [...(conditions?.keys() ?? [])],
+  }[kind];
   if (names.includes(name)) return { kind, name };
   throw fail(`no such ${kind} is declared here or in references${didYouMean(name, names)}`);
 }

@@ -1,6 +1,6 @@
-import type { ConditionSpec, RuleSpec, TreatmentSpec } from '../../generated/flag.schema.d.js';
+import type { RuleSpec, TreatmentSpec } from '../../generated/flag.schema.d.js';
 import { bucketsOf } from './buckets.js';
-import { matcherOf } from '../matcher/from-condition.js';
+import { matchersOf, NO_CONDITIONS, type NamedConditions } from '../matcher/named-conditions.js';
 import type { Bucket, Definition, DefinitionField, Matcher, Rule, Treatment } from './flag.js';
 import { byCodeUnits, sortedSet, type Json } from '../json.js';
 import {
@@ -55,12 +55,16 @@ export function targetsOf(
   );
 }
 
-/** Rules and their matchers in the order written. */
-export function rulesOf(spec: readonly RuleSpec[], treatments: readonly string[]): Checked<Rule[]> {
+/** Rules and their matchers in the order written. @param named see `matchersOf`. */
+export function rulesOf(
+  spec: readonly RuleSpec[],
+  treatments: readonly string[],
+  named: NamedConditions | null = NO_CONDITIONS,
+): Checked<Rule[]> {
   const rules: Rule[] = [];
   const faults: SpecFault[] = [];
   for (const [position, rule] of spec.entries()) {
-    const matchers = matchersOf(rule.if);
+    const matchers = allMatchers(rule.if, named);
     const buckets = bucketsOf(rule.serve, treatments);
     if (!matchers.ok) faults.push(...matchers.faults.map((each) => under(each, position, 'if')));
     if (!buckets.ok) faults.push(...buckets.faults.map((each) => under(each, position, 'serve')));
@@ -70,15 +74,14 @@ export function rulesOf(spec: readonly RuleSpec[], treatments: readonly string[]
   return faults.length > 0 ? invalid(...faults) : valid([...rules]);
 }
 
-function matchersOf(spec: RuleSpec['if']): Checked<Matcher[]> {
-  const conditions: readonly ConditionSpec[] = Array.isArray(spec) ? spec : [spec];
-  const checked = conditions.map(matcherOf);
+function allMatchers(spec: RuleSpec['if'], named: NamedConditions | null): Checked<Matcher[]> {
+  const checked = [spec].flat().map((each) => matchersOf(each, named));
   const faults = checked.flatMap((each, position) => {
     if (each.ok) return [];
     return Array.isArray(spec) ? each.faults.map((fault) => under(fault, position)) : each.faults;
   });
   if (faults.length > 0) return invalid(...faults);
-  return valid([...checked.flatMap((each) => (each.ok ? [each.value] : []))]);
+  return valid([...checked.flatMap((each) => (each.ok ? each.value : []))]);
 }
 
 /** What the specs say of one definition, canonical, with every default but those of the two optional fields. */

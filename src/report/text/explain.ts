@@ -43,6 +43,8 @@ export interface ExplainedLive {
 
 export interface ExplainedRule extends Rule {
   readonly name?: string;
+  /** Names of the conditions that the rule uses, in its order; its matchers are what they stand for. Absent: none. */
+  readonly uses?: readonly string[];
   readonly location: Location;
 }
 
@@ -137,7 +139,9 @@ function ruleLine(rule: ExplainedRule, position: number, showKeys: boolean): Lin
   const name = rule.name === undefined ? '' : ` (${clean(rule.name)})`;
   const condition = conditionText(rule.matchers, { showKeys });
   const text = `rule ${position + 1}${name}: ${condition} → ${bucketsText(rule.buckets)}`;
-  return line(2, [span(text), span(` ${noBreak(`[line ${rule.location.line}]`)}`, 'faint')]);
+  const uses = rule.uses === undefined ? '' : `, uses ${rule.uses.map(clean).join(', ')}`;
+  const place = noBreak(`[line ${rule.location.line}${uses}]`);
+  return line(2, [span(text), span(` ${place}`, 'faint')]);
 }
 
 function answerSpans({ shares, by, untold }: ExplainedAnswer): Line['spans'] {

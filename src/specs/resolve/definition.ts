@@ -14,6 +14,7 @@ import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
 import type { Bucket, Rule } from '../../model/flag/flag.js';
 import type { DesiredRamp } from '../../model/flag/ramp.js';
+import type { NamedConditions } from '../../model/matcher/named-conditions.js';
 import { didYouMean } from '../parse/suggest.js';
 import { rampOf, type WrittenRamp } from './ramps.js';
 
@@ -32,6 +33,12 @@ interface Said<T> extends Omit<BlockSource, 'block'> {
   readonly value: T;
 }
 
+/** Rules as written. */
+export interface SaidRules extends Said<NonNullable<EnvironmentSpec['rules']>> {
+  /** What the names in them stand for; absent where no rule uses one. */
+  readonly named?: NamedConditions;
+}
+
 /** A definition, as far as it could be made from its blocks. */
 export interface ResolvedDefinition {
   /** Undefined where something is wrong. */
@@ -39,7 +46,7 @@ export interface ResolvedDefinition {
   /** Names in bucket order. */
   readonly treatments: readonly string[];
   /** The rules as written, for the places of what they refer to. */
-  readonly rules: Said<NonNullable<EnvironmentSpec['rules']>> | undefined;
+  readonly rules: SaidRules | undefined;
   /** As written, for what they refer to. */
   readonly ramps: readonly WrittenRamp[];
   readonly diagnostics: readonly Diagnostic[];
@@ -53,10 +60,12 @@ export const NO_DIAGNOSTICS: readonly Diagnostic[] = [];
  * the first block that has it.
  *
  * @param sources the nearest first.
+ * @param named null: nobody knows them, because flaghoist.yaml cannot be read.
  */
 export function resolveDefinition(
   sources: readonly BlockSource[],
   location: Location,
+  named: NamedConditions | null,
 ): ResolvedDefinition {
   const said = hearAll(sources);
   const diagnostics: Diagnostic[] = [];
@@ -70,7 +79,7 @@ export function resolveDefinition(
     return absent;
   };
   const targets = take(said.targets, (each) => targetsOf(each, names), {});
-  const rules = take(said.rules, (each) => rulesOf(each, names), []);
+  const rules = take(said.rules, (each) => rulesOf(each, names, named), []);
   const defaultRule = take(said.defaultRule, (each) => bucketsOf(each, names), []);
   const known = (each: string): Checked<string> => knownTreatment(each, names);
   const defaultTreatment = take(said.defaultTreatment, known, '');
@@ -107,10 +116,17 @@ export function resolveDefinition(
             ...(desiredRamps.length > 0 && { ramps: desiredRamps }),
           },
     treatments: names,
-    rules: said.rules,
+    rules: said.rules && withNames(said.rules, named),
     ramps: ramps.length === 0 ? NO_RAMPS : ramps,
     diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
   };
+}
+
+function withNames(rules: SaidRules, named: NamedConditions | null): SaidRules {
+  const isUsed = rules.value.some(({ if: one }) =>
+    [one].flat().some(({ use }) => use !== undefined),
+  );
+  return isUsed && named ? { ...rules, named } : rules;
 }
 
 /** One empty list for all definitions without a ramp. */

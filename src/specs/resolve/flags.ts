@@ -1,6 +1,7 @@
 import type { EnvironmentSpec, FlagSpec } from '../../generated/flag.schema.d.js';
 import { flagFieldsFromSpec } from '../../model/flag/fields.js';
 import { sameJson } from '../../model/json.js';
+import { NO_CONDITIONS } from '../../model/matcher/named-conditions.js';
 import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../../model/names.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
@@ -100,6 +101,8 @@ function resolveEnvironments(
   overlays: readonly Overlay[],
   diagnostics: Diagnostic[],
 ): Map<string, ResolvedDefinition> {
+  const { config } = specs;
+  const conditions = config === undefined ? null : (config.conditions ?? NO_CONDITIONS);
   const itself: BlockSource = { file, path: [], block: flagBlock(spec) };
   const blocks = file.keys('environments').flatMap((environment) => {
     const block = spec.environments?.[environment];
@@ -131,16 +134,18 @@ function resolveEnvironments(
     }
     if (resolved.has(environment)) continue;
     const location = each.file.location(each.path.length === 0 ? ['environment'] : each.path);
-    const definition = resolveDefinition(sources, location);
+    const definition = resolveDefinition(sources, location, conditions);
     diagnostics.push(...definition.diagnostics);
     resolved.set(environment, withShared(definition, resolved.values()));
   }
   if (named.length === 0 && shared.length > 0) {
     // Nobody inherits it yet; a mistake in it would surface with the first environment only.
-    diagnostics.push(...resolveDefinition([...shared, itself], file.location([])).diagnostics);
+    diagnostics.push(
+      ...resolveDefinition([...shared, itself], file.location([]), conditions).diagnostics,
+    );
   }
   if (named.length === 0 && shared.length === 0) {
-    diagnostics.push(...resolveDefinition([itself], file.location([])).diagnostics);
+    diagnostics.push(...resolveDefinition([itself], file.location([]), conditions).diagnostics);
   }
   return resolved;
 }

@@ -2,6 +2,9 @@ import { keyOf } from '../../model/ref.js';
 import type { ConditionSpec } from '../../generated/flag.schema.d.js';
 import { changedKeys } from '../../model/collections.js';
 import type { DesiredSegment } from '../../model/desired.js';
+import type { Matcher } from '../../model/flag/flag.js';
+import { dependencyOf, segmentOf } from '../../model/matcher/canonical.js';
+import type { NamedConditions } from '../../model/matcher/named-conditions.js';
 import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import type { DiagnosticCode } from '../codes.js';
 import type { Reference, ResolvedFlag } from './resolved-flag.js';
@@ -129,14 +132,33 @@ export function referencesOf(from: ResolvedFlag): Reference[] {
       const conditions = Array.isArray(one) ? one : [one];
       return conditions.flatMap((each, i) => {
         const condition = Array.isArray(one) ? i : null;
-        const named = namedIn(each);
-        if (named === undefined) return [];
         // Spelled out: of ten thousand flags, each copy by spreading would have a hidden class of its own.
-        const { kind, name, treatments, members } = named;
-        return [{ kind, name, treatments, members, from, environment, rule, condition }];
+        return allNamedIn(each, rules.named).map(({ kind, name, treatments, members }) => {
+          return { kind, name, treatments, members, from, environment, rule, condition };
+        });
       });
     });
   });
+}
+
+/** What a condition refers to, itself or by those whose name it uses. */
+function allNamedIn(condition: ConditionSpec, named: NamedConditions | undefined): Named[] {
+  const { use } = condition;
+  if (use !== undefined) return (named?.get(use) ?? []).flatMap(usedIn);
+  const own = namedIn(condition);
+  return own === undefined ? [] : [own];
+}
+
+/** What a matcher refers to that came by a name; that is all the file says of it. */
+function usedIn(matcher: Matcher): Named[] {
+  const segment = segmentOf(matcher);
+  const dependency = dependencyOf(matcher);
+  if (segment !== undefined) {
+    return [{ kind: 'segment', name: segment, treatments: NO_TREATMENTS, members: USED }];
+  }
+  if (dependency === undefined) return [];
+  const { flag, treatments } = dependency;
+  return [{ kind: 'flag', name: flag, treatments, members: USED }];
 }
 
 /**
@@ -147,13 +169,14 @@ const SEGMENT = { name: ['segment'], treatments: [] };
 const FLAG = { name: ['flag'], treatments: ['treatments'] };
 const RAW_SEGMENT = { name: ['matcher', 'string'], treatments: [] };
 const RAW_FLAG = { name: ['matcher', 'depends', 'splitName'], treatments: ['matcher', 'depends'] };
+const USED = { name: ['use'], treatments: null };
 const NO_TREATMENTS: readonly string[] = [];
 
 /** What one condition refers to. */
 type Named = Pick<Reference, 'kind' | 'name' | 'treatments' | 'members'>;
 
 /** The reference of a condition; undefined where the condition refers to nothing. */
-function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): Named | undefined {
+export function namedIn({ segment, flag, treatments, matcher }: ConditionSpec): Named | undefined {
   if (segment !== undefined) {
     return { kind: 'segment', name: segment, treatments: NO_TREATMENTS, members: SEGMENT };
   }
@@ -225,7 +248,8 @@ function flagDiagnostics({ specs, flags }: DeclaredNames, reference: Reference):
     if (definition.treatments.includes(treatment)) return [];
     const hint = didYouMean(treatment, definition.treatments);
     const message = `flag "${name}" has no treatment "${treatment}"${hint}`;
-    return [at(reference, 'unknown-treatment', message, [...members.treatments, i])];
+    const place = members.treatments === null ? members.name : [...members.treatments, i];
+    return [at(reference, 'unknown-treatment', message, place)];
   });
 }
 
@@ -279,7 +303,8 @@ function at(
   to: readonly (string | number)[] = reference.members.name,
 ): Diagnostic {
   const { file, path } = placeOf(reference, to);
-  return file.diagnostic(code, { path }, message);
+  const asker = reference.members === USED ? '; the conditions of this name ask for it' : '';
+  return file.diagnostic(code, { path }, `${message}${asker}`);
 }
 
 /** Where a reference has the name that it refers to. */

@@ -33,6 +33,6 @@ export interface Reference {
 /** Members that lead from a condition to what it names. */
 export interface ReferenceMembers {
   readonly name: readonly string[];
-  /** Members that lead to the treatments that the other flag must have. */
-  readonly treatments: readonly string[];
+  /** Members that lead to the treatments that the other flag must have; null: the condition does not say them itself. */
+  readonly treatments: readonly string[] | null;
 }

@@ -79,7 +79,8 @@ export function specSet(
 /** See `SpecSet.settings`. */
 function settingsOf(config: Config | undefined): string {
   const names = config?.environments.map(({ name }) => name);
-  return JSON.stringify([config === undefined, names, config?.defaultTrafficType]);
+  const conditions = [...(config?.conditions ?? [])];
+  return JSON.stringify([config === undefined, names, config?.defaultTrafficType, conditions]);
 }
 
 /** @param files of one kind, whose schema describes `T`. */

@@ -65,6 +65,41 @@ tests/ship.test.yaml:3  case of the spec test of flag/ship
 `);
   });
 
+  it('tells who uses a named condition, and what it names itself', async () => {
+    write({
+      'specs/flaghoist.yaml': `workspace: Default
+environments: { production: {} }
+conditions:
+  insiders: [{ segment: staff }, { segment: idle }]
+  testers: { use: insiders }
+`,
+      'specs/flags/pay.yaml': flagText('pay', '        - { if: [{ use: insiders }], serve: "on" }'),
+    });
+
+    const condition = await find('condition/insiders');
+    const segment = await find('segment/idle');
+    const none = await find('condition/insider');
+
+    expect(condition.stdout).toBe(
+      [
+        'flaghoist.yaml:5  condition testers',
+        'flags/pay.yaml:8  rule 1 of flag/pay in production',
+        '2 places in the specs',
+        '',
+      ].join('\n'),
+    );
+    expect(segment.stdout).toBe(
+      [
+        'flaghoist.yaml:4  condition insiders',
+        'flags/pay.yaml:8  rule 1 of flag/pay in production',
+        '2 places in the specs',
+        '',
+      ].join('\n'),
+    );
+    expect(none.exitCode).toBe(64);
+    expect(none.stderr).toContain('did you mean "insiders"?');
+  });
+
   it('tells the rules and the kills that name a flag', async () => {
     expect((await find('flag/pay')).stdout)
       .toBe(`flags/ship.yaml:9  rule 2 of flag/ship in production

@@ -86,6 +86,18 @@ describe('promote', () => {
 `);
   });
 
+  it('takes the names of conditions along, and not what they stand for', async () => {
+    using repository = world({
+      'flaghoist.yaml': `${CONFIG}conditions: { colleagues: [{ segment: staff }, { attribute: beta, is: true }] }\n`,
+      'flags/pay.yaml': PAY.replace('if: { segment: staff }', 'if: { use: colleagues }'),
+    });
+
+    await promote(repository, '--write');
+
+    expect(production(repository)).toContain('        if: { use: colleagues }\n');
+    expect(await cliRun(['validate', repository.directory])).toMatchObject({ exitCode: 0 });
+  });
+
   it('takes rules along, and keeps sizes, targets, kills and comments', async () => {
     using repository = world();
 

@@ -179,6 +179,22 @@ last commits
     expect(run.stdout.replaceAll(/\n\s+/g, ' ')).toContain(expected);
   });
 
+  it('shows what a named condition stands for, and its name', async () => {
+    using repository = world();
+    repository.write({
+      'flaghoist.yaml': `${repository.git('show', 'HEAD:flaghoist.yaml')}
+conditions: { here: [{ attribute: country, in: [ES] }, { segment: staff }] }
+`,
+    });
+    repository.shell("sed -i 's/if: .*ES.*/if: [{ use: here }]/' flags/pay.yaml");
+
+    const run = await cliRun(['explain', 'flag/pay', repository.directory]);
+
+    expect(run.stdout).toContain(
+      '  rule 2: country in [ES] and in segment staff → on 50 %, off 50 % [line 13, uses here]\n',
+    );
+  });
+
   it('knows the break-glass list', async () => {
     using repository = world();
     repository.write({ 'kills/production.yaml': 'kills: { pay: { reason: INC-1 } }\n' });

@@ -214,6 +214,16 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
   ],
   'use-between': [
     [
+      'the name of conditions brings one of the halves',
+      {
+        ...ruled('[{ attribute: age, atMost: 99 }, { attribute: a, is: true }, { use: adults }]'),
+        'flaghoist.yaml': `${config('{ levels: { unused-segment: off } }')}conditions: { adults: [{ segment: staff }, { attribute: age, atLeast: 18 }] }\n`,
+      },
+      [
+        'flags/pay.yaml:7:83 warning[use-between] with condition 1 of the rule this is one range: between: [18, 99]',
+      ],
+    ],
+    [
       'two bounds of one attribute',
       ruled('[{ attribute: n, atLeast: 18 }, { attribute: n, atMost: 65 }]'),
       [
@@ -649,6 +659,39 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
           'flag: pay\nallow: rule-like-default # for the record\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n',
         'flags/pay@production.yaml':
           'flag: pay\nenvironment: production\nrules: [{ if: { attribute: a, is: true }, serve: "on" }]\ndefaultRule: "on"\n',
+      },
+      [],
+    ],
+  ],
+  'unused-condition': [
+    [
+      'neither a rule nor another condition uses it',
+      {
+        'flaghoist.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 } }\n`,
+        'flags/pay.yaml': flag('pay'),
+      },
+      [
+        'flaghoist.yaml:4:15 warning[unused-condition] no rule of this repository uses condition "adults"',
+      ],
+    ],
+    [
+      'a rule that every environment takes over uses one, and that one another',
+      {
+        'flaghoist.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 }, grown: { use: adults } }\n`,
+        'flags/pay.yaml': flag('pay').concat(
+          '  "*": { rules: [{ if: { use: grown }, serve: "off" }] }\n',
+        ),
+      },
+      [],
+    ],
+    [
+      'an overlay uses it',
+      {
+        'flaghoist.yaml': `${config()}conditions: { adults: { attribute: age, atLeast: 18 } }\n`,
+        'flags/pay.yaml':
+          'flag: pay\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n',
+        'flags/pay@production.yaml':
+          'flag: pay\nenvironment: production\nrules: [{ if: [{ use: adults }], serve: "on" }]\ndefaultRule: "off"\n',
       },
       [],
     ],

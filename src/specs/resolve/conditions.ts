@@ -1,0 +1,133 @@
+import type { ConfigSpec } from '../../generated/config.schema.d.js';
+import type { ConditionSpec, RuleSpec } from '../../generated/flag.schema.d.js';
+import { ownMember } from '../../model/collections.js';
+import type { Diagnostic, SpecFault, SpecPath } from '../../model/diagnostic.js';
+import type { Matcher } from '../../model/flag/flag.js';
+import {
+  matchersOf,
+  NO_CONDITIONS,
+  type NamedConditions,
+} from '../../model/matcher/named-conditions.js';
+import type { SpecFile } from '../parse/parse-file.js';
+import { didYouMean } from '../parse/suggest.js';
+
+/** Names that use names that use names: deeper than anybody follows. */
+const MOST_LEVELS = 10;
+/** More conditions than any rule has. Names that each use others twice would make thousands of a few lines. */
+const MOST_CONDITIONS = 100;
+
+/** Conditions by name, and what is wrong with them that the schema cannot say. */
+export interface ConditionsReading {
+  /** Those that are wrong too, as far as they could be made out: a use of one is no second mistake. */
+  readonly conditions: NamedConditions;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads the named conditions of a config, in the order of the file. @param spec of a file that its schema accepts. */
+export function readConditions(file: SpecFile, spec: ConfigSpec): ConditionsReading {
+  const reader = new ConditionsReader(file, spec.conditions ?? {});
+  for (const name of file.keys('conditions')) reader.read(name, []);
+  return reader;
+}
+
+/** Makes out each name once, after those that it uses. */
+class ConditionsReader implements ConditionsReading {
+  /** Every name from the beginning: those that stand further down are known too. */
+  readonly conditions: Map<string, readonly Matcher[]>;
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #done = new Set<string>();
+  readonly #file: SpecFile;
+  readonly #specs: NonNullable<ConfigSpec['conditions']>;
+
+  constructor(file: SpecFile, specs: NonNullable<ConfigSpec['conditions']>) {
+    this.#file = file;
+    this.#specs = specs;
+    this.conditions = new Map(file.keys('conditions').map((name) => [name, NOTHING]));
+  }
+
+  /** @param above names that use this one, from the outermost inwards. */
+  read(name: string, above: readonly string[]): void {
+    const written = ownMember(this.#specs, name);
+    if (written === undefined || this.#done.has(name)) return;
+    const matchers: Matcher[] = [];
+    for (const { condition, path } of placed(written)) {
+      const place = ['conditions', name, ...path];
+      matchers.push(...this.#matchersOf(condition, place, [...above, name]));
+    }
+    const isShort = matchers.length <= MOST_CONDITIONS;
+    if (!isShort) {
+      const message = `"${name}" stands for more than ${MOST_CONDITIONS} conditions`;
+      this.#tell('condition-shape', ['conditions', name], message);
+    }
+    this.#done.add(name);
+    this.conditions.set(name, isShort ? matchers : NOTHING);
+  }
+
+  #matchersOf(
+    condition: ConditionSpec,
+    place: SpecPath,
+    above: readonly string[],
+  ): readonly Matcher[] {
+    const { use } = condition;
+    if (use !== undefined && !this.#isReached(use, place, above)) return [];
+    const checked = matchersOf(condition, this.conditions);
+    if (checked.ok) return checked.value;
+    for (const fault of checked.faults) this.#tellFault(fault, place);
+    return [];
+  }
+
+  /** Reads the conditions that are used; false where they never end. */
+  #isReached(use: string, place: SpecPath, above: readonly string[]): boolean {
+    const start = above.indexOf(use);
+    const message =
+      start === -1
+        ? `more than ${MOST_LEVELS} names use each other`
+        : `conditions use each other: ${[...above.slice(start), use].join(' → ')}`;
+    if (start !== -1 || above.length >= MOST_LEVELS) {
+      this.#tell('condition-cycle', [...place, 'use'], message);
+      return false;
+    }
+    this.read(use, above);
+    return true;
+  }
+
+  #tell(code: 'condition-cycle' | 'condition-shape', path: SpecPath, message: string): void {
+    this.diagnostics.push(this.#file.diagnostic(code, { path }, message));
+  }
+
+  #tellFault({ code, path, at, message, unknown }: SpecFault, place: SpecPath): void {
+    const hint = unknown === undefined ? '' : didYouMean(unknown.name, unknown.candidates);
+    const where = { path: [...place, ...path], at };
+    this.diagnostics.push(this.#file.diagnostic(code, where, `${message}${hint}`));
+  }
+}
+
+const NOTHING: readonly Matcher[] = [];
+
+/** Conditions as written, each with the members that lead to it. */
+export function placed(
+  written: RuleSpec['if'],
+): { readonly condition: ConditionSpec; readonly path: SpecPath }[] {
+  if (!Array.isArray(written)) return [{ condition: written, path: [] }];
+  return written.map((condition, at) => ({ condition, path: [at] }));
+}
+
+/** A matcher of a rule, and the condition that it stands for. */
+export interface WrittenMatcher {
+  readonly condition: ConditionSpec;
+  /** Members that lead from the rule to the condition; to the name of those that it uses, where it does. */
+  readonly path: SpecPath;
+}
+
+/** Of each matcher of a rule, in their order, the condition that brought it. @param named those that the rule was made with. */
+export function writtenMatchers(
+  { if: written }: RuleSpec,
+  named: NamedConditions = NO_CONDITIONS,
+): WrittenMatcher[] {
+  return placed(written).flatMap(({ condition, path }): WrittenMatcher[] => {
+    const { use } = condition;
+    if (use === undefined) return [{ condition, path: ['if', ...path] }];
+    const used = { condition, path: ['if', ...path, 'use'] };
+    return (named.get(use) ?? NOTHING).map(() => used);
+  });
+}
