@@ -4,7 +4,7 @@ import { withKillEntry, withoutKillEntry, type KillEntry } from '../specs/edit/e
 import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import { KILL } from '../admin-api/wire.js';
-import type { AdminWriter } from '../admin-api/writer.js';
+import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
 import { FlaghoistError } from '../errors.js';
 import { truncateNote } from '../model/audit-note.js';
 import type { Config, Desired } from '../model/desired.js';
@@ -14,6 +14,7 @@ import { loadFiles } from '../specs/parse/load-files.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { orderedKills } from '../specs/resolve/kills.js';
 import { killsAlone } from './first.js';
+import { isNotThere, liveDefinition } from './live-definition.js';
 import type { Source } from '../git/spec-source.js';
 
 interface ListChange {
@@ -125,25 +126,36 @@ export async function actLive(
   const reader = await context.openReader(desired);
   const place = await findWorkspace(reader, desired.config.workspace);
   const { id: environmentId, name } = findEnvironment(place, word);
-  const workspaceId = place.workspace.id;
-  const live = await reader.getDefinition(workspaceId, environmentId, { name: flag });
-  if (!live) {
-    throw new FlaghoistError(
-      'NOT_ON_SERVICE',
-      `cannot ${verb} flag "${flag}": it has no definition in environment "${name}"`,
-    );
-  }
+  const target = { workspaceId: place.workspace.id, environmentId, flag };
+  const live = await liveDefinition(reader, target, flag);
+  const nowhere = new FlaghoistError(
+    'NOT_ON_SERVICE',
+    `cannot ${verb} flag "${flag}": it has no definition in environment "${name}"`,
+  );
+  if (live === undefined) throw nowhere;
   const title = `${isKill ? 'Kill' : 'Restore'} ${flag} in ${name}`;
   const reason = given === undefined || given.trim() === '' ? title : given;
-  const sent = live.killed === isKill ? null : truncateNote({ title, comment: reason }, title);
-  if (sent) {
-    const operations = isKill ? KILL : KILL.map((each) => ({ ...each, value: false }));
-    await openWriter().patchDefinition({ workspaceId, environmentId, flag }, operations, sent);
-  }
+  const sent = live?.killed === isKill ? null : truncateNote({ title, comment: reason }, title);
+  if (sent) await write(openWriter(), target, { isKill, note: sent }, nowhere);
   const said = orderedKills(await loadFiles(source.tree), [word]);
   const orderedAt = said.filter((each) => each.flag === flag).map(({ location }) => location);
   const { directory } = source.checkout;
   return { directory, title, reason, place, environmentName: name, sent, orderedAt };
+}
+
+/** @param nowhere thrown where the service says that there is nothing to write to. */
+async function write(
+  writer: AdminWriter,
+  target: DefinitionTarget,
+  { isKill, note }: { readonly isKill: boolean; readonly note: ChangeNote },
+  nowhere: FlaghoistError,
+): Promise<void> {
+  const operations = isKill ? KILL : KILL.map((each) => ({ ...each, value: false }));
+  try {
+    await writer.patchDefinition(target, operations, note);
+  } catch (error) {
+    throw isNotThere(error) ? nowhere : error;
+  }
 }
 
 async function specsOf(source: Source, verb: string): Promise<Desired> {

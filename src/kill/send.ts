@@ -8,6 +8,7 @@ import { truncateNote } from '../model/audit-note.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { KillResult, KillResults, ChangeNote } from '../model/outcome.js';
 import { type KillOrder, killOrders } from '../plan/kills/orders.js';
+import { isNotThere, liveDefinition } from './live-definition.js';
 import { attribute } from '../history/attribute.js';
 import type { Forms } from '../history/snapshots.js';
 import { readSpecs } from '../specs/read-specs.js';
@@ -28,8 +29,8 @@ export interface KillLane {
  * Sends the kills that git orders and the service does not have, in all environments at once and before anything else
  * is asked of the service: one reading and one patch of `/killed` for each.
  *
- * Stopped by nothing: a kill that fails leaves the others to go on, and one whose definition cannot be read is sent
- * all the same. Never throws on what the service does.
+ * Stopped by nothing: a kill that fails leaves the others to go on, and one whose definition cannot be read or found is
+ * sent all the same, unless the service shows that there is none. Never throws on what the service does.
  */
 export async function sendKills(
   orders: readonly KillOrder[],
@@ -37,22 +38,24 @@ export async function sendKills(
   lane: KillLane,
 ): Promise<KillResults> {
   const placed = orders.flatMap((order) => placedOrder(order, place, lane));
-  const live = await Promise.all(placed.map(async (each) => readLive(each, place, lane)));
-  const due = placed.filter(({ order }, index) => {
-    return live[index] === 'alive' || (live[index] === 'absent' && order.isDeclared !== true);
-  });
-  const isThere = new Set(placed.filter((_, index) => live[index] !== 'absent'));
-  const sending = due.filter((each) => isThere.has(each));
+  const looked = await Promise.all(placed.map(async (each) => readLive(each, place, lane)));
+  const due = looked.filter(({ live }) => live !== 'killed');
+  const sending = due.filter(({ live }) => live !== 'absent');
   const note =
     sending.length > 0 ? await killNotes(sending, place, lane) : new Map<ObjectId, ChangeNote>();
   const writer = sending.length > 0 ? lane.openWriter() : null;
-  const results = await Promise.all(
-    due.map(async (each): Promise<[ObjectId, KillResult]> => {
-      const id = objectId(each.ref);
-      if (!writer || !isThere.has(each)) return [id, { status: 'absent' }];
-      return [id, await send(each, place, { writer, note: note.get(id), given: lane.note })];
+  const answers = await Promise.all(
+    due.map(async (each): Promise<KillResult> => {
+      if (!writer || each.live === 'absent') return { status: 'absent' };
+      return send(each, place, { writer, note: note.get(objectId(each.ref)), given: lane.note });
     }),
   );
+  // What the specs declare and the service does not have yet is made killed, and is nothing to tell of.
+  const results = due.flatMap(({ ref, order }, index): [ObjectId, KillResult][] => {
+    const answer = answers[index];
+    const isToMake = answer?.status === 'absent' && order.isDeclared === true;
+    return answer === undefined || isToMake ? [] : [[objectId(ref), answer]];
+  });
   for (const [id, result] of results) lane.onKill(id, result);
   return new Map(results);
 }
@@ -75,23 +78,30 @@ function placedOrder(order: KillOrder, place: Workspace, { isInReach }: KillLane
   return [{ ref, order, environmentId: environment.id }];
 }
 
+/** An order, and what was found where it goes; `unknown`: nothing, and that proves nothing. */
+interface Looked extends Placed {
+  readonly live: 'killed' | 'alive' | 'absent' | 'unknown';
+}
+
 async function readLive(
-  { order, environmentId }: Placed,
+  placed: Placed,
   { workspace }: Workspace,
   { reader }: KillLane,
-): Promise<'killed' | 'alive' | 'absent'> {
+): Promise<Looked> {
+  const { order, environmentId } = placed;
   try {
-    const live = await reader.getDefinition(workspace.id, environmentId, { name: order.flag });
-    if (!live) return 'absent';
-    return live.killed ? 'killed' : 'alive';
+    const place = { workspaceId: workspace.id, environmentId };
+    const live = await liveDefinition(reader, place, order.flag);
+    if (!live) return { ...placed, live: live === null ? 'unknown' : 'absent' };
+    return { ...placed, live: live.killed ? 'killed' : 'alive' };
   } catch {
     // A reading that fails is no reason to leave it on: killing twice is killing once.
-    return 'alive';
+    return { ...placed, live: 'alive' };
   }
 }
 
 async function send(
-  { ref, order, environmentId }: Placed,
+  { ref, order, environmentId, live }: Looked,
   { workspace }: Workspace,
   {
     writer,
@@ -106,6 +116,8 @@ async function send(
     await writer.patchDefinition(place, KILL, fitted);
     return { status: 'killed', note: fitted };
   } catch (error) {
+    // The service that could not show it says now that it is not there.
+    if (live === 'unknown' && isNotThere(error)) return { status: 'absent' };
     return { status: 'failed', error };
   }
 }

@@ -97,7 +97,7 @@ export interface Revision {
   readonly dirty: boolean;
 }
 
-/** How one kill went; `absent`: the flag has no definition there, and nothing was sent. */
+/** How one kill went; `absent`: the flag has no definition there, and nothing was written. */
 export type KillResult =
   | { readonly status: 'killed'; readonly note: ChangeNote }
   | { readonly status: 'absent' }

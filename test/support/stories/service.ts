@@ -3,6 +3,7 @@ import { API_PREFIX } from '../../../src/admin-api/wire.js';
 import { startService, type RunningService } from '../../../src/service/service.js';
 import type { Seed } from '../../../src/service/seed.js';
 import type { AuditEntry } from '../../../src/service/store/audit.js';
+import { definitionAskedByName } from '../ids-alone.js';
 import { noisy } from '../noisy-service.js';
 import { withKeysHabits } from '../keys-habits.js';
 import type { Ask, RawPlace } from './raw-state.js';
@@ -133,9 +134,6 @@ async function request(
   });
 }
 
-const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
-const DEFINITION = /^\/internal\/api\/v2\/splits\/ws\/[^/]+\/([^/]+)\/environments\/[^/]+$/;
-
 /** The third service. Its own requests to itself, and those of the stories, go past what it is in the habit of. */
 function withHabits(origin: () => string): (next: RequestListener) => RequestListener {
   const answer: RequestListener = (incoming, response) => {
@@ -161,10 +159,9 @@ async function passOn(
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const body = Buffer.concat(chunks).toString();
-  const [path = ''] = (incoming.url ?? '').split('?');
   const method = incoming.method ?? 'GET';
-  const [, flag = ''] = DEFINITION.exec(path) ?? [];
-  if (method === 'GET' && flag !== '' && !ID.test(flag)) {
+  const flag = definitionAskedByName(incoming);
+  if (flag !== undefined) {
     refuse(response, 404, `Could not find splitmetadata ${flag}`);
     return;
   }

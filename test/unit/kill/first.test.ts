@@ -80,10 +80,21 @@ it('sends nothing for a HEAD that is outdated, and nothing in a dry run', async 
   expect(world.writes()).toEqual([]);
 });
 
-it('says of a flag that the environment does not have that it is absent', async () => {
+it('sends the kill of a flag that it cannot see, and says by the answer that it is absent', async () => {
   world.repository.commit('Kill a stranger', {
     'kills/production.yaml': 'kills:\n  theirs: { reason: INC-3 }\n',
   });
+  await sent();
+  expect(told).toEqual(['flag/theirs@production absent']);
+  expect(world.writes().map(({ status }) => status)).toEqual([404]);
+});
+
+it('sends nothing to a flag that is shown to have no definition there', async () => {
+  await world.live.ok('POST', `/splits/ws/${world.live.id}/trafficTypes/user`, { name: 'theirs' });
+  world.repository.commit('Kill a stranger', {
+    'kills/production.yaml': 'kills:\n  theirs: { reason: INC-3 }\n',
+  });
+  world.writes();
   await sent();
   expect(told).toEqual(['flag/theirs@production absent']);
   expect(world.writes()).toEqual([]);

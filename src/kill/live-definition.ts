@@ -1,0 +1,33 @@
+import { RejectedError } from '../errors.js';
+import type { AdminReader } from '../admin-api/reader.js';
+import type { WireDefinition } from '../admin-api/wire.js';
+
+/** Where a definition is, in the ids of the service. */
+export interface DefinitionPlace {
+  readonly workspaceId: string;
+  readonly environmentId: string;
+}
+
+/**
+ * The definition of a flag of which nothing is known but its name: some services find definitions by the id of the flag
+ * alone, and show the flag by its name.
+ *
+ * @returns undefined: there is none; null: it was not found, and the service does not show the flag, so that nobody knows.
+ */
+export async function liveDefinition(
+  reader: AdminReader,
+  { workspaceId, environmentId }: DefinitionPlace,
+  name: string,
+): Promise<WireDefinition | null | undefined> {
+  const named = await reader.getDefinition(workspaceId, environmentId, { name });
+  if (named) return named;
+  const flag = await reader.getFlag(workspaceId, name);
+  // What the service cannot show and has not denied may be there.
+  if (!flag) return flag;
+  return reader.getDefinition(workspaceId, environmentId, flag);
+}
+
+/** Whether the service refused a write because it does not have what it is about. */
+export function isNotThere(error: unknown): boolean {
+  return error instanceof RejectedError && error.status === 404;
+}
