@@ -81,8 +81,8 @@ function typesOf(objects: readonly (WireFlag | WireDefinition | WireSegment)[]):
 /** Flags at workspace level. */
 interface SeenFlags {
   readonly byName: ReadonlyMap<string, WireFlag>;
-  /** What is not among them is not there; otherwise there may be no way to see it. */
-  readonly isProof: (name: string) => boolean;
+  /** What the service said of those that are not among them, here or to a write; undefined: it has no way to. */
+  readonly saidOf: (name: string) => ReturnType<AdminReader['flagSaid']>;
   /** In the service's order, where they were listed. */
   readonly all: readonly string[] | null;
 }
@@ -124,7 +124,7 @@ async function observeFlags(
           ? [[environment, definitions[index]?.get(name) ?? null] as const]
           : [],
       );
-      return [name, actualFlag(byName.get(name), new Map(found), seen.isProof(name))];
+      return [name, actualFlag(byName.get(name), new Map(found), seen.saidOf(name))];
     });
   const objects = [...byName.values(), ...definitions.flatMap((each) => [...each.values()])];
   const shown = all !== null || byName.size > 0;
@@ -152,7 +152,7 @@ async function listedFlags(reader: AdminReader, at: Catalog): Promise<SeenFlags>
   const listed = await reader.listFlags(at.workspace.id);
   return {
     byName: new Map(listed?.map((flag) => [flag.name, flag])),
-    isProof: () => listed !== null,
+    saidOf: (name) => (listed === null ? reader.flagSaid(at.workspace.id, name) : 'absent'),
     all: listed?.map(({ name }) => name) ?? null,
   };
 }
@@ -170,7 +170,9 @@ async function singleFlags(
     return flag ? [[name, flag] as const] : [];
   });
   const absent = new Set(names.filter((_, index) => answers[index] === undefined));
-  return { byName: new Map(found), isProof: (name) => absent.has(name), all: null };
+  const saidOf: SeenFlags['saidOf'] = (name) =>
+    absent.has(name) ? 'absent' : reader.flagSaid(at.workspace.id, name);
+  return { byName: new Map(found), saidOf, all: null };
 }
 
 /** Every flag of the workspace in every environment: any of them may use what is about to go. */
@@ -189,11 +191,13 @@ function withUnmanaged(
 function actualFlag(
   flag: WireFlag | undefined,
   definitions: ReadonlyMap<string, WireDefinition | null>,
-  listable: boolean,
+  said: ReturnType<AdminReader['flagSaid']>,
 ): ActualFlag {
   const defined = [...definitions.values()].find((each) => each !== null);
-  const id = flag?.id ?? defined?.id;
-  const existence = flag || defined ? 'present' : listable ? 'absent' : 'unknown';
+  const seen = flag ?? defined;
+  const isAbsent = seen === undefined && said === 'absent';
+  const id = seen?.id ?? (said === 'absent' ? undefined : said?.id);
+  const existence = isAbsent ? 'absent' : id === undefined ? 'unknown' : 'present';
   return {
     existence,
     definitions,

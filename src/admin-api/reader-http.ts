@@ -96,6 +96,14 @@ export class HttpAdminReader implements AdminReader {
     this.#flagIds.learn(workspaceId, flag);
   }
 
+  learnAbsence(workspaceId: string, flag: string): void {
+    this.#flagIds.learnAbsent(workspaceId, flag);
+  }
+
+  flagSaid(workspaceId: string, flag: string): { readonly id: string } | 'absent' | undefined {
+    return this.#flagIds.saidOf(workspaceId, flag);
+  }
+
   async listKeys(environmentId: string, segment: string): Promise<ListedKeys | undefined> {
     const request = keysRequest(environmentId, segment);
     let openChangeRequestId: string | null = null;
@@ -135,10 +143,12 @@ export class HttpAdminReader implements AdminReader {
   }
 
   async listFlags(workspaceId: string): Promise<readonly WireFlag[] | null> {
-    return this.#optionalPages(
+    const found = await this.#optionalPages(
       { list: 'flags', workspaceId, path: ['splits', 'ws', workspaceId], what: 'read flags' },
       shapes.flag,
     );
+    for (const flag of found ?? []) this.learnFlag(workspaceId, flag);
+    return found;
   }
 
   async getFlag(workspaceId: string, flag: string): Promise<WireFlag | null | undefined> {
@@ -155,6 +165,7 @@ export class HttpAdminReader implements AdminReader {
       throw this.#unreadable(request, `it answered flag ${JSON.stringify(found.name)}`);
     }
     this.#showsFlags = true;
+    this.learnFlag(workspaceId, found);
     return found;
   }
 

@@ -32,8 +32,12 @@ export interface AdminReader {
     environmentId: string,
     flag: { readonly name: string; readonly id?: string | undefined },
   ): Promise<WireDefinition | undefined>;
-  /** Remembers for the run which id a creation answered; nothing is asked. */
+  /** Remembers for the run which id an answer to a write named; nothing is asked. */
   learnFlag(workspaceId: string, flag: Pick<WireFlag, 'name' | 'id'>): void;
+  /** Remembers for the run that the service refused a write because it has no such flag; nothing is asked. */
+  learnAbsence(workspaceId: string, flag: string): void;
+  /** What answers of the run said of a flag by the way; undefined: nothing. Nothing is asked. */
+  flagSaid(workspaceId: string, flag: string): { readonly id: string } | 'absent' | undefined;
   /** `undefined`: the segment is not active in the environment. Keys in the service's order. */
   listKeys(environmentId: string, segment: string): Promise<ListedKeys | undefined>;
   /**

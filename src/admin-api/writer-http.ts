@@ -4,6 +4,7 @@ import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
 import { BodyNotes, type NotedWrite } from './body-notes.js';
 import type { AdminClient, WriteRequest } from './http/admin-client.js';
 import {
+  aboutFlag,
   activation,
   assertFits,
   definitionPath,
@@ -80,15 +81,20 @@ export class HttpAdminWriter implements AdminWriter {
       body: operations,
       what: `patch flag ${JSON.stringify(flag)}`,
     };
-    return this.#checked(request, (await this.#client.write(request)).json, shapes.flag);
+    const { json } = await aboutFlag(
+      this.#reader,
+      { workspaceId, flag },
+      this.#client.write(request),
+    );
+    const patched = this.#checked(request, json, shapes.flag);
+    this.#reader.learnFlag(workspaceId, patched);
+    return patched;
   }
 
   async deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
-    await this.#delete(
-      ['splits', 'ws', workspaceId, flag],
-      note,
-      `delete flag ${JSON.stringify(flag)}`,
-    );
+    const what = `delete flag ${JSON.stringify(flag)}`;
+    const path = ['splits', 'ws', workspaceId, flag];
+    await aboutFlag(this.#reader, { workspaceId, flag }, this.#delete(path, note, what));
   }
 
   async createDefinition(
@@ -105,7 +111,8 @@ export class HttpAdminWriter implements AdminWriter {
       what: `create the definition of flag ${JSON.stringify(place.flag)}`,
       confirm: async () => findCreated(this.#reader, place, body),
     };
-    const { json } = await this.#bodyNotes.write('createDefinition', request, note);
+    const writing = this.#bodyNotes.write('createDefinition', request, note);
+    const { json } = await aboutFlag(this.#reader, place, writing);
     const created = this.#checked(request, json, shapes.definition);
     this.#reader.learnFlag(place.workspaceId, created);
     return created;
@@ -267,10 +274,9 @@ export class HttpAdminWriter implements AdminWriter {
       body: identities,
       what: `write identities of ${JSON.stringify(trafficType)}`,
     };
-    const clean = (text: string): string => this.#client.clean(text);
     const { json } = await this.#client.write(request);
     return this.#checked(request, json, (value) =>
-      shapes.identitiesAnswer(value, identities, clean),
+      shapes.identitiesAnswer(value, identities, (text) => this.#client.clean(text)),
     );
   }
 
@@ -283,13 +289,8 @@ export class HttpAdminWriter implements AdminWriter {
   }
 
   async #delete(path: readonly string[], note: ChangeNote, what: string): Promise<void> {
-    const request: WriteRequest = {
-      kind: 'delete',
-      method: 'DELETE',
-      path,
-      query: { ...note },
-      what,
-    };
+    const query = { ...note };
+    const request: WriteRequest = { kind: 'delete', method: 'DELETE', path, query, what };
     const { status, json } = await this.#client.write(request);
     if (status < 400) this.#assertDeleted(request, json);
   }

@@ -140,3 +140,19 @@ export function definitionPath({ workspaceId, environmentId, flag }: DefinitionT
 export function assertFits({ length }: readonly unknown[]): void {
   if (length > MAX_KEYS_PER_REQUEST) throw new Error(`bug: ${length} keys in one request`);
 }
+
+/** The answer to a write for which the flag has to be there. That the service says it is not is remembered. */
+export async function aboutFlag<T>(
+  reader: AdminReader,
+  { workspaceId, flag }: Pick<DefinitionTarget, 'workspaceId' | 'flag'>,
+  writing: Promise<T>,
+): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    // A page that says 404 is some proxy's opinion, and bears no word of the service.
+    const isSaid = error instanceof RejectedError && error.serviceMessage !== '';
+    if (isSaid && error.status === 404) reader.learnAbsence(workspaceId, flag);
+    throw error;
+  }
+}

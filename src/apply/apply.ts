@@ -14,6 +14,7 @@ import type { Step, StepId } from '../model/step.js';
 import {
   ChangedMeanwhileError,
   executors,
+  FlagGoneError,
   SegmentShrankError,
   type ApplyContext,
 } from './executors.js';
@@ -144,6 +145,9 @@ async function resultOf(step: Step, context: ApplyContext): Promise<StepResult> 
         why: 'the service wants an approval for it first',
         approvalNeeded: true,
       };
+    }
+    if (error instanceof FlagGoneError) {
+      return { status: 'skipped', why: messageOf(error), overtaken: true };
     }
     if (error instanceof FlaghoistError && error.code === 'INTERRUPTED') {
       return { status: 'skipped', why: INTERRUPTED };

@@ -40,6 +40,14 @@ export class ChangedMeanwhileError extends Error {
   }
 }
 
+/** The service does not have the flag that a step is about, and had no other way to say so; nothing was written. */
+export class FlagGoneError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'FlagGoneError';
+  }
+}
+
 /** One executor per action: a new action without one does not compile. */
 export type Executors = {
   readonly [A in StepAction]: (
@@ -52,13 +60,16 @@ export const executors: Executors = {
   'create-flag': createFlag,
   'patch-flag': async (step, context) => {
     const { writer, at } = context;
-    await writer.patchFlag(at.workspace.id, step.flag, step.operations, noteOf(step, context));
+    const { flag, operations } = step;
+    const writing = writer.patchFlag(at.workspace.id, flag, operations, noteOf(step, context));
+    await orFlagGone(step, context, writing);
   },
-  'delete-flag': async (step, context) => {
-    await context.writer.deleteFlag(context.at.workspace.id, step.flag, noteOf(step, context));
-  },
+  'delete-flag': deleteFlag,
   'create-definition': async (step, context) => {
-    await context.writer.createDefinition(placeOf(step, context), step.body, noteOf(step, context));
+    const { writer } = context;
+    const place = placeOf(step, context);
+    const writing = writer.createDefinition(place, step.body, noteOf(step, context));
+    await orFlagGone(step, context, writing);
   },
   'patch-definition': patchDefinition,
   'kill-flag': async (step, context) => {
@@ -105,6 +116,38 @@ export const executors: Executors = {
     return context.writer.writeIdentities(place, identities, noteOf(step, context));
   },
 };
+
+/** @throws FlagGoneError it was refused because there is no such flag. */
+async function orFlagGone(
+  { flag }: { readonly flag: string },
+  { reader, at }: ApplyContext,
+  writing: Promise<unknown>,
+): Promise<void> {
+  try {
+    await writing;
+  } catch (error) {
+    const isGone = reader.flagSaid(at.workspace.id, flag) === 'absent';
+    if (!isGone || !(error instanceof RejectedError)) throw error;
+    throw new FlagGoneError(`the service does not have flag "${flag}"`);
+  }
+}
+
+/**
+ * Deletes a flag. Where the plan could not see which flag it is, the service is asked first by a patch of nothing, which
+ * it answers with the flag: another one of that name stays.
+ *
+ * @throws FlagGoneError it is another one.
+ */
+async function deleteFlag(step: StepOf<'delete-flag'>, context: ApplyContext): Promise<void> {
+  const { writer, at } = context;
+  const { flag, unseenId } = step;
+  const note = noteOf(step, context);
+  if (unseenId !== undefined) {
+    const { id } = await writer.patchFlag(at.workspace.id, flag, [], note);
+    if (id !== unseenId) throw new FlagGoneError(`another flag has the name "${flag}" by now`);
+  }
+  await writer.deleteFlag(at.workspace.id, flag, note);
+}
 
 /** Statuses of a refusal that say nothing about whether the flag is there. */
 const NOT_ABOUT_THE_FLAG = new Set([401, 403, 429]);

@@ -18,6 +18,8 @@ export type Outcome = (
       readonly partly?: true;
       /** The service wants an approval first: no failure, and nothing that another run could mend. */
       readonly approvalNeeded?: true;
+      /** Somebody else was quicker, and nothing is left to do about it: what had to wait for it is planned again. */
+      readonly overtaken?: true;
       /** Its window closed while the run was under way: no failure either. */
       readonly windowClosed?: true;
       /** When it goes by itself, ISO 8601 in UTC. */

@@ -26,6 +26,8 @@ export type WithheldWhy =
   | 'prune-off'
   /** Removed from git, but no ancestor of HEAD is seen to have declared it. */
   | 'no-witness'
+  /** Removed from git, but what stands under its name has another id than a run remembers. */
+  | 'not-ours'
   /** Removed from git, and its spec says `protect: true`, or said so when it went. */
   | 'protected'
   /** Removed from git, but something still uses it or it lives on elsewhere. */

@@ -39,7 +39,12 @@ export type StepRequest =
       /** Never empty. */
       readonly operations: readonly WirePatchOperation[];
     }
-  | { readonly action: 'delete-flag'; readonly flag: string }
+  | {
+      readonly action: 'delete-flag';
+      readonly flag: string;
+      /** The id that a run remembers, where no look showed whether it still is that flag. */
+      readonly unseenId?: string;
+    }
   | {
       readonly action: 'create-definition';
       readonly flag: string;

@@ -140,7 +140,8 @@ function found(outcome: Outcome): Outcome {
   const { error, partly, identities } = outcome;
   const answers = identities && { identities };
   if (partly || error.code === 'UNREACHABLE') return { status: 'applied', ...answers };
-  return { status: 'skipped', why: `it is as git wants it by now (${error.message})`, ...answers };
+  const why = `it is as git wants it by now (${error.message})`;
+  return { status: 'skipped', why, overtaken: true, ...answers };
 }
 
 /** What was done is reported also where it cannot be written down: the next run finds it equal and does so then. */
@@ -192,6 +193,7 @@ function overtakenIn(changes: readonly Change[], outcomes: Outcomes): ReadonlySe
     const outcome = outcomes.get(change.id);
     // Of what the window does not let pass any more the restore has to go all the same.
     if (outcome?.status === 'skipped' && outcome.windowClosed === true) return isRestore(change);
+    if (outcome?.status === 'skipped' && outcome.overtaken === true) return true;
     return (
       outcome?.status === 'failed' &&
       (outcome.error.code === 'CHANGED_MEANWHILE' || isTooEarly(change, outcomes))
@@ -243,11 +245,15 @@ async function planAgain(
   return { ...done, ...guards, plan: changes, input, notes };
 }
 
-/** The first plan is what was reviewed by eye, and what is reported; its changes ended as they did last. */
+/**
+ * The first plan is what was reviewed by eye, and what is reported; its changes ended as they did last. What was written
+ * besides, because it turned out to be needed, is told after them.
+ */
 function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>): Applied {
-  const last = new Map(first.outcomes);
-  for (const [id, outcome] of second.outcomes) if (last.has(id)) last.set(id, outcome);
-  const outcomes = settled(last, new Set(second.plan.unchanged));
+  const outcomes = settled(
+    new Map([...first.outcomes, ...second.outcomes]),
+    new Set(second.plan.unchanged),
+  );
   const settledLeft = first.left.filter(({ id }) => !overtaken.has(keyOfId(id)));
   // What failed in the first round and was held back in the second is left to do, whatever else was written by then.
   const held = second.plan.withheld.filter(({ id }) => outcomes.get(id)?.status === 'failed');
@@ -264,9 +270,13 @@ function joined(first: Applied, second: Applied, overtaken: ReadonlySet<string>)
     knownOutOfSync,
     ...(unverified !== undefined && { unverified }),
   };
+  const planned = new Set(first.plan.changes.map(({ id }) => id));
+  const besides = second.plan.changes.filter(({ id }) => !planned.has(id));
   return {
     ...first,
     ...done,
+    plan: { ...first.plan, changes: [...first.plan.changes, ...besides] },
+    notes: new Map([...second.notes, ...first.notes]),
     converged: isConverged(done),
     ...(unsaved !== undefined && { unsaved }),
   };

@@ -1,7 +1,7 @@
 import { realTime, type Time } from '../platform/clock.js';
 import { sameJson } from '../model/json.js';
-import { keyOf, type ObjectId } from '../model/ref.js';
-import type { Change } from '../model/plan.js';
+import { keyOf, keyOfId, type ObjectId } from '../model/ref.js';
+import type { Change, Plan } from '../model/plan.js';
 import type { Outcomes } from '../model/outcome.js';
 import type { State } from '../model/state.js';
 import { stateAfterAnswers, stateAfterVerify } from '../plan/bases/next-state.js';
@@ -75,7 +75,7 @@ export async function verify(
     for (const key of keys) outOfSync.delete(key);
     for (const key of outOfSyncIn(left)) outOfSync.add(key);
     for (const { id } of [...left.changes, ...left.withheld]) equal.delete(id);
-    for (const id of left.unchanged) equal.add(id);
+    for (const id of [...left.unchanged, ...goneIn(done, left, keys)]) equal.add(id);
     // What failed and may not be written any more is left to do as well.
     const stuck = left.withheld.filter(({ id }) => outcomes.get(id)?.status === 'failed');
     return [...left.changes, ...stuck];
@@ -96,6 +96,15 @@ export async function verify(
   if (unseen.length === 0) return { left: open, state, outOfSync, equal };
   const unverified = `${unseen.join(', ')}: written, and the service still shows what was there before`;
   return { left: open, state, outOfSync, equal, unverified };
+}
+
+/** What was to be taken away, and is seen to be gone: nothing of it is planned any more. */
+function goneIn(done: Plan, left: Plan, looked: ReadonlySet<string>): ObjectId[] {
+  const stays = new Set([...left.changes, ...left.withheld].map(({ id }) => id));
+  return done.changes.flatMap(({ id, action }) => {
+    const isRemoval = action === 'delete' || action === 'deactivate';
+    return isRemoval && looked.has(keyOfId(id)) && !stays.has(id) ? [id] : [];
+  });
 }
 
 /** @returns false: the run was interrupted. */

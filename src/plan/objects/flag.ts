@@ -47,7 +47,7 @@ import {
 } from './flag-base.js';
 import type { KindFiles, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
 import { basename, isUnder } from './spec-paths.js';
-import { plannedRemoval, removedFields, type Parts } from './removal.js';
+import { NOT_OURS, plannedRemoval, removedFields, type Parts } from './removal.js';
 
 /** Plans one flag: its workspace level, then each selected environment that the spec names. */
 function planFlag(flag: DesiredFlag, input: PlanInput): ObjectPlan[] {
@@ -290,6 +290,10 @@ function withRamps(
 function flagParts(name: string, input: PlanInput): Parts | undefined {
   const actual = input.actual.flags.get(name);
   if (!actual || actual.existence === 'absent') return undefined;
+  const known = flagEntry(input.state, name)?.id;
+  const isOther = known !== undefined && actual.id !== undefined && actual.id !== known;
+  const held = isOther ? { held: NOT_OURS } : {};
+  const isUnseen = actual.id === undefined && known !== undefined;
   return {
     placeIn: ({ name: environment }) => {
       const live = actual.definitions.get(environment);
@@ -298,12 +302,14 @@ function flagParts(name: string, input: PlanInput): Parts | undefined {
         action: 'delete',
         fields: removedFields(definitionFields(definitionFromWire(live), [])),
         requests: [{ action: 'delete-definition', flag: name, environment }],
+        ...held,
       };
     },
     whole: () => ({
       action: 'delete',
       fields: actual.flag ? removedFields(flagFields(flagFieldsFromWire(actual.flag))) : [],
-      requests: [{ action: 'delete-flag', flag: name }],
+      requests: [{ action: 'delete-flag', flag: name, ...(isUnseen && { unseenId: known }) }],
+      ...held,
     }),
   };
 }

@@ -78,6 +78,13 @@ const PROTECTED: WithheldReason = {
   wayOut: 'bring it back, take `protect: true` out of it in one commit, and remove it in the next',
 };
 
+/** What stands under the name of an object has another id than a run remembers of it. */
+export const NOT_OURS: WithheldReason = {
+  why: 'not-ours',
+  wayOut:
+    'ours was deleted outside git, and somebody made another one of that name; declare it again to take it over, or delete it on the service by hand',
+};
+
 function removalWithholdReason(
   { ref, declared, held }: Removal,
   { policy }: PlanInput,

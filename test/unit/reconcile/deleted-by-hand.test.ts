@@ -1,0 +1,199 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Applied } from '../../../src/reconcile/context.js';
+import type { ServiceOptions } from '../../../src/service/service.js';
+import { withIdsAlone } from '../../support/ids-alone.js';
+import {
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+import { aDefinition } from '../../support/service-calls.js';
+
+const REVERTING = PIPELINE_CONFIG.replace('staging: {}', 'staging: { onDrift: revert }').replace(
+  'production: {}',
+  'production: { onDrift: revert }',
+);
+
+/** In production alone. */
+const PAY = `flag: pay
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  production: { defaultRule: { "on": 10, "off": rest } }
+`;
+
+let world: PipelineWorld;
+
+/** A service that has `pay` as the specs say. */
+async function begin(options: Partial<ServiceOptions>, config = PIPELINE_CONFIG): Promise<void> {
+  world = await pipelineWorld(undefined, options);
+  world.repository.commit('Add pay', {
+    'flaghoist.yaml': `${config}prune: true\nguards: { maxDeletePercent: 100 }\n`,
+    'flags/pay.yaml': PAY,
+    'flags/stays.yaml': PAY.replace('pay', 'stays'),
+  });
+  expect((await world.applied()).converged).toBe(true);
+  world.writes();
+}
+
+/** What somebody does to `pay`; the path goes on after the flag. */
+async function byHand(method: string, path = '', body?: object): Promise<void> {
+  await world.live.ok(method, `/splits/ws/${world.live.id}/pay${path}`, body);
+}
+
+async function makeAnother(): Promise<void> {
+  await world.live.ok('POST', `/splits/ws/${world.live.id}/trafficTypes/user`, { name: 'pay' });
+}
+
+async function removed(): Promise<Applied> {
+  world.repository.commit('Remove pay', { 'flags/pay.yaml': null });
+  return world.applied();
+}
+
+function told({ plan, outcomes }: Applied): string[] {
+  const done = plan.changes.map(({ id, action }) => {
+    return `${action} ${id} ${outcomes.get(id)?.status ?? ''}`;
+  });
+  return [...done, ...plan.withheld.map(({ id, why }) => `withheld ${id} ${why}`)];
+}
+
+/** Requests that wrote something, as the service tells it. */
+function written(): string[] {
+  const done = world.writes().filter(({ status, method }) => status === 200 && method !== 'GET');
+  return done.map(({ method, path }) => `${method} ${path.split('/').slice(7).join('/')}`);
+}
+
+describe('a flag that somebody deleted and made anew, and that git removes', () => {
+  it('stays with a definition that only its id finds', async () => {
+    await begin({ middleware: withIdsAlone });
+    await byHand('DELETE');
+    await makeAnother();
+    await byHand('POST', `/environments/${world.live.staging}`, aDefinition());
+    world.writes();
+
+    const done = await removed();
+
+    expect(told(done)).toEqual(['withheld flag/pay not-ours']);
+    expect(written()).toEqual([]);
+    expect(done.converged).toBe(true);
+  });
+
+  it('stays with a definition where ours had one', async () => {
+    await begin({ strict: true });
+    await byHand('DELETE');
+    await makeAnother();
+    await byHand('POST', `/environments/${world.live.production}`, aDefinition());
+    world.writes();
+
+    expect(told(await removed())).toEqual([
+      'withheld flag/pay not-ours',
+      'withheld flag/pay@production not-ours',
+    ]);
+    expect(written()).toEqual([]);
+  });
+
+  it('stays where no read shows it', async () => {
+    await begin({ strict: true });
+    await byHand('DELETE');
+    await makeAnother();
+    world.writes();
+
+    const done = await removed();
+
+    expect(told(done)).toEqual(['delete flag/pay skipped']);
+    expect(done.outcomes.get('flag/pay')).toMatchObject({
+      why: 'another flag has the name "pay" by now',
+    });
+    expect(written().filter((each) => each.startsWith('DELETE'))).toEqual([]);
+    expect(done.converged).toBe(true);
+  });
+});
+
+describe('a flag that somebody deleted, on a service that shows no flags', () => {
+  it('is gone once git removes it as well', async () => {
+    await begin({ strict: true });
+    await byHand('DELETE');
+    world.writes();
+
+    const done = await removed();
+
+    expect(done.converged).toBe(true);
+    expect(done.outcomes.get('flag/pay')).toMatchObject({ status: 'skipped' });
+    expect([...done.state.keys()]).toEqual(['flag/stays']);
+    expect((await world.applied()).plan.changes).toEqual([]);
+  });
+
+  it('is made again in one run where drift is reverted, and the run tells all that it made', async () => {
+    await begin({ strict: true }, REVERTING);
+    await byHand('DELETE');
+    world.writes();
+
+    const done = await world.applied();
+
+    expect(told(done)).toEqual(['create flag/pay@production applied', 'create flag/pay applied']);
+    expect(done.converged).toBe(true);
+    expect((await world.applied()).plan.changes).toEqual([]);
+  });
+
+  it('is left as it is where drift is reported, and a new block of it waits', async () => {
+    await begin({ strict: true });
+    await byHand('DELETE');
+    world.repository.commit('Take pay to staging', {
+      'flags/pay.yaml': `${PAY}  staging: { defaultRule: { "on": 50, "off": rest } }\n`,
+    });
+    world.writes();
+
+    const done = await world.applied();
+
+    expect(told(done)).toEqual([
+      'create flag/pay@staging skipped',
+      'withheld flag/pay@production drift-reported',
+    ]);
+    expect(done.converged).toBe(true);
+    expect(written()).toEqual([]);
+  });
+});
+
+it('counts a deletion that is answered 404 as done where a look shows that it is gone', async () => {
+  let isFirst = true;
+  await begin({
+    middleware: (next) => (request, response) => {
+      const isOvertaken = request.method === 'DELETE' && isFirst;
+      if (!isOvertaken) {
+        next(request, response);
+        return;
+      }
+      isFirst = false;
+      // Somebody else is quicker.
+      void byHand('DELETE', `/environments/${world.live.production}`).then(() => {
+        next(request, response);
+      });
+    },
+  });
+
+  const done = await removed();
+
+  expect(told(done)).toEqual(['delete flag/pay@production skipped', 'delete flag/pay applied']);
+  expect(done.outcomes.get('flag/pay@production')).toMatchObject({
+    why: expect.stringMatching(/^it is as git wants it by now .*404/) as string,
+  });
+});
+
+describe('a definition that somebody made, and that only its id finds', () => {
+  beforeEach(async () => {
+    await begin({ middleware: withIdsAlone });
+    const { live } = world;
+    const flags = `/splits/ws/${live.id}`;
+    await live.ok('POST', `${flags}/trafficTypes/user`, { name: 'cart' });
+    await live.ok('POST', `${flags}/cart/environments/${live.production}`, aDefinition());
+  });
+
+  it('is met as what it is once git declares it, and is not created over', async () => {
+    world.repository.commit('Add cart', { 'flags/cart.yaml': PAY.replace('pay', 'cart') });
+
+    const done = await world.applied();
+
+    expect(told(done)).toEqual(['withheld flag/cart@production adopt-needed']);
+    expect(done.converged).toBe(true);
+  });
+});
