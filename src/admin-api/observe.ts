@@ -253,14 +253,17 @@ async function observeSegments(
   all: readonly string[] | null;
   types: TrafficTypeIds;
 }> {
-  if (scope.size === 0 && !whole) return { segments: new Map(), all: null, types: [] };
-  const listed = await reader.listSegments(at.workspace.id);
+  const isListed = whole || [...scope.values()].some(({ placesAlone }) => placesAlone !== true);
+  const listed = isListed ? await reader.listSegments(at.workspace.id) : [];
   const byName = new Map(listed.map((segment) => [segment.name, segment]));
   const wanted = [...scope].sort(([a], [b]) => byCodeUnits(a, b));
   const observed = await pMap(
     wanted,
-    async ([name, { environments }]) => {
-      const answer = await observeSegment(reader, at, byName.get(name), environments);
+    async ([name, { environments, placesAlone }]) => {
+      const answer =
+        placesAlone === true
+          ? await observePlaces(reader, at, name, environments)
+          : await observeSegment(reader, at, byName.get(name), environments);
       onSeen(environments.size);
       return answer;
     },
@@ -272,7 +275,7 @@ async function observeSegments(
   ]);
   return {
     segments: new Map(segments),
-    all: listed.map(({ name }) => name),
+    all: isListed ? listed.map(({ name }) => name) : null,
     types: typesOf(listed),
   };
 }
@@ -287,17 +290,26 @@ async function observeSegment(
     const inactive = [...wanted.keys()].map((name) => [name, { active: false }] as const);
     return { environments: new Map(inactive) };
   }
+  return { segment, ...(await observePlaces(reader, at, segment.name, wanted)) };
+}
+
+/** A segment in its environments, one after the other. */
+async function observePlaces(
+  reader: AdminReader,
+  at: Catalog,
+  segment: string,
+  wanted: SegmentScope['environments'],
+): Promise<ActualSegment> {
   const environments = at.environments.filter(({ name }) => wanted.has(name));
   const activations = await pMap(
     environments,
-    async ({ id, name }) =>
-      [
-        name,
-        await observeActivation(reader, id, segment.name, wanted.get(name) ?? 'activation'),
-      ] as const,
+    async ({ id, name }) => {
+      const look = wanted.get(name) ?? 'activation';
+      return [name, await observeActivation(reader, id, segment, look)] as const;
+    },
     { concurrency: 1 },
   );
-  return { segment, environments: new Map(activations) };
+  return { environments: new Map(activations) };
 }
 
 async function observeActivation(

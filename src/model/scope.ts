@@ -40,6 +40,8 @@ export interface FlagScope {
 
 export interface SegmentScope {
   readonly environments: ReadonlyMap<string, KeyDetail>;
+  /** The segment itself is not looked at, only whether it is active in these environments. */
+  readonly placesAlone?: true;
 }
 
 /**

@@ -1,11 +1,15 @@
 import type { BoundDesired } from '../model/bound-desired.js';
+import type { DesiredFlag } from '../model/desired.js';
+import type { Rule } from '../model/flag/flag.js';
+import { sameJson } from '../model/json.js';
 import type { Progress } from '../model/run.js';
-import type { Kind } from '../model/ref.js';
+import { keyOfId, parseKey, type Kind } from '../model/ref.js';
 import { NOTHING_IN_SCOPE, type Scope, type ScopedObjects } from '../model/scope.js';
-import { entriesOf, type State } from '../model/state.js';
-import { OBSERVED_KINDS } from './objects/kinds.js';
+import { entriesOf, flagEntry, type State } from '../model/state.js';
+import { observedKind, OBSERVED_KINDS } from './objects/kinds.js';
 import type { ScopeInput } from './objects/planned-kind.js';
-import type { PlanPolicy } from './policy.js';
+import { usesOf } from './order/references.js';
+import { matchesFilter, plannedObjects, type PlanPolicy } from './policy.js';
 
 export interface ScopeOptions extends Pick<ScopeInput, 'allEnvironments' | 'counting'> {
   /** See `Scope`. */
@@ -23,7 +27,8 @@ export function scopeOf(
   policy: PlanPolicy,
   { allEnvironments, counting, whole }: ScopeOptions,
 ): Scope {
-  const input = { desired, state, policy, allEnvironments, counting };
+  const needed = neededIn(desired, state, policy);
+  const input = { desired, state, policy, allEnvironments, counting, needed };
   const kinds = OBSERVED_KINDS.map(([, { scope }]) => scope(input));
   const objects = joinedScopes(kinds.map((each) => each.objects));
   // Without a removal that may be made nobody asks who uses what.
@@ -31,6 +36,46 @@ export function scopeOf(
   const users = hasRemovals && policy.prune && policy.suspended === null;
   const kept = entriesOf(state, 'flag').length;
   return { ...objects, users, whole, flagsKnown: Math.max(kept, objects.flags.size) };
+}
+
+/**
+ * What rules that differ from their base name, and the filter of the run leaves out: without it the service would refuse
+ * the change. An earlier look of the same run that saw more has judged it already.
+ */
+function neededIn(
+  desired: BoundDesired,
+  state: State,
+  policy: PlanPolicy,
+): ReadonlyMap<Kind, ReadonlyMap<string, ReadonlySet<string>>> {
+  const needed = new Map<Kind, Map<string, Set<string>>>();
+  if (policy.only === null || policy.held !== undefined) return needed;
+  for (const flag of plannedObjects(policy, 'flag', desired.flags)) {
+    for (const [environment, rules] of changedRules(flag, state, policy)) {
+      for (const { id } of usesOf(rules, environment)) {
+        const used = parseKey(keyOfId(id));
+        if (!used || matchesFilter(policy, used.kind, used.name)) continue;
+        if (observedKind(used.kind)?.declared(desired).has(used.name) !== true) continue;
+        const names = needed.get(used.kind) ?? new Map<string, Set<string>>();
+        needed.set(used.kind, names);
+        names.set(used.name, new Set(names.get(used.name)).add(environment));
+      }
+    }
+  }
+  return needed;
+}
+
+/** Environment name → the rules of a flag there, where they are not those of the base. */
+function changedRules(
+  { name, environments }: DesiredFlag,
+  state: State,
+  policy: PlanPolicy,
+): (readonly [string, readonly Rule[]])[] {
+  const bases = flagEntry(state, name)?.environments;
+  return policy.environments.flatMap((place) => {
+    const rules = environments.get(place.name)?.creation.rules ?? [];
+    if (!place.selected || rules.length === 0) return [];
+    return sameJson(rules, bases?.[place.id]?.spec?.rules ?? []) ? [] : [[place.name, rules]];
+  });
 }
 
 /** The objects of a kind by their names alone, with everything that the service has of them in these environments. */

@@ -364,7 +364,8 @@ describe('kills', () => {
     expect(nowhere).toMatchObject({ code: 64 });
     expect(nowhere.stderr).toContain('flaghoist.yaml has "staging", "production"');
     expect(nobody).toMatchObject({ code: 6 });
-    expect(writes()).toEqual([]);
+    // It was sent all the same, and the service said that there is none.
+    expect(writes()).toEqual(['PATCH nobody: Kill nobody in production']);
   });
 
   /** The commands that were printed, as a person would paste them. */

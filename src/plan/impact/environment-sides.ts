@@ -179,7 +179,8 @@ function keysBefore(
   // What is about to be activated for others to fill may hold anything before long.
   if (live?.active === false) return spec && !spec.keys ? undefined : NO_KEYS.keys;
   if (live?.keys) return live.keys.keys;
-  const remembered = live ? live.assumedKeys : base?.keys;
+  // Of what only the activation was looked at the base says the keys, as of what was not looked at.
+  const remembered = live?.assumedKeys ?? base?.keys;
   if (!spec?.keys || !remembered) return undefined;
   return sameKeys(spec.keys.digest, remembered) ? spec.keys.keys : undefined;
 }

@@ -179,7 +179,7 @@ function namedFields(fields: FlagFields, changes: readonly FieldChange[]): FlagF
 }
 
 /** Those that the specs declare where they name them, those that are ours and no longer declared, and those of kills. */
-function flagScope({ desired, state, policy, allEnvironments }: ScopeInput): KindScope {
+function flagScope({ desired, state, policy, allEnvironments, needed }: ScopeInput): KindScope {
   const flags = new Map<string, FlagScope>();
   const selected = policy.environments.flatMap((each) => (each.selected ? [each.name] : []));
   for (const flag of plannedObjects(policy, 'flag', desired.flags)) {
@@ -196,6 +196,11 @@ function flagScope({ desired, state, policy, allEnvironments }: ScopeInput): Kin
     flags.set(entry.name, { id: entry.id, known: true, environments });
   }
   addKills(flags, desired, policy);
+  for (const [name, places] of needed.get('flag') ?? []) {
+    const scope = flags.get(name) ?? { id: flagEntry(state, name)?.id, known: true };
+    const environments = new Set([...(flags.get(name)?.environments ?? []), ...places]);
+    flags.set(name, { ...scope, environments });
+  }
   return { objects: { flags }, hasRemovals };
 }
 

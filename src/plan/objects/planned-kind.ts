@@ -3,7 +3,7 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import type { DesiredObjects } from '../../model/desired.js';
 import type { Location } from '../../model/diagnostic.js';
 import type { Reason } from '../../model/plan.js';
-import type { ObjectRef } from '../../model/ref.js';
+import type { Kind, ObjectRef } from '../../model/ref.js';
 import type { ScopedObjects } from '../../model/scope.js';
 import type { Base, State } from '../../model/state.js';
 import type { Fields } from '../fields.js';
@@ -140,6 +140,8 @@ export interface ScopeInput {
   /** Names of all environments of the workspace. */
   readonly allEnvironments: readonly string[];
   readonly counting: KeyCounting;
+  /** What changed rules name outside the filter of the run: names, and where they have to be there. */
+  readonly needed: ReadonlyMap<Kind, ReadonlyMap<string, ReadonlySet<string>>>;
 }
 
 export interface KindScope {

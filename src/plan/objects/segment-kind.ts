@@ -109,6 +109,10 @@ function segmentScope(input: ScopeInput): KindScope {
     hasRemovals ||= environments.size > (declared?.size ?? 0);
     segments.set(entry.name, { environments });
   }
+  for (const [name, places] of input.needed.get('segment') ?? []) {
+    const environments = new Map([...places].map((place) => [place, 'activation' as const]));
+    segments.set(name, { environments, placesAlone: true });
+  }
   return { objects: { segments }, hasRemovals };
 }
 

@@ -1,4 +1,4 @@
-import { objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
+import { keyOfId, objectId, parseKey, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import type { Withheld } from '../../model/plan.js';
 import { isCreation, isRemoval, type PlannedChange } from '../planned-change.js';
 import { circleAmong } from './order.js';
@@ -60,11 +60,14 @@ function reasonsToKeep(
       reasons.set(id, inUse(`${by.join(', ')} still ${by.length === 1 ? 'uses' : 'use'} it`));
   }
   const treatments = treatmentsAfter(planned, input);
+  const coming = new Set(planned.filter(isCreation).map(({ change }) => change.id));
   for (const draft of planned) {
     const need = draft.uses.find((use) => isMissing(use, missing));
     if (need) reasons.set(draft.change.id, needs(`it needs ${need.id}, which is withheld`));
     else if (writesRules(draft)) {
-      const lack = draft.uses.flatMap((use) => lacking(use, treatments)).at(0);
+      const lack = draft.uses
+        .flatMap((use) => [...lacking(use, treatments), ...notThere(use, coming, input)])
+        .at(0);
       if (lack !== undefined) reasons.set(draft.change.id, needs(lack));
     }
   }
@@ -121,6 +124,14 @@ function lacking(
   return treatments
     .filter((name) => there?.has(name) === false)
     .map((name) => `it needs treatment "${name}" of ${id}, which has none of that name`);
+}
+
+/** What a rule names was looked for and is not there, and nothing of this plan brings it. */
+function notThere({ id }: Use, coming: ReadonlySet<ObjectId>, { actual }: PlanInput): string[] {
+  const [used, environment] = [parseKey(keyOfId(id)), id.slice(keyOfId(id).length + 1)];
+  const places = used && observedKind(used.kind)?.places(actual, used.name);
+  const isGone = places?.get(environment) === false && !coming.has(id);
+  return isGone ? [`it needs ${id}, which is not on the service`] : [];
 }
 
 function isMissing({ id, treatments }: Use, missing: Missing): boolean {

@@ -1,0 +1,84 @@
+import { beforeEach, expect, it } from 'vitest';
+import type { Applied } from '../../../src/reconcile/context.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+const NEEDED = 'rules: [{ if: { segment: beta }, serve: { "on": 100 } }]';
+const SEGMENT = `segment: beta
+environments:
+  production: { keys: [ana] }
+`;
+
+let world: PipelineWorld;
+
+beforeEach(async () => {
+  world = await pipelineWorld();
+  world.repository.commit('Add pay and beta', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': flagSpec('pay'),
+    'segments/beta.yaml': SEGMENT,
+  });
+  expect((await world.applied()).converged).toBe(true);
+});
+
+async function deactivate(): Promise<void> {
+  const path = `/segments/${world.live.production}/beta`;
+  await world.live.ok('PUT', `${path}/removeKeys`, { keys: ['ana'], comment: 'c' });
+  await world.live.ok('DELETE', path);
+  world.service.requests.length = 0;
+}
+
+function commitRule(): void {
+  world.repository.commit('Serve pay to beta', {
+    'flags/pay.yaml': flagSpec('pay', { production: NEEDED }),
+  });
+}
+
+function told({ plan, outcomes }: Applied): string[] {
+  const done = plan.changes.map(({ id, action }) => {
+    return `${action} ${id} ${outcomes.get(id)?.status ?? ''}`;
+  });
+  return [...done, ...plan.withheld.map(({ id, why, wayOut }) => `${id} ${why}: ${wayOut}`)];
+}
+
+it.each([{ only: ['flag/pay'] }, { touchedSinceState: true }])(
+  'a run over a part holds a rule back whose segment somebody deactivated, as a run over all does: %o',
+  async (settings) => {
+    await deactivate();
+    commitRule();
+
+    const done = await world.applied(settings);
+
+    expect(told(done)).toEqual([
+      'flag/pay@production needs-withheld: it needs segment/beta@production, which is not on the service',
+    ]);
+    expect(done.converged).toBe(true);
+    expect(world.writes()).toEqual([]);
+    expect(told(await world.applied()).join()).toContain('flag/pay@production needs-withheld');
+  },
+);
+
+it('a run over what was touched looks at what changed rules name, and at that alone', async () => {
+  const looks = (): string[] =>
+    world.service.requests
+      .splice(0)
+      .map(({ path }) => path.split('/').slice(4).join('/'))
+      .filter((path) => path.startsWith('segments/'));
+  commitRule();
+  world.service.requests.length = 0;
+
+  expect(told(await world.applied({ touchedSinceState: true }))).toEqual([
+    'update flag/pay@production applied',
+  ]);
+
+  expect(looks()).toEqual([`segments/${world.live.production}/beta/keys`]);
+  world.repository.commit('Ramp pay', {
+    'flags/pay.yaml': flagSpec('pay', { on: 20, production: NEEDED }),
+  });
+  await world.applied({ touchedSinceState: true });
+  expect(looks()).toEqual([]);
+});
