@@ -86,6 +86,8 @@ export interface RunFlags {
   readonly overrideWindow?: string;
   /** Hash of a plan that windows and freezes do not hold back. */
   readonly approve?: string;
+  /** Who approved it. */
+  readonly approvedBy?: string;
   /** The moment that the plan is for, in milliseconds since the epoch; default: now. For dry runs. */
   readonly at?: number;
   /** Whether the state is shared over origin, where the config does not say so; absent: where that can be done. */
@@ -213,6 +215,7 @@ function runOptions(flags: RunFlags): RunOptions {
     suspend: flags.suspend ?? undefined,
     overrideWindow: flags.overrideWindow,
     approve: flags.approve,
+    approvedBy: flags.approvedBy,
   };
 }
 

@@ -97,13 +97,14 @@ function runsOf(
     log.info({ source: name, note: text }, 'note');
   };
   const memory = new RunCache();
-  return async ({ open, mode, everyKey, suspend, allowOlder, dryRun, signal, fence }) =>
+  return async ({ open, mode, everyKey, suspend, allowOlder, dryRun, signal, fence, approval }) =>
     openRun(
       directory,
       {
         ...run,
         ...{ everyKey, suspend, allowOlder, dryRun, only: [], quarantineInvalid: true },
         touched: mode !== 'full',
+        ...(approval && { approve: approval.hash, approvedBy: approval.by }),
         // What one replica remembers, the next has to find.
         ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
       },

@@ -105,6 +105,14 @@ export class Daemon implements DaemonView, DaemonControls {
     }
   };
 
+  readonly approve: DaemonControls['approve'] = (source, approval) => {
+    for (const loop of this.#named(source)) {
+      loop.setOverride((holds) => {
+        holds.approve(approval);
+      });
+    }
+  };
+
   #named(source: string | null): readonly SourceLoop[] {
     return this.#loops.filter(({ name }) => source === null || name === source);
   }

@@ -103,6 +103,13 @@ export interface Override {
   readonly until: string | null;
 }
 
+/** Leave for one plan to pass guards, windows and freezes. */
+export interface ApprovalView extends Override {
+  readonly hash: string;
+  /** Who gave it; untrusted text. */
+  readonly by: string;
+}
+
 /** One config repository that is kept in line, as it stands now. */
 export interface SourceView {
   /** Unique among the sources; fits in a URL and a metric label. */
@@ -123,6 +130,8 @@ export interface SourceView {
   readonly runs: readonly RunRecord[];
   readonly suspended: Override | null;
   readonly pinned: (Override & { readonly commit: string }) | null;
+  /** Leave that no run has used yet. */
+  readonly approved: ApprovalView | null;
   /** What cannot be reached now, with the reason; empty: ready once `firstSync`. */
   readonly troubles: readonly Trouble[];
   /** Whether a run has ended `in-sync`, `applied`, `degraded` or `suspended` since the start. */
@@ -181,4 +190,6 @@ export interface DaemonControls {
     hold: Override & { readonly commit: string; readonly until: string },
   ) => void;
   readonly unpin: (source: string) => void;
+  /** The next run that comes to a plan uses it or, where that is another plan, drops it. */
+  readonly approve: (source: string, approval: ApprovalView & { readonly until: string }) => void;
 }

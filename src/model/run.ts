@@ -86,6 +86,8 @@ export interface RunOptions {
   readonly overrideWindow?: string | undefined;
   /** The plan with this hash may go, whatever windows and freezes say. */
   readonly approve?: string | undefined;
+  /** Who approved it, for the comments of its writes; untrusted where it came by request. Absent: nobody said. */
+  readonly approvedBy?: string | undefined;
   /** By request; it holds back what `suspend: true` in the config does. */
   readonly suspend?: Suspension | undefined;
 }
@@ -102,6 +104,11 @@ export interface Suspension {
   readonly reason: string;
   /** ISO 8601; null: until git says otherwise. */
   readonly until: string | null;
+}
+
+/** How the comment of a write says that its plan was approved. */
+export function approvalText(hash: string, { approvedBy }: Pick<RunOptions, 'approvedBy'>): string {
+  return `approved as ${hash}${approvedBy === undefined ? '' : ` by ${approvedBy}`}`;
 }
 
 /** An environment in which windows and freezes let no change pass now, but kills and what takes them back. */

@@ -4,7 +4,7 @@ import type { SentKills } from '../kill/sent-kills.js';
 import type { Plan } from '../model/plan.js';
 import type { PlanInput } from '../plan/input.js';
 import type { Planned, RunContext } from './context.js';
-import { checkGuards } from './guards.js';
+import { checkGuards, withApproval } from './guards.js';
 import type { LoadedSpecs, OpenedService, Remembered } from './load.js';
 import type { Observation } from './observe.js';
 import { memoryUnknowns } from './memory.js';
@@ -14,6 +14,7 @@ import { withOverride } from './windows.js';
 interface Assessed {
   readonly changes: Plan;
   readonly hash: string;
+  readonly heldHash: string | null;
   /** What the changes were planned from. */
   readonly input: PlanInput;
   readonly at: Observation['at'];
@@ -26,7 +27,7 @@ interface Assessed {
 /** What there is to say of the changes: their notes and guards, whom they reach, and what could not be known. */
 export async function assess(
   context: RunContext,
-  { changes, hash, input, at, service, remembered, sent, invalid }: Assessed,
+  { changes, hash, heldHash, input, at, service, remembered, sent, invalid }: Assessed,
 ): Promise<Planned> {
   const { checkout, revision } = context.source;
   const { home, state, applied, outOfSync, isWritten } = remembered;
@@ -41,11 +42,14 @@ export async function assess(
     revision.commit,
     context.memory.specs,
   );
+  const guards = await checkGuards(context, { changes, input }, { applied, elsewhere });
+  const said = sent.notesOver(withSteps(notes, changes, input), changes);
+  const approved = withApproval(said, context.options, { hash, ...guards });
   return {
     plan: changes,
     planHash: hash,
-    notes: withOverride(sent.notesOver(withSteps(notes, changes, input), changes), changes, input),
-    ...(await checkGuards(context, { changes, input }, { applied, elsewhere })),
+    notes: withOverride(approved, changes, input),
+    ...{ heldHash, ...guards },
     unknowns: [
       ...memoryUnknowns(remembered, changes),
       ...(await unknowns(checkout, state, revision.commit, input.policy)),

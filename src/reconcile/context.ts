@@ -55,6 +55,8 @@ export function historyOf(
 export interface Planned {
   readonly plan: Plan;
   readonly planHash: string;
+  /** Hash of what windows hold back, once everything else is written; null: they hold nothing back. */
+  readonly heldHash: string | null;
   readonly notes: PlanNotes;
   /** Whom each change reaches. */
   readonly impacts: ReadonlyMap<ObjectId, Impact>;

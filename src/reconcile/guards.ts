@@ -1,5 +1,7 @@
 import type { Config } from '../model/desired.js';
-import { FORCED_GUARDS, type Plan } from '../model/plan.js';
+import { truncateNote } from '../model/audit-note.js';
+import { FORCED_GUARDS, type GuardFinding, type Plan, type PlanNotes } from '../model/plan.js';
+import { approvalText, type RunOptions } from '../model/run.js';
 import {
   flipFindings,
   guardFindings,
@@ -49,6 +51,26 @@ export async function isApproved(
   if (planHash === approvedHash) return true;
   // A yes on the terminal is about what only it can let pass; the figures of the others are for a review.
   return forced.length === guardFindings.length && ask !== undefined && (await ask(planned));
+}
+
+/** The notes with who let the plan pass the guards that stand against it, where somebody did. */
+export function withApproval(
+  notes: PlanNotes,
+  options: Pick<RunOptions, 'approve' | 'approvedBy'>,
+  {
+    hash,
+    guardFindings,
+  }: { readonly hash: string; readonly guardFindings: readonly GuardFinding[] },
+): PlanNotes {
+  if (guardFindings.length === 0 || options.approve !== hash) return notes;
+  const guards = [...new Set(guardFindings.map(({ guard }) => guard))].join(', ');
+  const said = `Sent although a guard refused it (${guards}): ${approvalText(hash, options)}`;
+  return new Map(
+    [...notes].map(([key, { title, comment }]) => [
+      key,
+      truncateNote({ title, comment: `${said}\n\n${comment}` }, title),
+    ]),
+  );
 }
 
 /** What a plan does to users, and what stands against it. */

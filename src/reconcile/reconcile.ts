@@ -33,9 +33,9 @@ export async function plan(context: RunContext, killing: Killing | null = null):
   const { input: seen, at } = await observeInScope(context, service, { desired, state, scope });
   const compared = { ...seen, actual: sent.undoneIn(seen.actual) };
   const whole = await planWithInferredBases(context, compared, scope.observed);
-  const { input, changes, hash } = planForNow(context, whole, at.workspace.id);
-  recordObservation(context, scope, { desired, at, changes });
-  return assess(context, { changes, hash, input, at, service, remembered, sent, invalid });
+  const planned = planForNow(context, whole, at.workspace.id);
+  recordObservation(context, scope, { desired, at, changes: planned.changes });
+  return assess(context, { ...planned, at, service, remembered, sent, invalid });
 }
 
 /**

@@ -16,6 +16,7 @@ export function reportOf(
     plan: found,
     notes: notes,
     planHash,
+    ...heldHashOf(result),
     impacts,
     guardFindings,
     allowed,
@@ -40,6 +41,17 @@ export function reportOf(
       ? { outcomes: result.outcomes, converged: result.converged, left: result.left }
       : killOutcomes(result)),
   };
+}
+
+/**
+ * By which hash what a guard or a window holds back can be approved from now on. An apply has written the rest of the plan, so that
+ * only what it held back is left.
+ */
+function heldHashOf(result: Planned | Applied): { heldHash?: string } {
+  const { guardFindings, planHash, heldHash } = result;
+  if (!('outcomes' in result) && (guardFindings.length > 0 || heldHash !== null))
+    return { heldHash: planHash };
+  return heldHash === null ? {} : { heldHash };
 }
 
 /** A review looks past windows without a reason, and writes nothing. */

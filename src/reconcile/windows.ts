@@ -1,6 +1,7 @@
 import { truncateNote } from '../model/audit-note.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import { noteKey, type Change, type Plan, type PlanNotes } from '../model/plan.js';
+import { approvalText } from '../model/run.js';
 import type { PlanInput } from '../plan/input.js';
 import { planChanges, planHash } from '../plan/plan.js';
 import { asIfOpen, closedFor, type Closed, type PlanPolicy } from '../plan/policy.js';
@@ -36,6 +37,8 @@ export function calendarOf({ config, configNames }: BoundDesired, name: string):
 /** A plan with the hash that it has at any time: that of what would be written if every window were open. */
 export interface HashedPlan extends PlanFromBases {
   readonly hash: string;
+  /** The hash that is left of it once everything is written that may go now; null: that is nothing. */
+  readonly heldHash: string | null;
 }
 
 /**
@@ -51,13 +54,29 @@ export function planForNow(
   const place = { origin: originName(), workspaceId };
   const isHeld = changes.withheld.some(({ why }) => why === 'window-closed');
   if (!isHeld) {
-    return { input, changes, hash: planHash(changes, place, policy.reviewed) };
+    return { input, changes, hash: planHash(changes, place, policy.reviewed), heldHash: null };
   }
   const open = planChanges({ ...input, policy: asIfOpen(policy) }, changes.observed);
   const hash = planHash(open, place, policy.reviewed);
-  if (options.approve !== hash) return { input, changes, hash };
-  const windowOverride = `approved as ${hash}`;
-  return { input: { ...input, policy: { ...policy, windowOverride } }, changes: open, hash };
+  if (options.approve !== hash) {
+    const held = { changes: heldIn(open, changes) };
+    return { input, changes, hash, heldHash: planHash(held, place, policy.reviewed) };
+  }
+  const windowOverride = approvalText(hash, options);
+  const obeying = { ...input, policy: { ...policy, windowOverride } };
+  return { input: obeying, changes: open, hash, heldHash: null };
+}
+
+/** What is left of a plan once another one is written that has a part of it: kills, for example, go at any time. */
+function heldIn(whole: Plan, part: Plan): Change[] {
+  const goes = new Map(part.changes.map((each) => [each.id, each]));
+  return whole.changes.flatMap((change) => {
+    const now = goes.get(change.id);
+    if (!now) return [change];
+    const paths = new Set(now.fields.map(({ path }) => path));
+    const fields = change.fields.filter(({ path }) => !paths.has(path));
+    return fields.length === 0 ? [] : [{ ...change, fields }];
+  });
 }
 
 /** The notes with the reason why a change goes although its environment is closed, where it does. */

@@ -15,6 +15,8 @@ export interface PlanReport {
   readonly notes: PlanNotes;
   /** `sha256:` and lower-case hex. */
   readonly planHash: string;
+  /** By which what a guard or a window holds back can be approved; absent: neither holds anything back. */
+  readonly heldHash?: string;
   /** Scheme, host and port of the service. */
   readonly origin: string;
   readonly workspace: { readonly id: string; readonly name: string };

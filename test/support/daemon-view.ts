@@ -68,6 +68,7 @@ export function aSource(members: Partial<SourceView> = {}): SourceView {
     runs: [aRun(aReport())],
     suspended: null,
     pinned: null,
+    approved: null,
     troubles: [],
     firstSync: true,
     nextSchedule: minutesAgo(-10),
@@ -153,6 +154,10 @@ export class DaemonInMemory implements DaemonView, DaemonControls {
 
   readonly unpin: DaemonControls['unpin'] = (source) => {
     this.asked.push(`unpin ${source}`);
+  };
+
+  readonly approve: DaemonControls['approve'] = (source, { hash, by, until, reason }) => {
+    this.asked.push(`approve ${source} ${hash} by ${by} until ${until}: ${reason}`);
   };
 }
 

@@ -13,7 +13,7 @@ export interface ControlOptions {
   readonly now: () => number;
 }
 
-const MAX_BODY_BYTES = 16 * 1024;
+export const MAX_BODY_BYTES = 16 * 1024;
 
 /** What asks something of the daemon. Every answer is 202: it is asked, and the status tells what comes of it. */
 export function addControlRoutes(app: FastifyInstance, options: ControlOptions): void {
@@ -109,7 +109,7 @@ function sourceOf(view: DaemonView, { source }: TargetBody): string | null {
 }
 
 /** Where there is but one source, it need not be named. */
-function oneSourceOf(view: DaemonView, body: TargetBody): string {
+export function oneSourceOf(view: DaemonView, body: TargetBody): string {
   const names = view.sources().map(({ name }) => name);
   const [only] = names;
   const name = sourceOf(view, body) ?? (names.length === 1 ? only : undefined);
@@ -137,7 +137,7 @@ const UNITS_MS = { s: 1_000, m: MINUTE_MS, h: 60 * MINUTE_MS, d: 24 * 60 * MINUT
 
 /** Longer than any incident; what shall last belongs into git. */
 const LONGEST_MS = 30 * UNITS_MS.d;
-const LONGEST_REASON = 500;
+export const LONGEST_REASON = 500;
 
 /** @throws Refusal 400. */
 function targetBody(body: unknown): TargetBody {
@@ -161,9 +161,10 @@ function pinBody(body: unknown, now: number): PinBody {
   return { ...setOverride(fields, now), commit };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
-function fieldsOf(body: unknown, known: readonly string[]): Fields {
+/** @throws Refusal 400: it is no object, or has a field that is not known. */
+export function fieldsOf(body: unknown, known: readonly string[]): Fields {
   if (body === undefined || body === null) return {};
   if (typeof body !== 'object' || Array.isArray(body)) throw unusable('it must be a JSON object');
   const stranger = Object.keys(body).find((name) => !known.includes(name));
@@ -175,7 +176,7 @@ function fieldsOf(body: unknown, known: readonly string[]): Fields {
   return body as Fields;
 }
 
-function target(fields: Fields): TargetBody {
+export function target(fields: Fields): TargetBody {
   const source = textOf(fields, 'source');
   return source === undefined ? {} : { source };
 }
@@ -214,12 +215,13 @@ function timeOf(text: string): number {
   return at;
 }
 
-function textOf(fields: Fields, name: string): string | undefined {
+/** @throws Refusal 400: it is no text. */
+export function textOf(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || typeof value === 'string') return value;
   throw unusable(`"${name}" must be text`);
 }
 
-function unusable(why: string): Refusal {
+export function unusable(why: string): Refusal {
   return new Refusal(400, `cannot use the body: ${why}`);
 }

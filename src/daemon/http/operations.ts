@@ -6,6 +6,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { startNotifications } from '../notify/notifications.js';
 import type { NotifyTarget } from '../notify/target.js';
 import type { DaemonControls, DaemonView } from '../view.js';
+import { addApproveRoute } from './approve-route.js';
 import { addControlRoutes } from './control-routes.js';
 import { addViewRoutes } from './view-routes.js';
 import { addWebhookRoute } from './webhook.js';
@@ -54,6 +55,7 @@ export async function startOperations(
   // Each in a scope of its own: their hooks and bodies are not those of the pages.
   void app.register((scope, _, done) => {
     addControlRoutes(scope, { view, controls, tokenFile, log, now });
+    addApproveRoute(scope, { view, controls, log, now });
     done();
   });
   void app.register((scope, _, done) => {

@@ -95,6 +95,8 @@ interface EnvironmentDocument {
 /** Without report and plan, which stand under their own address. */
 interface RunDocument extends Omit<RunRecord, 'text' | 'plan'> {
   readonly planHash: string | null;
+  /** By which what this run held back can be approved; null: it held nothing back that could be. */
+  readonly heldHash: string | null;
 }
 
 function statusDocument(view: DaemonView, now: number): StatusDocument {
@@ -124,6 +126,10 @@ function sourceDocument(source: SourceView): SourceDocument {
     })),
     unmanaged: newestPlan(source)?.unmanaged ?? null,
     liveKills: newestPlan(source)?.liveKills ?? [],
-    runs: runs.map(({ text, plan, ...run }) => ({ ...run, planHash: plan?.planHash ?? null })),
+    runs: runs.map(({ text, plan, ...run }) => ({
+      ...run,
+      planHash: plan?.planHash ?? null,
+      heldHash: plan?.heldHash ?? null,
+    })),
   };
 }

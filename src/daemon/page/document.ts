@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { html, htmlOf, type Html } from '../../platform/html.js';
+import { APPROVE_SCRIPT } from './approve.js';
 import { LIVE_SCRIPT, STYLE } from './assets.js';
 
 export interface Document {
@@ -9,14 +10,17 @@ export interface Document {
   readonly body: Html;
 }
 
+/** Of the page that follows the daemon. */
+const SCRIPTS = [LIVE_SCRIPT, APPROVE_SCRIPT];
+
 /**
- * Goes with every page: nothing is loaded from anywhere, and of styles and scripts only the two that stand here run,
+ * Goes with every page: nothing is loaded from anywhere, and of styles and scripts only those that stand here run,
  * known by their hashes. Markup that slipped in could do nothing.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src ${hashOf(STYLE)}`,
-  `script-src ${hashOf(LIVE_SCRIPT)}`,
+  `script-src ${SCRIPTS.map(hashOf).join(' ')}`,
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -31,7 +35,8 @@ function hashOf(text: string): string {
 export function documentOf({ title, isLive, body }: Document): string {
   // Put together by hand: the hash is over all that stands between the tags, white space too.
   const style = htmlOf(`<style>${STYLE}</style>`);
-  const script = htmlOf(isLive ? `<script type="module">${LIVE_SCRIPT}</script>` : '');
+  const scripts = isLive ? SCRIPTS : [];
+  const script = htmlOf(scripts.map((each) => `<script type="module">${each}</script>`).join(''));
   return html`<!doctype html>
     <html lang="en">
       <head>

@@ -4,6 +4,7 @@ import { rampsToTell, rampText } from '../../report/text/ramps.js';
 import { plural } from '../../report/values.js';
 import { newestPlan, type EnvironmentHealth, type Level, type SourceHealth } from '../health.js';
 import type { CommitView, Override, SourceView, RunRecord } from '../view.js';
+import { approvalOf } from './approve.js';
 import { commitOf, mark, moment, untrusted, duration, RESULTS, triggerText } from './phrases.js';
 import { diagnosticList, liveKillList, orderedKillList, withheldList } from './object-lists.js';
 import { planTextOf } from './plan-text.js';
@@ -22,8 +23,8 @@ export function sourceArticle(
       ({ what, why, since }) =>
         html`<p>The ${what}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
-    ${overrideLines(source, now)} ${factList(source, now)} ${diagnosticList(source)}
-    ${environmentTable(environments, now)} ${orderedKillList(source)}
+    ${overrideLines(source, now)} ${approvalOf(source, now)} ${factList(source, now)}
+    ${diagnosticList(source)} ${environmentTable(environments, now)} ${orderedKillList(source)}
     ${rampList(newestPlan(source)?.ramps ?? [])}
     ${liveKillList(newestPlan(source)?.liveKills ?? [])}
     ${withheldList(newestPlan(source)?.withheld ?? [])} ${runList(source, now)}

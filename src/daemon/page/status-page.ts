@@ -1,6 +1,7 @@
 import { html, type Html } from '../../platform/html.js';
 import { healthOf, verdictOver, type SourceHealth, type Verdict } from '../health.js';
 import type { DaemonView, SourceView, RunRecord } from '../view.js';
+import { APPROVE_DIALOG } from './approve.js';
 import { documentOf } from './document.js';
 import { sourceArticle } from './source-article.js';
 import { mark, moment, untrusted, duration, RESULTS, triggerText } from './phrases.js';
@@ -29,7 +30,8 @@ export function statusPage(view: DaemonView, now: number): string {
       <footer class="soft">
         Up since ${moment(view.startedAt, now)}. For programs: <a href="status">status</a>,
         <a href="metrics">metrics</a>, <a href="readyz">readiness</a>.
-      </footer>`,
+      </footer>
+      ${APPROVE_DIALOG}`,
   });
 }
 

@@ -87,7 +87,9 @@ export interface SharedLeadershipOptions {
   readonly log: Log;
 }
 
-export const NOTHING_HELD: ActiveOverrides = { suspension: null, pin: null };
+const OVERRIDES = ['suspension', 'pin', 'approval'] as const;
+
+export const NOTHING_HELD: ActiveOverrides = { suspension: null, pin: null, approval: null };
 
 /** Leadership of a source that several replicas may keep: a lease in the database says which of them does. */
 export class SharedLeadership implements Leadership {
@@ -205,11 +207,11 @@ export class SharedLeadership implements Leadership {
   /** Brings to the database what is held back, and wakes the replica that leads. */
   async flush(): Promise<void> {
     const { record } = this.#options;
-    const { suspension, pin } = this.#unshared;
-    if (suspension === undefined && pin === undefined) return;
-    if (suspension !== undefined) await record.setOverride(this.key, 'suspension', suspension);
-    if (pin !== undefined) await record.setOverride(this.key, 'pin', pin);
-    this.#unshared = withoutShared(this.#unshared, { suspension, pin });
+    const shared = this.#unshared;
+    const asked = OVERRIDES.filter((kind) => shared[kind] !== undefined);
+    if (asked.length === 0) return;
+    for (const kind of asked) await record.setOverride(this.key, kind, shared[kind] ?? null);
+    this.#unshared = withoutShared(this.#unshared, shared);
     if (!this.isLeader) this.forward('request');
   }
 
@@ -283,11 +285,10 @@ export class SharedLeadership implements Leadership {
  */
 export function withoutShared(
   asked: Partial<ActiveOverrides>,
-  shared: { readonly [K in keyof ActiveOverrides]: ActiveOverrides[K] | undefined },
+  shared: { readonly [K in keyof ActiveOverrides]?: ActiveOverrides[K] | undefined },
 ): Partial<ActiveOverrides> {
-  const { suspension, pin } = asked;
-  return {
-    ...(suspension !== undefined && suspension !== shared.suspension && { suspension }),
-    ...(pin !== undefined && pin !== shared.pin && { pin }),
-  };
+  const left = OVERRIDES.filter(
+    (kind) => asked[kind] !== undefined && asked[kind] !== shared[kind],
+  );
+  return Object.fromEntries(left.map((kind) => [kind, asked[kind]]));
 }

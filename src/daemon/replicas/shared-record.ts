@@ -60,7 +60,7 @@ export class SharedRecord {
     }>(`select source, kind, value from ${SCHEMA}.hold`);
     const bySource = new Map<string, ActiveOverrides>();
     for (const { source, kind, value } of rows) {
-      const known = bySource.get(source) ?? { suspension: null, pin: null };
+      const known = bySource.get(source) ?? { suspension: null, pin: null, approval: null };
       bySource.set(source, { ...known, [kind]: value });
     }
     return bySource;

@@ -51,6 +51,8 @@ export interface RunOrder {
   /** Ends the run after its requests under way. */
   readonly signal: AbortSignal;
   readonly fence?: Fence | undefined;
+  /** Leave for the plan with this hash to pass guards, windows and freezes; null: nobody gave any. */
+  readonly approval: { readonly hash: string; readonly by: string } | null;
 }
 
 /** A start, also as the one who takes over and knows nothing of what others did since; the clock; people who want to know. */
@@ -125,6 +127,7 @@ export async function runCycle(
           signal: order.signal,
           progress: {},
           note: events.note,
+          override: { approvedHash: order.approval?.hash },
           onKill,
         });
     return finish(endOf(result, run, order.signal));

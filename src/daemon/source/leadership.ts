@@ -12,11 +12,18 @@ export interface SharedRun {
 
 export type Suspension = Override & { readonly until: string };
 export type Pin = Suspension & { readonly commit: string };
+/** Leave for the plan with this hash and no other, until a run has used it or found another plan. */
+export type Approval = Suspension & {
+  readonly hash: string;
+  /** Who gave it; untrusted text. */
+  readonly by: string;
+};
 
 /** What operators have asked for and what has not expired; null: nothing. */
 export interface ActiveOverrides {
   readonly suspension: Suspension | null;
   readonly pin: Pin | null;
+  readonly approval: Approval | null;
 }
 
 /** What the election tells its source. None of it throws. */

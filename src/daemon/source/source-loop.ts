@@ -8,7 +8,13 @@ import { DueMoment, MomentTimer, type Ending } from './moment-timer.js';
 import { Overrides } from './overrides.js';
 import { RunLog, SourceRecord } from './run-log.js';
 import { Schedule } from './schedule.js';
-import { ALONE, type ActiveOverrides, type Leadership, type RunPermit } from './leadership.js';
+import {
+  ALONE,
+  type ActiveOverrides,
+  type Approval,
+  type Leadership,
+  type RunPermit,
+} from './leadership.js';
 import type { SourceOptions } from './source-options.js';
 import { SourceRuns } from './source-runs.js';
 import type { Seen } from '../upstream/upstream.js';
@@ -131,19 +137,20 @@ export class SourceLoop {
   setOverride(change: (overrides: Overrides) => void): void {
     const before = this.#overrides.state;
     change(this.#overrides);
-    const { suspension, pin } = this.#overrides.state;
+    const { suspension, pin, approval } = this.#overrides.state;
     this.#leadership.share({
       ...(suspension !== before.suspension && { suspension }),
       ...(pin !== before.pin && { pin }),
+      ...(approval !== before.approval && { approval }),
     });
     this.#onOverride();
   }
 
   #onOverride(): void {
-    const { suspended, pinned } = this.#overrides;
+    const { suspended, pinned, approved } = this.#overrides;
     // Who says stop means now.
     if (suspended) this.#driver.interrupt('suspended');
-    this.#log.info({ suspended, pinned }, 'held back by request');
+    this.#log.info({ suspended, pinned, approved }, 'held back or let pass by request');
     this.#overrideTimer.restart();
     this.trigger('request');
   }
@@ -185,6 +192,7 @@ export class SourceLoop {
       ...this.#record.view(),
       suspended: this.#overrides.suspended ?? this.#record.suspendedByGit,
       pinned: this.#overrides.pinned,
+      approved: this.#overrides.approved,
       nextSchedule: this.#schedule?.next ?? null,
       nextRetry: retryAt === null ? null : new Date(retryAt).toISOString(),
       nextDue: this.#due.at,
@@ -248,7 +256,9 @@ export class SourceLoop {
     this.#log.debug({ run: id, triggers: named, revision: commit }, 'run begins');
     onBegin(this.view(), { id, commit });
     const of = { id, seen, commit, triggers: named, signal, fence: fence?.(seenAtMs) };
-    const end = await this.#runs.run(of);
+    const approval = this.#overrides.approved;
+    const end = await this.#runs.run({ ...of, approval });
+    if (approval !== null) this.#settle(approval, end);
     const at = commit === null ? null : await this.#describe(commit, seen);
     const { result, exitCode, summary, text, plan, requests } = end;
     const record: RunRecord = {
@@ -269,6 +279,17 @@ export class SourceLoop {
     });
     onRun(this.view(), record);
     return end.mayRetry;
+  }
+
+  /** An approval is for one plan: a run that came to a plan has used it, or has shown that there is another by now. */
+  #settle(approval: Approval, { plan, result }: CycleEnd): void {
+    if (plan === null || result === 'interrupted' || !this.#overrides.spend(approval)) return;
+    const { hash, by } = approval;
+    const isUsed = plan.planHash === hash;
+    const facts = { hash, by: clean(by), planHash: plan.planHash, heldHash: plan.heldHash ?? null };
+    if (isUsed) this.#log.info(facts, 'approved plan was let pass');
+    else this.#log.warn(facts, 'approval is void: the plan is another one by now');
+    this.#leadership.share({ approval: null });
   }
 
   /** Runs again when something that was held back goes by itself. @param at ISO 8601; null: nothing does. */

@@ -21,6 +21,8 @@ export interface ChosenRun {
   /** Interrupts the run. */
   readonly signal: AbortSignal;
   readonly fence: RunOrder['fence'];
+  /** Leave for one plan; null: nobody gave any. */
+  readonly approval: RunOrder['approval'];
 }
 
 /** What the loop of the source knows and a run asks for. */
@@ -48,7 +50,7 @@ export class SourceRuns {
 
   /** Reconciles the commit. Local changes that are new are planned after it, and never applied. */
   async run(of: ChosenRun): Promise<CycleEnd> {
-    const { id, seen, commit, triggers, signal, fence } = of;
+    const { id, seen, commit, triggers, signal, fence, approval } = of;
     const { overrides, record, now } = this.#known;
     if (seen === null) return unseenEnd(record.why('source'));
     const { openRun, upstream, note, allowOlder } = this.#options;
@@ -61,7 +63,7 @@ export class SourceRuns {
       // Whoever pins a commit means that one, even when a newer one was applied.
       allowOlder: allowOlder || overrides.pinned !== null,
       dryRun: false,
-      ...{ signal, fence },
+      ...{ signal, fence, approval },
     };
     const events = {
       now,

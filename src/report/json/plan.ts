@@ -77,6 +77,8 @@ function flagImpactDocument(
 export interface PlanDocument {
   readonly formatVersion: 1;
   readonly planHash: string;
+  /** Only where a guard or a window holds something back. */
+  readonly heldHash?: string;
   readonly origin: string;
   readonly workspace: { readonly id: string; readonly name: string };
   readonly revision: Revision;
@@ -194,6 +196,7 @@ export function planDocument(
   return {
     formatVersion: 1,
     planHash: report.planHash,
+    ...(report.heldHash === undefined ? {} : { heldHash: report.heldHash }),
     origin: report.origin,
     workspace: { id: workspace.id, name: workspace.name },
     revision: { commit: revision.commit, dirty: revision.dirty },

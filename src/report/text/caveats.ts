@@ -24,6 +24,7 @@ export function caveatsOf(report: PlanReport): Caveats {
     serious: [
       ...(suspended === null ? [] : [suspendedText(suspended)]),
       ...closed.map(closedText),
+      ...approvalTexts(report),
       ...(held.length > 0
         ? [
             `Left as they are, because their specs or what they name are invalid: ${held.map(clean).join(', ')}.`,
@@ -44,6 +45,12 @@ export function caveatsOf(report: PlanReport): Caveats {
         : []),
     ],
   };
+}
+
+/** How what windows hold back passes at once. What guards refuse says so beside them. */
+function approvalTexts({ heldHash, guardFindings = [] }: PlanReport): string[] {
+  if (heldHash === undefined || guardFindings.length > 0) return [];
+  return [`Once reviewed, what waits for a window passes with --approve ${clean(heldHash)}.`];
 }
 
 /** What nobody compared, and how to have it done where that is possible. */

@@ -37,8 +37,13 @@ it('lets the approved plan pass, and no other', async () => {
   const { planHash } = await world.planned();
   const other = await world.reconciled({}, { override: { approvedHash: `${planHash}0` } });
   expect('outcomes' in other).toBe(false);
-  const done = await world.applied({}, { override: { approvedHash: planHash } });
+  const done = await world.applied({ approve: planHash }, { override: { approvedHash: planHash } });
   expect(done.converged).toBe(true);
+  expect([...done.notes.values()].map(({ comment }) => comment.split('\n')[0])).toEqual(
+    done.plan.changes.map(
+      () => `Sent although a guard refused it (maxShift): approved as ${planHash}`,
+    ),
+  );
 });
 
 it('holds a change to the guards that were applied last, though its own commit loosens them', async () => {

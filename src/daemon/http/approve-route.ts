@@ -1,0 +1,83 @@
+import type { FastifyInstance } from 'fastify';
+import { FORCED_GUARDS } from '../../model/plan.js';
+import { newestPlan } from '../health.js';
+import type { SourceView } from '../view.js';
+import {
+  fieldsOf,
+  LONGEST_REASON,
+  MAX_BODY_BYTES,
+  oneSourceOf,
+  target,
+  textOf,
+  unusable,
+  type ControlOptions,
+} from './control-routes.js';
+
+/** Longer than any name. */
+const LONGEST_NAME = 100;
+/** As long as a service that is away may keep an approval from being used. */
+const LASTS_MS = 3_600_000;
+
+/**
+ * `POST /approve`: lets the plan with this hash pass guards, windows and freezes, and no other. To be called where the
+ * token has been asked for.
+ *
+ * 202: the next run uses it. 409: nothing is held by that hash; `heldHash` is the one that is, or null.
+ */
+export function addApproveRoute(
+  app: FastifyInstance,
+  { view, controls, log, now }: Omit<ControlOptions, 'tokenFile'>,
+): void {
+  app.post('/approve', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
+    const { source: named, ...asked } = approveBody(request.body);
+    const source = oneSourceOf(view, named);
+    const { heldHash, why } = heldBy(view.sources().find(({ name }) => name === source));
+    if (heldHash !== asked.hash) {
+      log.warn({ request: '/approve', source, ...asked, heldHash }, 'approval refused');
+      const error = `cannot approve ${asked.hash}: ${why}`;
+      return reply.code(409).send({ error, heldHash });
+    }
+    const until = new Date(now() + LASTS_MS).toISOString();
+    controls.approve(source, { ...asked, until });
+    log.info({ request: '/approve', source, ...asked, until }, 'asked by request');
+    return reply.code(202).send({ accepted: true, source, ...asked, until });
+  });
+}
+
+interface Held {
+  readonly heldHash: string | null;
+  /** Clause for who asked for another hash. */
+  readonly why: string;
+}
+
+/** By which hash the newest plan can be approved. */
+function heldBy(source: SourceView | undefined): Held {
+  const plan = source && newestPlan(source);
+  if (plan?.heldHash === undefined) {
+    return { heldHash: null, why: 'no guard and no window holds anything back now' };
+  }
+  const forced = plan.guards?.find(({ guard }) => FORCED_GUARDS.has(guard));
+  if (forced) {
+    const why = `${forced.guard} lets nothing pass without reconcile --force --approve`;
+    return { heldHash: null, why };
+  }
+  return { heldHash: plan.heldHash, why: `what is held back is ${plan.heldHash} now` };
+}
+
+/** @throws Refusal 400: among others where nobody says who approves. */
+function approveBody(body: unknown): {
+  readonly source: ReturnType<typeof target>;
+  readonly hash: string;
+  readonly by: string;
+  readonly reason: string;
+} {
+  const fields = fieldsOf(body, ['source', 'hash', 'by', 'reason']);
+  const hash = textOf(fields, 'hash') ?? '';
+  if (!/^sha256:[0-9a-f]{64}$/.test(hash)) throw unusable('"hash" must be the hash of a plan');
+  const by = (textOf(fields, 'by') ?? '').trim();
+  if (by === '' || by.length > LONGEST_NAME) throw unusable('"by" must say who approves it');
+  const reason = (textOf(fields, 'reason') ?? 'no reason given').trim();
+  if (reason.length > LONGEST_REASON)
+    throw unusable('"reason" must be at most 500 characters long');
+  return { source: target(fields), hash, by, reason };
+}

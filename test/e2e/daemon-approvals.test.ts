@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { cliRun } from '../support/terminal.js';
+import { InProcessDaemon } from '../support/in-process-daemon.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { flagSpec, PIPELINE_CONFIG } from '../support/pipeline-world.js';
+import { useScenario } from '../support/scenario.js';
+
+const SHIFT = `${PIPELINE_CONFIG}guards: { maxShift: 20 }\n`;
+const FROZEN = `${PIPELINE_CONFIG}freezes:
+  sale: { from: 2026-01-01, to: 2099-12-31, zone: UTC, environments: [production] }
+`;
+const until = (): string => new Date(Date.now() + 60_000).toISOString();
+
+const scenario = useScenario();
+let live: LiveWorkspace;
+let watched: InProcessDaemon;
+
+beforeEach(async () => {
+  live = await liveWorkspace(scenario.service);
+  scenario.commit(
+    { 'flaghoist.yaml': PIPELINE_CONFIG, 'flags/pay.yaml': flagSpec('pay') },
+    'Add pay',
+  );
+  watched = new InProcessDaemon(scenario.repository.directory, scenario.service);
+  watched.daemon.start();
+  await watched.rest(1);
+});
+
+afterEach(async () => {
+  await watched.daemon.stop('SIGTERM');
+});
+
+/** Approves as `POST /approve` does, and waits for what this brings. */
+async function approve(hash: string): Promise<void> {
+  const before = watched.runs.length;
+  watched.daemon.approve('default', { hash, by: 'ana', reason: 'reviewed', until: until() });
+  await watched.rest(before + 1);
+}
+
+async function shares(): Promise<(number | undefined)[]> {
+  const found = [live.staging, live.production].map(async (environment) => {
+    const path = `/splits/ws/${live.id}/pay/environments/${environment}`;
+    const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
+      'GET',
+      path,
+    );
+    return defaultRule.find(({ treatment }) => treatment === 'on')?.size;
+  });
+  return Promise.all(found);
+}
+
+it('lets the refused plan pass once it is approved, and says by whom in service and history', async () => {
+  scenario.commit(
+    { 'flaghoist.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
+    'Ramp by far',
+  );
+  const refused = await watched.run();
+  const hash = refused.plan?.heldHash ?? '';
+  expect([refused.result, hash, await shares()]).toEqual([
+    'refused',
+    refused.plan?.planHash,
+    [10, 10],
+  ]);
+
+  await approve(hash);
+
+  expect(await shares()).toEqual([60, 60]);
+  expect(watched.view.approved).toBeNull();
+  const comment = `Sent although a guard refused it (maxShift): approved as ${hash} by ana`;
+  const sent = scenario.service.requests.filter(({ method }) => method === 'PATCH');
+  expect(sent.map(({ query }) => query['comment']?.split('\n')[0])).toEqual([comment, comment]);
+  const history = await cliRun([
+    'history',
+    'flag/pay',
+    '--format',
+    'json',
+    scenario.repository.directory,
+  ]);
+  expect(history.stdout).toContain(`${hash} by ana`);
+  expect(watched.log.join('')).toContain('approved plan was let pass');
+});
+
+it('applies no other plan than the approved one, and tells by which hash that one is held', async () => {
+  scenario.commit(
+    { 'flaghoist.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
+    'Ramp by far',
+  );
+  const { plan: seen } = await watched.run();
+  scenario.commit({ 'flags/pay.yaml': flagSpec('pay', { on: 90 }) }, 'Ramp farther');
+
+  await approve(seen?.heldHash ?? '');
+
+  const last = watched.runs.at(-1);
+  expect([last?.result, await shares(), watched.view.approved]).toEqual([
+    'refused',
+    [10, 10],
+    null,
+  ]);
+  expect(last?.plan?.heldHash).not.toBe(seen?.heldHash);
+  expect(watched.log.join('')).toContain('approval is void');
+  // What was approved is not remembered for the day on which the plan is that one again.
+  scenario.commit({ 'flags/pay.yaml': flagSpec('pay', { on: 60 }) }, 'Back to what was approved');
+  expect([(await watched.run()).result, await shares()]).toEqual(['refused', [10, 10]]);
+});
+
+it('writes at once what a freeze holds, once what is left of the plan is approved', async () => {
+  scenario.commit(
+    { 'flaghoist.yaml': FROZEN, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
+    'Ramp by far',
+  );
+  const { plan: first } = await watched.run();
+  expect([await shares(), first?.planHash === first?.heldHash]).toEqual([[60, 10], false]);
+
+  // Staging has its part by now, so that the whole is another plan than what waits.
+  await approve(first?.planHash ?? '');
+  expect(await shares()).toEqual([60, 10]);
+  await approve(first?.heldHash ?? '');
+
+  expect(await shares()).toEqual([60, 60]);
+  const [comment] = scenario.service.requests
+    .filter(({ method }) => method === 'PATCH')
+    .flatMap(({ query }) => query['comment'] ?? [])
+    .slice(-1);
+  expect(comment).toContain(`frozen by "sale": approved as ${first?.heldHash ?? ''} by ana`);
+});
+
+it('keeps an approval while the service is away, for the run that finds it again', async () => {
+  scenario.commit(
+    { 'flaghoist.yaml': SHIFT, 'flags/pay.yaml': flagSpec('pay', { on: 60 }) },
+    'Ramp by far',
+  );
+  const hash = (await watched.run()).plan?.heldHash ?? '';
+  scenario.service.failNext({ path: /workspaces/ }, 404);
+  const before = watched.runs.length;
+  watched.daemon.approve('default', { hash, by: 'ana', reason: 'reviewed', until: until() });
+  await watched.until(() => watched.runs.length > before, 'a run that fails');
+  expect([watched.runs.at(-1)?.result, watched.view.approved?.hash]).toEqual(['failed', hash]);
+
+  await watched.rest(before + 2);
+
+  expect(await shares()).toEqual([60, 60]);
+});

@@ -1,0 +1,143 @@
+import { expect, it } from 'vitest';
+import { aRun, aSource, DaemonInMemory, minutesAgo } from '../../../support/daemon-view.js';
+import { withPage } from '../../../support/browser.js';
+import { startTestOperations, type TestOperations } from '../../../support/operations.js';
+import { aChange, aReport, aWithheld } from '../../../support/plan-builder.js';
+import { lacks } from '../../../support/requirements.js';
+import type { GuardName } from '../../../../src/model/plan.js';
+
+const TOKEN = 'a-token-of-the-operator';
+const HASH = `sha256:${'a'.repeat(64)}`;
+const OTHER = `sha256:${'b'.repeat(64)}`;
+
+async function approve({ url }: TestOperations, body: unknown, token = TOKEN) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const request = { method: 'POST', headers, body: JSON.stringify(body) };
+  const response = await fetch(`${url}/approve`, request);
+  return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
+}
+
+/** Its newest run was refused by this guard, or waits for a window. */
+function held(guard?: GuardName, name = 'shop-flags', heldHash = HASH) {
+  const changes = [aChange('flag/pay@production', 'update')];
+  const withheld = [aWithheld('flag/shop@production', 'update', 'window-closed')];
+  const guardFindings = guard && [{ guard, environment: 'production', found: 60, limit: 5 }];
+  const report = guardFindings ? aReport({ changes }, { guardFindings }) : aReport({ withheld });
+  return aSource({ name, runs: [aRun({ ...report, heldHash })] });
+}
+
+it.each(['maxShift', undefined] as const)(
+  'passes leave on for the hash that is held, and says in the log who gave it (%s)',
+  async (guard) => {
+    const daemon = new DaemonInMemory(held(guard));
+    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+
+    const { status, answer } = await approve(operations, { hash: HASH, by: ' ana ', reason: 'ok' });
+
+    const until = minutesAgo(-60);
+    const asked = { source: 'shop-flags', hash: HASH, by: 'ana', reason: 'ok', until };
+    expect([status, answer]).toEqual([202, { accepted: true, ...asked }]);
+    expect(daemon.asked).toEqual([`approve shop-flags ${HASH} by ana until ${until}: ok`]);
+    expect(operations.logged()).toContain('"by":"ana"');
+    expect(operations.logged()).not.toContain(TOKEN);
+  },
+);
+
+it('refuses another hash than the one that is held, with the one that is', async () => {
+  const daemon = new DaemonInMemory(held());
+  await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+
+  const { status, answer } = await approve(operations, { hash: OTHER, by: 'ana' });
+
+  const error = `cannot approve ${OTHER}: what is held back is ${HASH} now`;
+  expect([status, answer]).toEqual([409, { error, heldHash: HASH }]);
+  expect(daemon.asked).toEqual([]);
+});
+
+it.each([
+  ['where nothing is held', aSource(), 'holds anything back'],
+  ['of an empty repository', held('emptyRepository'), 'reconcile --force'],
+  ['of another workspace', held('anotherWorkspace'), 'reconcile --force'],
+])('refuses what it cannot let pass: %s', async (_, source, words) => {
+  const daemon = new DaemonInMemory(source);
+  await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+
+  const { status, answer } = await approve(operations, { hash: HASH, by: 'ana' });
+
+  expect([status, answer['heldHash']]).toEqual([409, null]);
+  expect(answer['error']).toContain(words);
+  expect(daemon.asked).toEqual([]);
+});
+
+it.each([
+  [{ hash: HASH }, '"by"'],
+  [{ hash: HASH, by: ' ' }, '"by"'],
+  [{ hash: HASH, by: 'x'.repeat(101) }, '"by"'],
+  [{ hash: HASH.slice(0, 20), by: 'ana' }, '"hash"'],
+  [{ by: 'ana' }, '"hash"'],
+  [{ hash: HASH, by: 'ana', reason: 'x'.repeat(501) }, '"reason"'],
+  [{ hash: HASH, by: 'ana', force: 'yes' }, 'no field'],
+])('does nothing for a body that is no use: %j', async (body, words) => {
+  const daemon = new DaemonInMemory(held());
+  await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+
+  const { status, answer } = await approve(operations, body);
+
+  expect(status).toBe(400);
+  expect(answer['error']).toContain(words);
+  expect(daemon.asked).toEqual([]);
+});
+
+it('lets nobody approve without a token, and nothing be meant where there are two sources', async () => {
+  const daemon = new DaemonInMemory(held(), held(undefined, 'bank-flags'));
+  await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+  await using off = await startTestOperations(daemon);
+
+  const answers = [
+    await approve(operations, { hash: HASH, by: 'ana' }, 'a-guess'),
+    await approve(off, { hash: HASH, by: 'ana' }),
+    await approve(operations, { hash: HASH, by: 'ana' }),
+  ];
+
+  expect(answers.map(({ status }) => status)).toEqual([401, 403, 400]);
+  expect(daemon.asked).toEqual([]);
+});
+
+it.skipIf(lacks('chromium'))(
+  'the button of the page asks for the plan that was seen, though the page shows another by then',
+  async () => {
+    const daemon = new DaemonInMemory(held('maxShift'));
+    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+
+    const seen = await withPage(`${operations.url}/`, {}, async (page) => {
+      const send = async (token: string): Promise<string> => {
+        await page.getByLabel('Your name').fill('ana');
+        await page.getByLabel('Token').fill(token);
+        const answered = page.waitForResponse((response) => response.url().endsWith('/approve'));
+        await page.getByRole('button', { name: 'Approve', exact: true }).click();
+        await answered;
+        await page.locator('#approve-answer:not(:empty)').waitFor();
+        return page.locator('#approve-answer').innerText();
+      };
+      await page.getByRole('button', { name: 'Approve…' }).click();
+      const what = await page.locator('#approve-what').innerText();
+      daemon.show(held('maxShift', 'shop-flags', OTHER));
+      await page.locator(`button[data-approve="${OTHER}"]`).waitFor();
+      daemon.show(held('maxShift'));
+      return {
+        what,
+        hash: await page.locator('#approve-hash').innerText(),
+        said: await send(TOKEN),
+      };
+    });
+
+    expect(seen).toEqual({
+      what: 'shop-flags: 1 change refused by a guard (maxShift).',
+      hash: HASH,
+      said: 'Approved: the next run is asked for.',
+    });
+    expect(daemon.asked).toEqual([
+      `approve shop-flags ${HASH} by ana until ${minutesAgo(-60)}: no reason given`,
+    ]);
+  },
+);
