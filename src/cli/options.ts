@@ -98,6 +98,18 @@ export function momentOption(command: Command): Command {
   );
 }
 
+/** Which pull request is meant. What is absent here is read from the environment of the CI job. */
+export function forgeOptions(command: Command, what: string): Command {
+  const forges = ['github', 'gitlab', 'none'];
+  return command
+    .addOption(
+      new Option('--forge <name>', `${what} (default: as the CI job says)`).choices(forges),
+    )
+    .option('--forge-url <url>', 'of the API of the forge')
+    .option('--repository <name>', 'owner/name, or the id of a project')
+    .option('--pull-request <number>', 'which pull request or merge request', positive);
+}
+
 /** How long a command waits for another run over the same state. */
 export interface LockOptions {
   /** Milliseconds; 0, the default: a lock that is taken is an error at once. */

@@ -1,16 +1,18 @@
 import { Option, type Command } from 'commander';
 import {
+  forgeOptions,
   momentOption,
   type CommonOptions,
   type LockOptions,
   type MomentOptions,
   type ServiceOptions,
 } from './options.js';
+import type { ForgeFlags } from '../review/pull-request.js';
 import type { ReviewedOptions } from './reviewed-plans.js';
 
 /** What `flaghoist reconcile` and `flaghoist plan` are told. */
 export interface ReconcileOptions
-  extends CommonOptions, ServiceOptions, LockOptions, MomentOptions, ReviewedOptions {
+  extends CommonOptions, ServiceOptions, LockOptions, MomentOptions, ReviewedOptions, ForgeFlags {
   readonly dryRun?: boolean;
   readonly detailedExitcode?: boolean;
   readonly prune?: boolean;
@@ -26,6 +28,8 @@ export interface ReconcileOptions
   readonly overrideWindow?: string;
   /** Hash of the plan that may pass the guards, and that windows and freezes do not hold back. */
   readonly approve?: string;
+  /** Plans that comments of the pull request approve may pass too. */
+  readonly approveComment?: boolean;
   readonly force?: boolean;
   readonly allowOlder?: boolean;
   readonly allowDirty?: boolean;
@@ -61,8 +65,9 @@ export function planOptions(command: Command): void {
 
 /** What lets a plan pass, and what is written beside its changes. */
 export function approvalOptions(command: Command): void {
-  command
+  forgeOptions(command, 'where --approve-comment looks')
     .option('--approve <hash>', 'let the plan with this hash pass guards, windows and freezes')
+    .option('--approve-comment', 'likewise one that a comment of the pull request approves')
     .option('--override-window <reason>', 'write although windows or freezes hold it back')
     .option('--force', 'also an empty repository or another workspace; asks, or needs --approve')
     .option('--allow-older', 'apply a HEAD that is older than what was applied')

@@ -1,5 +1,8 @@
 import { open } from 'node:fs/promises';
 import { FlaghoistError, messageOf } from '../errors.js';
+import type { Approval } from '../model/run.js';
+import { clean } from '../report/sanitize.js';
+import { commentApprovals, type ForgeFlags } from '../review/pull-request.js';
 import {
   type ReviewedPlan,
   parseReviewedPlans,
@@ -34,6 +37,25 @@ export async function readReviewed(
     'USAGE',
     `cannot use "${plan}": it holds ${plans.length} plans, for ${directories.length} directories`,
   );
+}
+
+/**
+ * What comments of the pull request approve, where they are asked.
+ *
+ * @param note is told of those that count for nothing: somebody wonders why they do not help.
+ * @throws FlaghoistError as `commentApprovals`.
+ */
+export async function readCommentApprovals(
+  options: ForgeFlags & { readonly approveComment?: boolean },
+  environment: Readonly<Record<string, string | undefined>>,
+  note: (text: string) => void,
+): Promise<readonly Approval[]> {
+  if (options.approveComment !== true) return [];
+  const { approvals, refused } = await commentApprovals(options, environment);
+  for (const { hash, by } of refused) {
+    note(`warning: ${clean(by)} may not merge, and so not approve ${hash}`);
+  }
+  return approvals;
 }
 
 /** Reads a file or a pipe as UTF-8, and stops where it is longer than any plan. */

@@ -7,7 +7,14 @@ import type { Traffic } from '../admin-api/http/request-metrics.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import type { OperatorSettings } from './settings.js';
 import type { GitCache } from '../git/cache.js';
-import type { Progress, RunOptions, Fence, StateSharing, Suspension } from '../model/run.js';
+import type {
+  Approval,
+  Progress,
+  RunOptions,
+  Fence,
+  StateSharing,
+  Suspension,
+} from '../model/run.js';
 import type { RunContext } from '../reconcile/context.js';
 import { RunCache } from '../reconcile/cache.js';
 import { openSource, type Source } from '../git/spec-source.js';
@@ -84,10 +91,10 @@ export interface RunFlags {
   readonly suspend?: Suspension | null;
   /** Why windows and freezes do not hold the run back. */
   readonly overrideWindow?: string;
-  /** Hash of a plan that windows and freezes do not hold back. */
+  /** Hash of a plan that guards, windows and freezes do not hold back. */
   readonly approve?: string;
-  /** Who approved it. */
-  readonly approvedBy?: string;
+  /** The same for further plans, with who approved them. */
+  readonly approvals?: readonly Approval[];
   /** The moment that the plan is for, in milliseconds since the epoch; default: now. For dry runs. */
   readonly at?: number;
   /** Whether the state is shared over origin, where the config does not say so; absent: where that can be done. */
@@ -214,9 +221,12 @@ function runOptions(flags: RunFlags): RunOptions {
     concurrency: flags.concurrency,
     suspend: flags.suspend ?? undefined,
     overrideWindow: flags.overrideWindow,
-    approve: flags.approve,
-    approvedBy: flags.approvedBy,
+    approvals: approvalsOf(flags),
   };
+}
+
+function approvalsOf({ approve, approvals = [] }: RunFlags): readonly Approval[] {
+  return approve === undefined ? approvals : [{ hash: approve }, ...approvals];
 }
 
 function accessOptions(

@@ -104,7 +104,7 @@ function runsOf(
         ...run,
         ...{ everyKey, suspend, allowOlder, dryRun, only: [], quarantineInvalid: true },
         touched: mode !== 'full',
-        ...(approval && { approve: approval.hash, approvedBy: approval.by }),
+        approvals: approval === null ? [] : [approval],
         // What one replica remembers, the next has to find.
         ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
       },

@@ -45,7 +45,7 @@ function githubContext(environment: Environment, event: unknown): CiContext {
     kind: 'github',
     apiUrl: filled(environment['GITHUB_API_URL']),
     repository,
-    pullRequest: count(member(pull, 'number')),
+    pullRequest: count(member(pull, 'number')) ?? commentedPull(event),
     commit: sha(member(member(pull, 'head'), 'sha')),
     base: sha(member(member(pull, 'base'), 'sha')),
     merge: isMerge ? sha(environment['GITHUB_SHA']) : undefined,
@@ -61,6 +61,12 @@ function githubContext(environment: Environment, event: unknown): CiContext {
     ),
     summaryFile: filled(environment['GITHUB_STEP_SUMMARY']),
   };
+}
+
+/** Of a job that runs because of a comment: a pull request is an issue there, and one that says so. */
+function commentedPull(event: unknown): number | undefined {
+  const issue = member(event, 'issue');
+  return member(issue, 'pull_request') === undefined ? undefined : count(member(issue, 'number'));
 }
 
 /** A pipeline of merged results runs on a merge, and names the commits that went into it. */

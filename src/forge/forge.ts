@@ -44,13 +44,22 @@ export interface Annotation {
 /** What may be said of a commit, whether there is a pull request or not. */
 export type CommitForge = Pick<Forge, 'name' | 'setStatus'>;
 
-/** Where the forge is, and a commit there. */
-export interface CommitTarget {
+/** A repository on a forge. */
+export interface RepositoryTarget {
   readonly kind: 'github' | 'gitlab';
   /** Of its API, such as `https://api.github.com` or `https://gitlab.com/api/v4`. */
   readonly apiUrl: string;
   /** `owner/name`; for GitLab the path of a project, or its id. */
   readonly repository: string;
+}
+
+/** A pull request there. */
+export interface PullRequestTarget extends RepositoryTarget {
+  readonly pullRequest: number;
+}
+
+/** Where the forge is, and a commit there. */
+export interface CommitTarget extends RepositoryTarget {
   /** The commit that gets the statuses. */
   readonly commit: string;
   /** Where a reader finds the run; absent: nowhere. */
@@ -58,12 +67,9 @@ export interface CommitTarget {
 }
 
 /** Where the forge is and what is reviewed there. */
-export interface ForgeTarget extends CommitTarget {
-  /** Number of the pull request. */
-  readonly pullRequest: number;
-}
+export type ForgeTarget = CommitTarget & PullRequestTarget;
 
-export interface ForgeOptions<P extends CommitTarget = ForgeTarget> {
+export interface ForgeOptions<P extends RepositoryTarget = ForgeTarget> {
   readonly place: P;
   readonly token: string;
   readonly version: string;

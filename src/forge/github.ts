@@ -7,8 +7,11 @@ import {
   type Forge,
   type ForgeOptions,
   type ForgeRefusal,
+  type PullRequestTarget,
+  type RepositoryTarget,
   limited,
 } from './forge.js';
+import { approvalsIn, type CommentApprovals } from './approvals.js';
 import { withRetry } from './retry.js';
 
 const PAGE = 100;
@@ -58,6 +61,33 @@ export function openGithubCommit(options: ForgeOptions<CommitTarget>): CommitFor
   return commitForge(client(options), options.place);
 }
 
+/** What comments of a pull request there approve. Whoever may write to the repository may merge; a bot approves nothing. */
+export async function githubApprovals(
+  options: ForgeOptions<PullRequestTarget>,
+): Promise<CommentApprovals> {
+  const octokit = client(options);
+  const at = repositoryOf(options.place);
+  const pull = { ...at, issue_number: options.place.pullRequest, per_page: PAGE };
+  const comments = await octokit.paginate(octokit.rest.issues.listComments, pull);
+  const written = comments.flatMap(({ body = '', user }) =>
+    user?.type === 'User' ? [{ body, author: user.login }] : [],
+  );
+  return approvalsIn(written, async (author) => mayWrite(octokit, { ...at, username: author }));
+}
+
+async function mayWrite(
+  octokit: Octokit,
+  of: { owner: string; repo: string; username: string },
+): Promise<boolean> {
+  try {
+    const { data } = await octokit.rest.repos.getCollaboratorPermissionLevel(of);
+    return data.permission === 'write' || data.permission === 'admin';
+  } catch (error) {
+    if (error instanceof GithubError && error.status === 404) return false;
+    throw error;
+  }
+}
+
 function commitForge(octokit: Octokit, place: CommitTarget): CommitForge {
   return {
     name: 'GitHub',
@@ -74,7 +104,7 @@ function commitForge(octokit: Octokit, place: CommitTarget): CommitForge {
   };
 }
 
-function repositoryOf({ repository }: CommitTarget): { owner: string; repo: string } {
+function repositoryOf({ repository }: RepositoryTarget): { owner: string; repo: string } {
   const [owner = '', repo = ''] = repository.split('/');
   return { owner, repo };
 }
@@ -150,7 +180,7 @@ class GithubError extends FlaghoistError {
   }
 }
 
-function client(options: ForgeOptions<CommitTarget>): Octokit {
+function client(options: ForgeOptions<RepositoryTarget>): Octokit {
   const { place, token, version, timeoutMs, wait, now, signal } = options;
   const silent = (): void => undefined;
   const octokit = new Octokit({

@@ -6,8 +6,11 @@ import {
   type Forge,
   type ForgeOptions,
   type ForgeRefusal,
+  type PullRequestTarget,
+  type RepositoryTarget,
   limited,
 } from './forge.js';
+import { approvalsIn, type CommentApprovals } from './approvals.js';
 import { withRetry } from './retry.js';
 
 const PAGE = 100;
@@ -56,12 +59,77 @@ export function openGitlab(options: ForgeOptions): Forge {
   };
 }
 
+/** What notes of a merge request there approve. */
+export async function gitlabApprovals(
+  options: ForgeOptions<PullRequestTarget>,
+): Promise<CommentApprovals> {
+  const { wait, place } = options;
+  const { repository: project, pullRequest } = place;
+  const gitlab = client(options);
+  const ask: Ask = async (send) => withRetry(send, refusalOf, { wait, repeatable: true });
+  const notes = await ask(async () =>
+    gitlab.MergeRequestNotes.all(project, pullRequest, { perPage: PAGE, sort: 'asc' }),
+  );
+  const ids = new Map(notes.map(({ author }) => [author.username, author.id]));
+  const written = notes.map(({ body, author }) => ({ body, author: author.username }));
+  let mergers: Promise<MayMerge> | undefined;
+  return approvalsIn(written, async (author) => {
+    mergers ??= mergersOf(gitlab, ask, place);
+    return (await mergers)(ids.get(author) ?? 0);
+  });
+}
+
+type Ask = <T>(send: () => Promise<T>) => Promise<T>;
+type MayMerge = (userId: number) => Promise<boolean>;
+
+/** As GitLab has it: of a branch that is not protected, developers merge. */
+const DEVELOPER = 30;
+
+/**
+ * Who may merge into the target branch. Leave that a protected branch gives to a group is not looked at, so that its members count by
+ * their own level alone.
+ */
+async function mergersOf(gitlab: Client, ask: Ask, place: PullRequestTarget): Promise<MayMerge> {
+  const { repository: project, pullRequest } = place;
+  const request = await ask(async () => gitlab.MergeRequests.show(project, pullRequest));
+  const branch = request.target_branch;
+  const rule = await absentIsNull(ask(async () => gitlab.ProtectedBranches.show(project, branch)));
+  const levels: readonly MergeLevel[] = rule?.merge_access_levels ?? [{ access_level: DEVELOPER }];
+  return async (userId) => {
+    if (levels.some(({ user_id: id }) => id === userId)) return true;
+    const show = async () =>
+      gitlab.ProjectMembers.show(project, userId, { includeInherited: true });
+    const level: number = (await absentIsNull(ask(show)))?.access_level ?? 0;
+    return levels.some((each) => isForRole(each) && each.access_level <= level);
+  };
+}
+
+interface MergeLevel {
+  readonly access_level: number;
+  readonly user_id?: number | null;
+  readonly group_id?: number | null;
+}
+
+/** Level 0 is nobody. */
+function isForRole({ access_level: level, user_id: user, group_id: group }: MergeLevel): boolean {
+  return level > 0 && (user ?? null) === null && (group ?? null) === null;
+}
+
+async function absentIsNull<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof GitlabError && error.status === 404) return null;
+    throw error;
+  }
+}
+
 /** A commit there, without a merge request. */
 export function openGitlabCommit(options: ForgeOptions<CommitTarget>): CommitForge {
   return commitForge(client(options), options);
 }
 
-function client({ place, token, timeoutMs }: ForgeOptions<CommitTarget>) {
+function client({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget>) {
   return new Gitlab({
     host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
     token,

@@ -1,6 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FlaghoistError } from '../errors.js';
-import type { CommitForge, CommitTarget, Forge, ForgeOptions, ForgeTarget } from './forge.js';
+import type { CommentApprovals } from './approvals.js';
+import type {
+  CommitForge,
+  CommitTarget,
+  Forge,
+  ForgeOptions,
+  ForgeTarget,
+  PullRequestTarget,
+  RepositoryTarget,
+} from './forge.js';
 
 const TIMEOUT_MS = 30_000;
 
@@ -19,15 +28,32 @@ export async function openForge(
   place: ForgeTarget,
   { token, version }: Pick<ForgeOptions, 'token' | 'version'>,
 ): Promise<Forge> {
-  refuseUnsafeApi(place.apiUrl);
-  const options: ForgeOptions = {
-    ...{ place, token, version },
-    timeoutMs: TIMEOUT_MS,
-    wait: async (waitMs) => sleep(waitMs),
-    now: Date.now,
-  };
+  const options = optionsFor(place, { token, version });
   if (place.kind === 'github') return (await import('./github.js')).openGithub(options);
   return (await import('./gitlab.js')).openGitlab(options);
+}
+
+/**
+ * What comments of a pull request approve, and who may not. Its library is loaded only here.
+ *
+ * @throws FlaghoistError `FORGE`; `USAGE` as `openForge`.
+ */
+export async function readApprovals(
+  place: PullRequestTarget,
+  known: Pick<ForgeOptions, 'token' | 'version'>,
+): Promise<CommentApprovals> {
+  const options = optionsFor(place, known);
+  if (place.kind === 'github') return (await import('./github.js')).githubApprovals(options);
+  return (await import('./gitlab.js')).gitlabApprovals(options);
+}
+
+function optionsFor<P extends RepositoryTarget>(
+  place: P,
+  { token, version }: Pick<ForgeOptions, 'token' | 'version'>,
+): ForgeOptions<P> {
+  refuseUnsafeApi(place.apiUrl);
+  const wait = async (waitMs: number): Promise<void> => sleep(waitMs);
+  return { place, token, version, timeoutMs: TIMEOUT_MS, wait, now: Date.now };
 }
 
 /**

@@ -84,10 +84,8 @@ export interface RunOptions {
   readonly since?: string | undefined;
   /** Why windows and freezes do not hold this run back; it is said in the comment of what they would have held. */
   readonly overrideWindow?: string | undefined;
-  /** The plan with this hash may go, whatever windows and freezes say. */
-  readonly approve?: string | undefined;
-  /** Who approved it, for the comments of its writes; untrusted where it came by request. Absent: nobody said. */
-  readonly approvedBy?: string | undefined;
+  /** The plan with one of these hashes may go, whatever guards, windows and freezes say. */
+  readonly approvals?: readonly Approval[] | undefined;
   /** By request; it holds back what `suspend: true` in the config does. */
   readonly suspend?: Suspension | undefined;
 }
@@ -106,9 +104,16 @@ export interface Suspension {
   readonly until: string | null;
 }
 
+/** Leave for one plan. */
+export interface Approval {
+  readonly hash: string;
+  /** Who gave it; untrusted where it came by request or from a comment. Absent: nobody said. */
+  readonly by?: string | undefined;
+}
+
 /** How the comment of a write says that its plan was approved. */
-export function approvalText(hash: string, { approvedBy }: Pick<RunOptions, 'approvedBy'>): string {
-  return `approved as ${hash}${approvedBy === undefined ? '' : ` by ${approvedBy}`}`;
+export function approvalText({ hash, by }: Approval): string {
+  return `approved as ${hash}${by === undefined ? '' : ` by ${by}`}`;
 }
 
 /** An environment in which windows and freezes let no change pass now, but kills and what takes them back. */

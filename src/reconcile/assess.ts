@@ -44,12 +44,13 @@ export async function assess(
   );
   const guards = await checkGuards(context, { changes, input }, { applied, elsewhere });
   const said = sent.notesOver(withSteps(notes, changes, input), changes);
-  const approved = withApproval(said, context.options, { hash, ...guards });
+  const approval = context.options.approvals?.find((each) => each.hash === hash);
+  const approved = withApproval(said, guards.guardFindings, approval);
   return {
     plan: changes,
     planHash: hash,
     notes: withOverride(approved, changes, input),
-    ...{ heldHash, ...guards },
+    ...{ heldHash, approval, ...guards },
     unknowns: [
       ...memoryUnknowns(remembered, changes),
       ...(await unknowns(checkout, state, revision.commit, input.policy)),

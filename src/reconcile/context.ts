@@ -10,7 +10,7 @@ import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/ref.js';
 import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../model/plan.js';
 import type { KillResults, Outcomes, Unknown } from '../model/outcome.js';
-import type { Progress, RunOptions } from '../model/run.js';
+import type { Approval, Progress, RunOptions } from '../model/run.js';
 import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import type { RunCache } from './cache.js';
@@ -57,6 +57,8 @@ export interface Planned {
   readonly planHash: string;
   /** Hash of what windows hold back, once everything else is written; null: they hold nothing back. */
   readonly heldHash: string | null;
+  /** Leave that the options of the run give for this plan. */
+  readonly approval: Approval | undefined;
   readonly notes: PlanNotes;
   /** Whom each change reaches. */
   readonly impacts: ReadonlyMap<ObjectId, Impact>;

@@ -1,7 +1,7 @@
 import type { Config } from '../model/desired.js';
 import { truncateNote } from '../model/audit-note.js';
 import { FORCED_GUARDS, type GuardFinding, type Plan, type PlanNotes } from '../model/plan.js';
-import { approvalText, type RunOptions } from '../model/run.js';
+import { approvalText, type Approval } from '../model/run.js';
 import {
   flipFindings,
   guardFindings,
@@ -30,7 +30,7 @@ async function guardingConfig(
 
 /** What the operator lets pass. */
 export interface GuardOverride {
-  /** `--approve`: the plan with this hash, and no other. */
+  /** The plan with this hash, and no other, besides those that the options of the run approve. */
   readonly approvedHash?: string | undefined;
   /**
    * `--force`: an empty repository and another workspace may pass too, where this plan is approved or a person says
@@ -44,11 +44,11 @@ export async function isApproved(
   planned: Planned,
   { approvedHash, ask }: GuardOverride = {},
 ): Promise<boolean> {
-  const { guardFindings, planHash } = planned;
+  const { guardFindings, planHash, approval } = planned;
   if (guardFindings.length === 0) return true;
   const forced = guardFindings.filter(({ guard }) => FORCED_GUARDS.has(guard));
   if (forced.length > 0 && !ask) return false;
-  if (planHash === approvedHash) return true;
+  if (approval !== undefined || planHash === approvedHash) return true;
   // A yes on the terminal is about what only it can let pass; the figures of the others are for a review.
   return forced.length === guardFindings.length && ask !== undefined && (await ask(planned));
 }
@@ -56,15 +56,12 @@ export async function isApproved(
 /** The notes with who let the plan pass the guards that stand against it, where somebody did. */
 export function withApproval(
   notes: PlanNotes,
-  options: Pick<RunOptions, 'approve' | 'approvedBy'>,
-  {
-    hash,
-    guardFindings,
-  }: { readonly hash: string; readonly guardFindings: readonly GuardFinding[] },
+  guardFindings: readonly GuardFinding[],
+  approval: Approval | undefined,
 ): PlanNotes {
-  if (guardFindings.length === 0 || options.approve !== hash) return notes;
+  if (guardFindings.length === 0 || !approval) return notes;
   const guards = [...new Set(guardFindings.map(({ guard }) => guard))].join(', ');
-  const said = `Sent although a guard refused it (${guards}): ${approvalText(hash, options)}`;
+  const said = `Sent although a guard refused it (${guards}): ${approvalText(approval)}`;
   return new Map(
     [...notes].map(([key, { title, comment }]) => [
       key,

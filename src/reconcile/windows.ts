@@ -58,11 +58,12 @@ export function planForNow(
   }
   const open = planChanges({ ...input, policy: asIfOpen(policy) }, changes.observed);
   const hash = planHash(open, place, policy.reviewed);
-  if (options.approve !== hash) {
+  const approval = options.approvals?.find((each) => each.hash === hash);
+  if (!approval) {
     const held = { changes: heldIn(open, changes) };
     return { input, changes, hash, heldHash: planHash(held, place, policy.reviewed) };
   }
-  const windowOverride = approvalText(hash, options);
+  const windowOverride = approvalText(approval);
   const obeying = { ...input, policy: { ...policy, windowOverride } };
   return { input: obeying, changes: open, hash, heldHash: null };
 }

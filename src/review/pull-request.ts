@@ -2,8 +2,9 @@ import { open } from 'node:fs/promises';
 import { forgeToken } from '../compose/settings.js';
 import { FlaghoistError } from '../errors.js';
 import { ciContext, type CiContext } from '../forge/ci.js';
-import type { Forge, ForgeTarget } from '../forge/forge.js';
-import { DEFAULT_API, openForge } from '../forge/open.js';
+import type { CommentApprovals } from '../forge/approvals.js';
+import type { Forge, ForgeTarget, PullRequestTarget } from '../forge/forge.js';
+import { DEFAULT_API, openForge, readApprovals } from '../forge/open.js';
 import { packageVersion } from '../platform/version.js';
 import type { RunFlags } from '../compose/run.js';
 
@@ -47,6 +48,29 @@ export async function reviewTarget(
   };
 }
 
+/**
+ * What comments of the pull request approve that options or the environment of the CI job name.
+ *
+ * @throws FlaghoistError `USAGE`: it is not known which pull request, or with which token; `FORGE`.
+ */
+export async function commentApprovals(
+  flags: ForgeFlags,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<CommentApprovals> {
+  const ci = ciContext(environment, await readEvent(environment['GITHUB_EVENT_PATH']));
+  const place = pullRequestTarget(flags, ci);
+  const token = forgeToken(environment) ?? ci?.token;
+  if (place && token !== undefined) {
+    return readApprovals(place, { token, version: packageVersion() });
+  }
+  throw new FlaghoistError(
+    'USAGE',
+    place
+      ? 'cannot read approvals: there is no token (set FLAGHOIST_FORGE_TOKEN or FLAGHOIST_FORGE_TOKEN_FILE)'
+      : 'cannot read approvals: it is not known of which pull request (set --forge, --repository and --pull-request)',
+  );
+}
+
 /** Without a base, all that differs from the service would be told as the doing of this branch. */
 export function noBase(): FlaghoistError {
   return new FlaghoistError(
@@ -71,21 +95,29 @@ async function openAsked(
 function forgeTarget(flags: ReviewOptions, ci: CiContext | null): ForgeTarget | null {
   const kind = flags.forge ?? ci?.kind;
   if (kind === undefined || kind === 'none') return null;
+  const place = pullRequestTarget(flags, ci);
   const known = ci?.kind === kind ? ci : null;
-  const apiUrl = flags.forgeUrl ?? known?.apiUrl ?? DEFAULT_API[kind];
-  const repository = flags.repository ?? known?.repository;
-  const pullRequest = flags.pullRequest ?? known?.pullRequest;
   const commit = flags.commit ?? known?.commit;
   const runUrl = flags.planUrl ?? known?.runUrl;
-  if (repository !== undefined && pullRequest !== undefined && commit !== undefined) {
-    return { kind, apiUrl, repository, pullRequest, commit, runUrl };
-  }
+  if (place && commit !== undefined) return { ...place, commit, runUrl };
   // A job that runs for no pull request has nobody to tell.
   if (flags.forge === undefined) return null;
   throw new FlaghoistError(
     'USAGE',
     `cannot tell ${kind} of the review: it is not known of which pull request (set --repository, --pull-request and --commit)`,
   );
+}
+
+/** Null: there is none that is known. */
+function pullRequestTarget(flags: ForgeFlags, ci: CiContext | null): PullRequestTarget | null {
+  const kind = flags.forge ?? ci?.kind;
+  if (kind === undefined || kind === 'none') return null;
+  const known = ci?.kind === kind ? ci : null;
+  const apiUrl = flags.forgeUrl ?? known?.apiUrl ?? DEFAULT_API[kind];
+  const repository = flags.repository ?? known?.repository;
+  const pullRequest = flags.pullRequest ?? known?.pullRequest;
+  if (repository === undefined || pullRequest === undefined) return null;
+  return { kind, apiUrl, repository, pullRequest };
 }
 
 /** An event of the forge is some hundred kilobytes. */
@@ -107,20 +139,27 @@ async function readEvent(path: string | undefined): Promise<unknown> {
   }
 }
 
+/** Which pull request is meant. Absent: as the CI job says. */
+export interface ForgeFlags {
+  readonly forge?: 'github' | 'gitlab' | 'none';
+  readonly forgeUrl?: string;
+  readonly repository?: string;
+  readonly pullRequest?: number;
+}
+
 /** What a review is asked for: the run that it plans, and the pull request that it is about. Absent: not given. */
-export interface ReviewOptions extends Pick<
-  RunFlags,
-  'url' | 'embedded' | 'embeddedDir' | 'environment' | 'only' | 'at' | 'timeout' | 'concurrency'
-> {
+export interface ReviewOptions
+  extends
+    ForgeFlags,
+    Pick<
+      RunFlags,
+      'url' | 'embedded' | 'embeddedDir' | 'environment' | 'only' | 'at' | 'timeout' | 'concurrency'
+    > {
   /** Revision that the plan starts from. */
   readonly since?: string;
   /** Branch that the pull request goes to. */
   readonly target?: string;
   readonly offline?: boolean;
-  readonly forge?: 'github' | 'gitlab' | 'none';
-  readonly forgeUrl?: string;
-  readonly repository?: string;
-  readonly pullRequest?: number;
   /** Full name of the commit that statuses are set on. */
   readonly commit?: string;
   /** Page that the status links to. */

@@ -11,6 +11,10 @@ export interface TestForge {
   readonly statuses: TestStatus[];
   /** Annotations of all check runs. */
   readonly annotations: TestAnnotation[];
+  /** What accounts may do: on GitHub `read`, `write`, `admin`; on GitLab a level. Others are no members. */
+  readonly members: Map<string, string | number>;
+  /** On GitLab, who merges into the protected branch `main`; absent: it is not protected. */
+  mergers?: readonly { readonly access_level: number; readonly user_id?: number }[] | undefined;
   /** `METHOD path status`, without query. */
   readonly requests: string[];
   /** So many further requests are answered that there were too many. */
@@ -65,6 +69,8 @@ interface Kept {
   readonly comments: TestComment[];
   readonly statuses: TestStatus[];
   readonly annotations: TestAnnotation[];
+  readonly members: Map<string, string | number>;
+  mergers?: TestForge['mergers'];
   commentsRefused: boolean;
 }
 
@@ -73,7 +79,14 @@ const TOKEN = 'forge-token-of-a-test';
 export const OUR_ACCOUNT = 'github-actions[bot]';
 
 export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestForge> {
-  const kept: Kept = { comments: [], statuses: [], annotations: [], commentsRefused: false };
+  const members = new Map<string, string | number>();
+  const kept: Kept = {
+    comments: [],
+    statuses: [],
+    annotations: [],
+    members,
+    commentsRefused: false,
+  };
   const requests: string[] = [];
   const routes = kind === 'github' ? githubRoutes(kept) : gitlabRoutes(kept);
   const policy = { limited: 0, readOnly: false };
@@ -90,6 +103,9 @@ export async function startTestForge(kind: 'github' | 'gitlab'): Promise<TestFor
   return {
     ...{ url: kind === 'github' ? origin : `${origin}/api/v4`, token: TOKEN, requests },
     ...kept,
+    set mergers(levels: TestForge['mergers']) {
+      kept.mergers = levels;
+    },
     limitNext: (count) => {
       policy.limited = count;
     },
@@ -153,6 +169,16 @@ function githubRoutes(kept: Kept): [string, RegExp, Route][] {
     ],
     ['POST', new RegExp(`^${repo}/check-runs$`), ({ body }) => checkRun(kept, body, 201)],
     ['PATCH', new RegExp(`^${repo}/check-runs/1$`), ({ body }) => checkRun(kept, body, 200)],
+    [
+      'GET',
+      new RegExp(`^${repo}/collaborators/([^/]+)/permission$`),
+      (_, [, name = '']) => {
+        const permission = kept.members.get(name);
+        return permission === undefined
+          ? refusal(404, `${name} is not a user`)
+          : { status: 200, body: { permission } };
+      },
+    ],
   ];
 }
 
@@ -166,6 +192,29 @@ function gitlabRoutes(kept: Kept): [string, RegExp, Route][] {
       'PUT',
       new RegExp(`^${notes}/(\\d+)$`),
       ({ body }, [, id]) => edit(kept, Number(id), body, 'gitlab'),
+    ],
+    [
+      'GET',
+      /^\/api\/v4\/projects\/42\/merge_requests\/7$/,
+      () => ({ status: 200, body: { iid: 7, target_branch: 'main' } }),
+    ],
+    [
+      'GET',
+      /^\/api\/v4\/projects\/42\/protected_branches\/main$/,
+      () =>
+        kept.mergers
+          ? { status: 200, body: { name: 'main', merge_access_levels: kept.mergers } }
+          : refusal(404, '404 Not found'),
+    ],
+    [
+      'GET',
+      /^\/api\/v4\/projects\/42\/members\/all\/(\d+)$/,
+      (_, [, id]) => {
+        const [, level] = [...kept.members].find(([name]) => gitlabId(name) === Number(id)) ?? [];
+        return level === undefined
+          ? refusal(404, '404 Not found')
+          : { status: 200, body: { id: Number(id), access_level: level } };
+      },
     ],
     [
       'POST',
@@ -192,7 +241,12 @@ function githubComment({ id, body, author }: TestComment): object {
 }
 
 function gitlabNote({ id, body, author }: TestComment): object {
-  return { id, body, author: { id: author === OUR_ACCOUNT ? 1 : 99, username: author } };
+  return { id, body, author: { id: gitlabId(author), username: author } };
+}
+
+/** Of an account on GitLab. */
+export function gitlabId(name: string): number {
+  return name === OUR_ACCOUNT ? 1 : 100 + name.length;
 }
 
 function post(kept: Kept, { body }: Asked['body'], kind: 'github' | 'gitlab'): Answer {

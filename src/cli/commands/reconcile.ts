@@ -1,6 +1,7 @@
 import { openRun, type Run } from '../../compose/run.js';
 import { operatorSettings } from '../../compose/settings.js';
 import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import type { Approval } from '../../model/run.js';
 import { pendingWithheld } from '../../plan/plan.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import { failureMarkdown } from '../../report/markdown/failure.js';
@@ -21,7 +22,7 @@ import type { DeclareCommand } from '../command.js';
 import { configDirectoryOf } from '../config-directory.js';
 import { commonOptions, lockOption, serviceOptions } from '../options.js';
 import { approvalOptions, planOptions, type ReconcileOptions } from '../reconcile-options.js';
-import { readReviewed } from '../reviewed-plans.js';
+import { readCommentApprovals, readReviewed } from '../reviewed-plans.js';
 import { askToForce, openScreen, type Screen, type Terminal } from '../terminal.js';
 import { killLine } from '../../report/text/summary.js';
 
@@ -74,10 +75,16 @@ async function reconcileAll(
   screen.noteInterrupt();
   const results: DirectoryResult[] = [];
   const reviewed = await readReviewed(options, directories);
+  const approvals = await readCommentApprovals(options, terminal.environment, (text) => {
+    screen.note(text);
+  });
   for (const [index, directory] of directories.entries()) {
     // One after the other: they may share a service, a credential and a state.
     results.push(
-      await runDirectory(directory, options, { terminal, screen, reviewed: reviewed?.[index] }),
+      await runDirectory(directory, options, {
+        ...{ terminal, screen, approvals },
+        reviewed: reviewed?.[index],
+      }),
     );
   }
   if (options.format === 'json') await printJson(results, screen);
@@ -108,7 +115,13 @@ async function runDirectory(
     terminal,
     screen,
     reviewed,
-  }: { terminal: Terminal; screen: Screen; reviewed: ReviewedPlan | undefined },
+    approvals,
+  }: {
+    terminal: Terminal;
+    screen: Screen;
+    reviewed: ReviewedPlan | undefined;
+    approvals: readonly Approval[];
+  },
 ): Promise<DirectoryResult> {
   try {
     const settings = operatorSettings(terminal.environment);
@@ -116,7 +129,7 @@ async function runDirectory(
     const { touched: touchedSinceState = false, ...flags } = options;
     await using run = await openRun(
       root,
-      { ...flags, touchedSinceState },
+      { ...flags, touchedSinceState, approvals },
       {
         settings,
         signal: terminal.signal,
@@ -190,7 +203,7 @@ async function planOrApply(
 /** What an apply is given beside the plan: the note of every write, and who may let it pass the guards. */
 function applyOptions(
   run: Run,
-  { title, comment, approve, force }: ReconcileOptions,
+  { title, comment, force }: ReconcileOptions,
   { terminal, screen }: Pick<Reporting, 'terminal' | 'screen'>,
 ): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
   const ask = async (planned: Planned): Promise<boolean> => {
@@ -205,7 +218,7 @@ function applyOptions(
       onStep: (_, done, total) => screen.progress?.count(done, total),
     },
     note: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
-    override: { approvedHash: approve, ask: force === true ? ask : undefined },
+    override: { ask: force === true ? ask : undefined },
   };
 }
 

@@ -1,5 +1,4 @@
 import { appendFile } from 'node:fs/promises';
-import { Option, type Command } from 'commander';
 import { operatorSettings } from '../../compose/settings.js';
 import { EXIT, FlaghoistError, messageOf, type ExitCode } from '../../errors.js';
 import { syncComment } from '../../forge/forge.js';
@@ -25,9 +24,14 @@ import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { InvalidSpecsError } from '../../reconcile/context.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
-import { positive } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, momentOption, serviceOptions, type CommonOptions } from '../options.js';
+import {
+  commonOptions,
+  forgeOptions,
+  momentOption,
+  serviceOptions,
+  type CommonOptions,
+} from '../options.js';
 import {
   noBase,
   reviewTarget,
@@ -53,8 +57,8 @@ export const declareReview: DeclareCommand = (command, { terminal, done }) => {
     .option('--since <revision>', 'the target branch (default: as the CI job says)')
     .option('--target <name>', 'name of the target branch, for people')
     .option('--offline', 'without the service: compare with the specs of the target branch');
-  forgeOptions(command);
-  command
+  forgeOptions(command, 'whom to tell')
+    .option('--commit <sha>', 'the commit that gets the statuses')
     .option('--plan-url <url>', 'where a reader finds the full plan')
     .option('--sarif <file>', 'write findings as SARIF')
     .option('--junit <file>', 'write findings as JUnit XML');
@@ -64,22 +68,6 @@ export const declareReview: DeclareCommand = (command, { terminal, done }) => {
     },
   );
 };
-
-/** Which pull request is told. What is absent here is read from the environment of the CI job. */
-function forgeOptions(command: Command): void {
-  command
-    .addOption(
-      new Option('--forge <name>', 'whom to tell (default: as the CI job says)').choices([
-        'github',
-        'gitlab',
-        'none',
-      ]),
-    )
-    .option('--forge-url <url>', 'of the API of the forge')
-    .option('--repository <name>', 'owner/name, or the id of a project')
-    .option('--pull-request <number>', 'which pull request or merge request', positive)
-    .option('--commit <sha>', 'the commit that gets the statuses');
-}
 
 /**
  * Plans what a merge would do, and tells the pull request: one comment, statuses, notes on lines. Writes nothing else.

@@ -127,7 +127,6 @@ export async function runCycle(
           signal: order.signal,
           progress: {},
           note: events.note,
-          override: { approvedHash: order.approval?.hash },
           onKill,
         });
     return finish(endOf(result, run, order.signal));

@@ -111,6 +111,7 @@ defaults:
     const written = join(directory, '.github/workflows');
     expect(readdirSync(written)).toEqual([
       'flaghoist-apply.yml',
+      'flaghoist-approve.yml',
       'flaghoist-drift.yml',
       'flaghoist-review.yml',
     ]);

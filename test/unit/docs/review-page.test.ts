@@ -35,7 +35,12 @@ describe('docs/review.md', () => {
   });
 });
 
-describe.each([...WORKFLOWS, 'templates/review.yml', '.pre-commit-hooks.yaml'])('%s', (path) => {
+describe.each([
+  ...WORKFLOWS,
+  'templates/review.yml',
+  'templates/approve.yml',
+  '.pre-commit-hooks.yaml',
+])('%s', (path) => {
   const text = projectText(path);
 
   it('is YAML', () => {

@@ -35,9 +35,9 @@ it('writes nothing where a guard stands, and the state stays as it was', async (
 it('lets the approved plan pass, and no other', async () => {
   world.repository.commit('Ramp by far', { 'flags/pay.yaml': flagSpec('pay', { on: 60 }) });
   const { planHash } = await world.planned();
-  const other = await world.reconciled({}, { override: { approvedHash: `${planHash}0` } });
+  const other = await world.reconciled({ approve: `${planHash}0` });
   expect('outcomes' in other).toBe(false);
-  const done = await world.applied({ approve: planHash }, { override: { approvedHash: planHash } });
+  const done = await world.applied({ approve: planHash });
   expect(done.converged).toBe(true);
   expect([...done.notes.values()].map(({ comment }) => comment.split('\n')[0])).toEqual(
     done.plan.changes.map(

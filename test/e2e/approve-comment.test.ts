@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startTestForge, type TestForge } from '../support/forge.js';
+import { flagSpec, PIPELINE_CONFIG } from '../support/pipeline-world.js';
+import { useScenario } from '../support/scenario.js';
+import { cliRun, type CliRun } from '../support/terminal.js';
+
+const scenario = useScenario();
+let forge: TestForge;
+let folder: string;
+
+beforeEach(async () => {
+  forge = await startTestForge('github');
+  folder = mkdtempSync(join(tmpdir(), 'flaghoist-approve-test-'));
+  const config = `${PIPELINE_CONFIG}guards: { maxShift: 20 }\n`;
+  scenario.commit({ 'flaghoist.yaml': config, 'flags/pay.yaml': flagSpec('pay') }, 'Add pay');
+  await scenario.reconcile();
+  scenario.commit({ 'flags/pay.yaml': flagSpec('pay', { on: 60 }) }, 'Ramp by far (#7)');
+  scenario.service.requests.length = 0;
+});
+
+afterEach(async () => {
+  await forge.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** What a job does that a comment on the pull request has started. */
+async function job(): Promise<CliRun> {
+  const event = join(folder, 'event.json');
+  writeFileSync(event, JSON.stringify({ issue: { number: 7, pull_request: {} } }));
+  const { service, repository, env } = scenario;
+  const args = ['reconcile', '--since', 'HEAD^1', '--approve-comment', '--url', service.origin];
+  return cliRun([...args, repository.directory], {
+    ...env,
+    GITHUB_ACTIONS: 'true',
+    GITHUB_API_URL: forge.url,
+    GITHUB_REPOSITORY: 'acme/flags',
+    GITHUB_EVENT_PATH: event,
+    GITHUB_TOKEN: forge.token,
+  });
+}
+
+function comment(author: string, hash: string): void {
+  forge.comments.push({
+    id: forge.comments.length,
+    author,
+    body: `/flaghoist approve ${hash}`,
+  });
+}
+
+it('applies the plan that a comment of somebody who may merge approves, and no other', async () => {
+  const { planHash } = await scenario.dryRun<{ planHash: string }>('--since', 'HEAD^1');
+  forge.members.set('ana', 'write').set('reader', 'read');
+  comment('reader', planHash);
+  comment('ana', `sha256:${'0'.repeat(64)}`);
+  const refused = await job();
+
+  comment('ana', planHash);
+  const done = await job();
+
+  expect(refused.exitCode).toBe(4);
+  expect(refused.stdout).toContain(`--approve ${planHash}`);
+  expect(refused.stderr).toContain(`warning: reader may not merge, and so not approve ${planHash}`);
+  expect(done.exitCode).toBe(0);
+  const comments = scenario.service.requests
+    .filter(({ method }) => method === 'PATCH')
+    .map(({ query }) => query['comment'] ?? '');
+  expect(comments.length).toBe(2);
+  expect(comments.every((each) => each.includes(`approved as ${planHash} by ana`))).toBe(true);
+  expect(forge.requests.filter((each) => !each.startsWith('GET '))).toEqual([]);
+});
+
+it('sends nothing where the comments cannot be read, or nobody knows whose they are', async () => {
+  forge.limitNext(9);
+  const { planHash } = await scenario.dryRun<{ planHash: string }>('--since', 'HEAD^1');
+  forge.members.set('ana', 'write');
+  comment('ana', planHash);
+  const { service, repository, env } = scenario;
+  const args = ['reconcile', '--approve-comment', '--url', service.origin, repository.directory];
+
+  const outside = await cliRun(args, env);
+  const tokenless = await cliRun(
+    [...args, '--forge', 'github', '--repository', 'acme/flags', '--pull-request', '7'],
+    env,
+  );
+  const limited = await job();
+
+  expect([outside, tokenless].map(({ exitCode }) => exitCode)).toEqual([64, 64]);
+  expect(outside.stderr).toContain('set --forge, --repository and --pull-request');
+  expect(tokenless.stderr).toContain('FLAGHOIST_FORGE_TOKEN');
+  expect(limited.exitCode).toBe(1);
+  expect(scenario.writes()).toEqual([]);
+});

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readApprovals } from '../../../src/forge/open.js';
+import { gitlabId, OUR_ACCOUNT, startTestForge, type TestForge } from '../../support/forge.js';
+
+const HASH = `sha256:${'a'.repeat(64)}`;
+const COMMAND = `/flaghoist approve ${HASH}`;
+
+describe.each(['github', 'gitlab'] as const)('comments on %s', (kind) => {
+  let forge: TestForge;
+
+  beforeEach(async () => {
+    forge = await startTestForge(kind);
+  });
+
+  afterEach(async () => forge.close());
+
+  function comment(author: string, body: string): void {
+    forge.comments.push({ id: forge.comments.length, author, body });
+  }
+
+  async function read(): Promise<string[][]> {
+    const repository = kind === 'github' ? 'acme/flags' : '42';
+    const place = { kind, apiUrl: forge.url, repository, pullRequest: 7 };
+    const { approvals, refused } = await readApprovals(place, { token: forge.token, version: '0' });
+    return [approvals, refused].map((each) => each.map(({ hash, by }) => `${by} ${hash}`));
+  }
+
+  it('approve a plan where they begin with the command, beyond the first page too', async () => {
+    forge.members.set('ana', kind === 'github' ? 'write' : 30);
+    for (let i = 0; i < 120; i += 1) comment('ana', `Looks good ${String(i)}`);
+    comment('ana', COMMAND);
+    comment('ana', `${COMMAND}\r\n\nsee CHG-17`);
+
+    expect(await read()).toEqual([[`ana ${HASH}`, `ana ${HASH}`], []]);
+  });
+
+  it.each([
+    `> ${COMMAND}`,
+    `Please write ${COMMAND}`,
+    `Not yet.\n${COMMAND}`,
+    `    ${COMMAND}`,
+    `\`\`\`\n${COMMAND}\n\`\`\``,
+    `${COMMAND}0`,
+    COMMAND.slice(0, -1),
+    `${COMMAND} sha256:${'b'.repeat(64)}`,
+    COMMAND.toUpperCase(),
+    '/flaghoist approve',
+  ])('approve nothing where somebody who may merge writes %j', async (body) => {
+    forge.members.set('ana', kind === 'github' ? 'admin' : 50);
+    comment('ana', body);
+
+    expect(await read()).toEqual([[], []]);
+  });
+
+  it('count for nothing where the account may not merge', async () => {
+    forge.members.set('reader', kind === 'github' ? 'read' : 20);
+    comment('reader', COMMAND);
+    comment('mallory', COMMAND);
+
+    expect(await read()).toEqual([[], [`reader ${HASH}`, `mallory ${HASH}`]]);
+  });
+});
+
+describe('who may merge', () => {
+  it('is no bot on GitHub, whatever it may write', async () => {
+    const forge = await startTestForge('github');
+    forge.members.set(OUR_ACCOUNT, 'admin');
+    forge.comments.push({ id: 1, author: OUR_ACCOUNT, body: COMMAND });
+    const place = {
+      kind: 'github',
+      apiUrl: forge.url,
+      repository: 'acme/flags',
+      pullRequest: 7,
+    } as const;
+
+    const found = await readApprovals(place, { token: forge.token, version: '0' });
+
+    expect(found).toEqual({ approvals: [], refused: [] });
+    await forge.close();
+  });
+
+  it.each([
+    ['maintainers alone, where the branch says so', [{ access_level: 40 }], ['lead']],
+    ['nobody, where it says so', [{ access_level: 0 }], []],
+    ['who is named', [{ access_level: 40, user_id: gitlabId('ana') }], ['ana']],
+    ['developers, where it is not protected', undefined, ['lead', 'ana']],
+  ])('is on GitLab %s', async (_, mergers, expected) => {
+    const forge = await startTestForge('gitlab');
+    forge.mergers = mergers;
+    forge.members.set('lead', 40).set('ana', 30);
+    for (const author of ['lead', 'ana']) forge.comments.push({ id: 1, author, body: COMMAND });
+    const place = { kind: 'gitlab', apiUrl: forge.url, repository: '42', pullRequest: 7 } as const;
+
+    const { approvals } = await readApprovals(place, { token: forge.token, version: '0' });
+
+    expect(approvals.map(({ by }) => by)).toEqual(expected);
+    await forge.close();
+  });
+});
