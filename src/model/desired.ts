@@ -120,6 +120,8 @@ export interface DesiredFlag {
   readonly fields: FlagFields;
   /** Never deleted, in no environment. */
   readonly protect?: true;
+  /** Day after which it should be gone (`2026-10-03`). */
+  readonly expires?: string;
   /** Environment, as the config names it → definition. */
   readonly environments: ReadonlyMap<string, DesiredDefinition>;
 }

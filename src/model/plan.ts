@@ -166,6 +166,18 @@ export interface LiveKill {
   readonly wasOrdered?: true;
 }
 
+/** Something that the specs wanted somebody to look at again. Nothing changes by itself. */
+export interface Reminder {
+  readonly id: ObjectId;
+  /** A kill is past its `review`, or a flag past its `expires`. */
+  readonly what: 'review' | 'expiry';
+  /** As the specs write it: a day, or a moment with its offset. */
+  readonly due: string;
+  /** Of a kill: why, and who ordered it; untrusted text. */
+  readonly reason?: string;
+  readonly by?: string;
+}
+
 /** What a guard counts. */
 export type GuardName =
   | 'maxDeletes'

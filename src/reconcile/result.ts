@@ -1,9 +1,11 @@
-import { objectId } from '../model/ref.js';
+import { keyOfId, objectId } from '../model/ref.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
+import type { Reminder } from '../model/plan.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
+import { remindersAt } from '../timing/reminders.js';
 import { rampsOf } from './ramps.js';
 
 /** What a run came to, as reports in every format say it. */
@@ -27,6 +29,7 @@ export function reportOf(
     stateless: home === null,
     suspended: input.policy.suspended,
     ramps: rampsOf(input, found),
+    reminders: remindersOf(input, context.now()),
     closed: input.policy.environments.flatMap(({ name, selected, closed }) =>
       selected && closed ? [{ environment: name, ...closed, ...overridden(input.policy) }] : [],
     ),
@@ -52,6 +55,18 @@ function heldHashOf(result: Planned | Applied): { heldHash?: string } {
   if (!('outcomes' in result) && (guardFindings.length > 0 || heldHash !== null))
     return { heldHash: planHash };
   return heldHash === null ? {} : { heldHash };
+}
+
+/** Of what the operator's filters and a review leave to this run. */
+function remindersOf({ desired, policy }: Planned['input'], ms: number): Reminder[] {
+  const { only, environments, reviewed } = policy;
+  const places = new Set(environments.flatMap(({ name, selected }) => (selected ? [name] : [])));
+  const changed = reviewed && new Set([...reviewed].map(keyOfId));
+  return remindersAt(desired, ms).filter(({ id }) => {
+    const [, environment] = id.split('@');
+    const isHere = environment === undefined || places.has(environment);
+    return isHere && [only, changed].every((keys) => keys?.has(keyOfId(id)) ?? true);
+  });
 }
 
 /** A review looks past windows without a reason, and writes nothing. */

@@ -1,7 +1,14 @@
 import type { RampStanding } from '../model/flag/ramp.js';
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/ref.js';
-import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../model/plan.js';
+import type {
+  AllowedFinding,
+  Change,
+  GuardFinding,
+  Plan,
+  PlanNotes,
+  Reminder,
+} from '../model/plan.js';
 import type { ClosedEnvironment, Suspension } from '../model/run.js';
 import type { Outcome, Outcomes, Revision, Unknown } from '../model/outcome.js';
 
@@ -27,6 +34,8 @@ export interface PlanReport {
   readonly suspended?: Suspension | null;
   /** How far the ramps of the definitions have come, sorted by id. */
   readonly ramps?: readonly RampStanding[];
+  /** What the specs wanted looked at again by now, sorted by id. */
+  readonly reminders?: readonly Reminder[];
   /** Where changes go at another time, in the order of the environments. */
   readonly closed?: readonly ClosedEnvironment[];
   /** Names as the service has them, in the order of application; others follow in the order of the plan. */

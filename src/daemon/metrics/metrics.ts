@@ -91,7 +91,12 @@ export class Metrics {
       this.#prometheus.set('withheld', labels, withheld);
       this.#prometheus.set('liveKills', labels, liveKills);
     }
-    const unmanaged = newestPlan(view)?.unmanaged;
+    const plan = newestPlan(view);
+    for (const what of ['review', 'expiry'] as const) {
+      const due = plan?.reminders?.filter((each) => each.what === what) ?? [];
+      this.#prometheus.set('reminders', { source, what }, due.length);
+    }
+    const unmanaged = plan?.unmanaged;
     if (!unmanaged) return;
     this.#prometheus.set('unmanaged', { source, kind: 'flag' }, unmanaged.flags);
     this.#prometheus.set('unmanaged', { source, kind: 'segment' }, unmanaged.segments);
@@ -181,6 +186,12 @@ export const METRICS = {
     type: 'gauge',
     labels: ['source', 'environment'],
     help: 'Flags that are killed on the service and not by git.',
+  },
+  reminders: {
+    name: 'flaghoist_reminders',
+    type: 'gauge',
+    labels: ['source', 'what'],
+    help: 'Kills past their `review`, flags past their `expires`.',
   },
   unmanaged: {
     name: 'flaghoist_unmanaged_objects',

@@ -78,6 +78,7 @@ const WORDS: Readonly<Record<MessageKind, string>> = {
   changed: 'changed',
   failed: 'failed',
   recovered: 'is well again',
+  reminder: 'has something to be looked at again',
 };
 
 function titleOf({ kind, source, run }: Message): string {

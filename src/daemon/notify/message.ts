@@ -5,7 +5,9 @@ export type MessageKind =
   | 'changed'
   | 'failed'
   /** The first run after a failure that went well. */
-  | 'recovered';
+  | 'recovered'
+  /** Something was to be looked at again by now. */
+  | 'reminder';
 
 /** What one run is worth telling. */
 export interface Message {

@@ -3,6 +3,7 @@ import type { Log } from '../../platform/log.js';
 import type { Metrics, NotificationResult } from '../metrics/metrics.js';
 import type { DaemonView } from '../view.js';
 import { MessageMemory, type Message } from './message.js';
+import { ReminderDays } from './reminder-days.js';
 import type { NotifyTarget } from './target.js';
 import { askedWaitMs, backoffMs } from '../../admin-api/http/retry.js';
 import { messageOf } from '../../errors.js';
@@ -22,6 +23,7 @@ export function startNotifications(
   { log, metrics, time = realTime }: NotificationOptions,
 ): { readonly close: () => Promise<void> } {
   const memory = new MessageMemory();
+  const reminders = new ReminderDays();
   const deliveries = targets.map(
     (target) =>
       new Delivery(target, {
@@ -34,11 +36,12 @@ export function startNotifications(
       }),
   );
   const stop = view.onRun((source, run) => {
-    const message = memory.messageFor(source, run);
-    if (message !== undefined)
+    for (const message of [memory.messageFor(source, run), reminders.messageFor(source, run)]) {
+      if (message === undefined) continue;
       deliveries.forEach((delivery) => {
         delivery.add(message);
       });
+    }
   });
   return {
     close: async () => {

@@ -1,8 +1,9 @@
 import { html, type Html } from '../../platform/html.js';
-import type { LiveKillDocument, WithheldDocument } from '../../report/json/plan.js';
+import type { LiveKillDocument, PlanDocument, WithheldDocument } from '../../report/json/plan.js';
 import { WHY_WORDS } from '../../report/text/change/change.js';
 import { fieldLabel, fieldLines } from '../../report/text/change/field.js';
 import { LIVE_KILLS_TITLE, sinceText } from '../../report/text/live-kills.js';
+import { reminderText } from '../../report/text/reminders.js';
 import { plural } from '../../report/values.js';
 import type { SourceView } from '../view.js';
 import { untrusted } from './phrases.js';
@@ -38,6 +39,15 @@ export function orderedKillList({ runs }: SourceView): Html {
         ];
         return html`<li><strong>${untrusted(id)}</strong>: ${untrusted(facts.join(', '))}</li>`;
       })}
+    </ul>`;
+}
+
+/** What the specs wanted looked at again by now. */
+export function reminderList({ reminders = [] }: Pick<PlanDocument, 'reminders'>): Html {
+  if (reminders.length === 0) return html``;
+  return html`<h3>To be looked at again</h3>
+    <ul class="held">
+      ${reminders.map((each) => html`<li>${untrusted(reminderText(each))}</li>`)}
     </ul>`;
 }
 

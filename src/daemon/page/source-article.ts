@@ -6,7 +6,13 @@ import { newestPlan, type EnvironmentHealth, type Level, type SourceHealth } fro
 import type { CommitView, Override, SourceView, RunRecord } from '../view.js';
 import { approvalOf } from './approve.js';
 import { commitOf, mark, moment, untrusted, duration, RESULTS, triggerText } from './phrases.js';
-import { diagnosticList, liveKillList, orderedKillList, withheldList } from './object-lists.js';
+import {
+  diagnosticList,
+  liveKillList,
+  orderedKillList,
+  reminderList,
+  withheldList,
+} from './object-lists.js';
 import { planTextOf } from './plan-text.js';
 
 /** One config repository: what it is, how each environment stands, what is held back and why, and its last runs. */
@@ -25,7 +31,7 @@ export function sourceArticle(
     )}
     ${overrideLines(source, now)} ${approvalOf(source, now)} ${factList(source, now)}
     ${diagnosticList(source)} ${environmentTable(environments, now)} ${orderedKillList(source)}
-    ${rampList(newestPlan(source)?.ramps ?? [])}
+    ${reminderList(newestPlan(source) ?? {})} ${rampList(newestPlan(source)?.ramps ?? [])}
     ${liveKillList(newestPlan(source)?.liveKills ?? [])}
     ${withheldList(newestPlan(source)?.withheld ?? [])} ${runList(source, now)}
   </article>`;

@@ -12,6 +12,7 @@ import {
   type NotCompared,
   type Plan,
   type Reason,
+  type Reminder,
   type Rename,
   type WithheldWhy,
   type GuardFinding,
@@ -101,6 +102,8 @@ export interface PlanDocument {
   readonly held?: readonly string[];
   /** How far ramps have come, sorted by id; absent where there are none. */
   readonly ramps?: readonly RampStanding[];
+  /** What the specs wanted looked at again by now, sorted by id; absent where there is nothing. */
+  readonly reminders?: readonly Reminder[];
   /** Where changes go at another time; absent where they go everywhere. */
   readonly closed?: readonly Omit<ClosedEnvironment, 'untilText'>[];
   readonly unmanaged: Plan['unmanaged'];
@@ -226,19 +229,7 @@ export function planDocument(
     ...(report.allowed?.length ? { allowed: report.allowed } : {}),
     ...(report.unknowns?.length ? { unknowns: report.unknowns } : {}),
     ...(report.held?.length ? { held: report.held } : {}),
-    ...(report.ramps?.length
-      ? {
-          ramps: report.ramps.map(({ id, rule, treatment, step, steps, held }) => ({
-            ...{ id, rule, treatment, step, held },
-            steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
-          })),
-        }
-      : {}),
-    ...(report.closed?.length
-      ? {
-          closed: report.closed.map(({ environment, why, until }) => ({ environment, why, until })),
-        }
-      : {}),
+    ...momentMembers(report),
     observed: plan.observed,
     unmanaged: plan.unmanaged && {
       flags: plan.unmanaged.flags,
@@ -246,6 +237,24 @@ export function planDocument(
     },
     liveKills: plan.liveKills.map(({ ref, location, ...kill }) => kill),
     notCompared: plan.notCompared.map(({ id, what, why }) => ({ id, what, why })),
+  };
+}
+
+/** What depends on the moment of the plan. */
+function momentMembers({
+  ramps = [],
+  reminders = [],
+  closed = [],
+}: PlanReport): Pick<PlanDocument, 'ramps' | 'reminders' | 'closed'> {
+  const ladders = ramps.map(({ id, rule, treatment, step, steps, held }) => ({
+    ...{ id, rule, treatment, step, held },
+    steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
+  }));
+  const closings = closed.map(({ environment, why, until }) => ({ environment, why, until }));
+  return {
+    ...(ladders.length > 0 && { ramps: ladders }),
+    ...(reminders.length > 0 && { reminders }),
+    ...(closings.length > 0 && { closed: closings }),
   };
 }
 

@@ -31,7 +31,7 @@ const GUARD_COLUMNS = 240;
  */
 export function riskBlocks(report: PlanReport): Block[] {
   const groups = riskGroups(report);
-  const { serious, ramps } = caveatsOf(report);
+  const { serious, ramps, reminders } = caveatsOf(report);
   const lines = [
     ...guardItems(report),
     ...allowedItems(report),
@@ -52,7 +52,8 @@ export function riskBlocks(report: PlanReport): Block[] {
       ({ message }) => trusted`- ⚠️ ${cut(clean(message), GUARD_COLUMNS)}`,
     ),
     ...serious.map((text) => trusted`- ⚠️ ${cut(text, GUARD_COLUMNS)}`),
-    ...rampItems(ramps),
+    ...boundedItems('⏰', 'reminder', reminders),
+    ...boundedItems('📈', 'ramp', ramps),
   ];
   return lines.length === 0
     ? []
@@ -94,11 +95,11 @@ function riskPhrase(risk: Risk, place: string | null): Markup {
 }
 
 /** The ladders that are not climbed yet. */
-function rampItems(texts: readonly string[]): Markup[] {
+function boundedItems(sign: '⏰' | '📈', what: string, texts: readonly string[]): Markup[] {
   const more = texts.length - SHOWN_GUARDS;
   return [
-    ...texts.slice(0, SHOWN_GUARDS).map((text) => trusted`- 📈 ${cut(text, GUARD_COLUMNS)}`),
-    ...(more > 0 ? [trusted`- 📈 … and ${plural(more, 'more ramp')}`] : []),
+    ...texts.slice(0, SHOWN_GUARDS).map((text) => trusted`- ${sign} ${cut(text, GUARD_COLUMNS)}`),
+    ...(more > 0 ? [trusted`- ${sign} … and ${plural(more, `more ${what}`)}`] : []),
   ];
 }
 

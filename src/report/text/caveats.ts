@@ -3,6 +3,7 @@ import { type PlanReport, TOUCHED_TEXT } from '../plan-report.js';
 import { clean } from '../sanitize.js';
 import { plural } from '../values.js';
 import { rampsToTell, rampText } from './ramps.js';
+import { reminderText } from './reminders.js';
 import { closedText, suspendedText } from './summary.js';
 
 /** Flags that a sentence names; a service that shows none has hundreds. */
@@ -14,6 +15,8 @@ export interface Caveats {
   readonly serious: readonly string[];
   /** How far ramps have come. */
   readonly ramps: readonly string[];
+  /** What was to be looked at again by now. */
+  readonly reminders: readonly string[];
   /** What was not looked at, or not looked at closely. */
   readonly limits: readonly string[];
 }
@@ -35,6 +38,7 @@ export function caveatsOf(report: PlanReport): Caveats {
         : []),
     ],
     ramps: rampsToTell(report.ramps).map(rampText),
+    reminders: (report.reminders ?? []).map(reminderText),
     limits: [
       ...(plan.observed === 'touched' ? [TOUCHED_TEXT] : []),
       ...notComparedTexts(plan.notCompared),

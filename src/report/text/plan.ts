@@ -61,10 +61,10 @@ function section(title: string, lines: readonly Line[]): Line[] {
 /** Caveats, and the line of totals. */
 function endLines(report: PlanReport): Line[] {
   const { plan } = report;
-  const { serious, ramps, limits } = caveatsOf(report);
+  const { serious, ramps, reminders, limits } = caveatsOf(report);
   const busy = plan.changes.length + plan.withheld.length > 0;
   return [
-    ...[...serious, ...ramps, ...limits].map((text) => paragraph(text, 'faint')),
+    ...[...serious, ...reminders, ...ramps, ...limits].map((text) => paragraph(text, 'faint')),
     ...(busy && plan.unchanged.length > 0
       ? [paragraph(`${String(plan.unchanged.length)} unchanged hidden`, 'faint')]
       : []),

@@ -257,6 +257,7 @@ export function desiredFlag(flag: ResolvedFlag): DesiredFlag {
     trafficType: flag.trafficType,
     fields: flagFieldsFromSpec(flag.spec),
     ...(flag.spec.protect === true && { protect: true }),
+    ...(flag.spec.expires !== undefined && { expires: flag.spec.expires }),
     environments: sortedMap<DesiredDefinition>(environments),
   };
 }

@@ -30,6 +30,15 @@ describe('the metrics of a source', () => {
   it.each<[string, Partial<SourceView>, string]>([
     ['that is ready', {}, `flaghoist_ready{${SHOP}} 1`],
     ['that is not ready', { firstSync: false }, `flaghoist_ready{${SHOP}} 0`],
+    [
+      'with a flag that was to be gone',
+      {
+        runs: [
+          aRun(aReport({}, { reminders: [{ id: 'flag/a', what: 'expiry', due: '2026-10-01' }] })),
+        ],
+      },
+      `flaghoist_reminders{${SHOP},what="expiry"} 1`,
+    ],
     ['that writes', {}, `flaghoist_leader{${SHOP}} 1`],
     ['that stands by', { leader: false }, `flaghoist_leader{${SHOP}} 0`],
     ['that is not suspended', {}, `flaghoist_suspended{${SHOP}} 0`],

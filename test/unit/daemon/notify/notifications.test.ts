@@ -3,6 +3,8 @@ import { FORMATS } from '../../../../src/daemon/notify/formats.js';
 import { Metrics } from '../../../../src/daemon/metrics/metrics.js';
 import { startNotifications } from '../../../../src/daemon/notify/notifications.js';
 import type { NotifyTarget } from '../../../../src/daemon/notify/target.js';
+import type { RunRecord } from '../../../../src/daemon/view.js';
+import type { Reminder } from '../../../../src/model/plan.js';
 import { createLog } from '../../../../src/platform/log.js';
 import { aRun, aSource, appliedReport, DaemonInMemory } from '../../../support/daemon-view.js';
 import { JumpingTime } from '../../../support/http-time.js';
@@ -68,6 +70,28 @@ const INVALID = (line: number) =>
     summary: '1 problem',
     text: `flags/a.yaml:${String(line)}:1: error`,
   });
+
+describe('what was to be looked at again', () => {
+  it('is told once a day, however many runs find it, and not where none does', async () => {
+    const { daemon, bodies, close } = await fixture();
+    const due: Reminder = { id: 'flag/pay@production', what: 'review', due: '2026-10-01' };
+    const report = aReport({}, { reminders: [due] });
+    const at = (startedAt: string, plan = report): RunRecord => aRun(plan, { startedAt });
+
+    daemon.end(at('2026-10-03T09:00:00.000Z'));
+    daemon.end(at('2026-10-03T23:00:00.000Z'));
+    daemon.end(aRun(null, { startedAt: '2026-10-04T00:00:00.000Z', result: 'interrupted' }));
+    daemon.end(at('2026-10-04T01:00:00.000Z'));
+    daemon.end(at('2026-10-05T01:00:00.000Z', aReport()));
+    await close();
+
+    expect(bodies().map(({ event, startedAt }) => [event, startedAt])).toEqual([
+      ['reminder', '2026-10-03T09:00:00.000Z'],
+      ['reminder', '2026-10-04T01:00:00.000Z'],
+    ]);
+    expect(bodies()[0]?.['text']).toContain('was to be reviewed by 2026-10-01');
+  });
+});
 
 describe('a run', () => {
   it('that changed something is told once, with the report that the command prints', async () => {

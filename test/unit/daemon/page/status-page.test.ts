@@ -118,6 +118,18 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
+  it('names what was to be looked at again', async () => {
+    const due = { id: 'flag/pay@production', what: 'review', due: '2026-10-01' } as const;
+    const runs = [aRun(aReport({}, { reminders: [{ ...due, reason: 'INC-1 <b>', by: 'ana' }] }))];
+    await using operations = await startTestOperations(new DaemonInMemory(aSource({ runs })));
+
+    const text = await withPage(`${operations.url}/`, {}, textOf);
+
+    expect(text).toContain(
+      'To be looked at again The kill of flag/pay@production was to be reviewed by 2026-10-01; it stays until a commit takes it back: INC-1 <b>, by ana.',
+    );
+  });
+
   it('is green nowhere while nobody knows, and says of when the figures are', async () => {
     const old = aRun(aReport(), { startedAt: minutesAgo(585) });
     const source = aSource({ runs: [aRun(null, { result: 'failed' }), old], troubles: [DOWN] });

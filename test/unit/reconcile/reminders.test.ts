@@ -1,0 +1,76 @@
+import { expect, it } from 'vitest';
+import { plan } from '../../../src/reconcile/reconcile.js';
+import { reportOf } from '../../../src/reconcile/result.js';
+import { planDocument } from '../../../src/report/json/plan.js';
+import { planMarkdown } from '../../../src/report/markdown/plan.js';
+import { planText } from '../../../src/report/text/plan.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type RunSettings,
+} from '../../support/pipeline-world.js';
+
+it('a kill and a flag whose time is over are named by every plan, and stay as they are', async () => {
+  const world = await pipelineWorld();
+  world.repository.commit('Start', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': flagSpec('pay'),
+    'flags/old.yaml': flagSpec('old').replace('treatments:', 'expires: 2026-10-01\ntreatments:'),
+    'kills/production.yaml':
+      'kills: { pay: { reason: INC-1 double charges, by: ana, review: 2026-10-05 } }\n',
+  });
+  await world.applied();
+  world.writes();
+  const reported = async (at: string, settings: RunSettings = {}) => {
+    const run = await world.opened({ dryRun: true, at: Date.parse(at), ...settings });
+    return reportOf(await plan(run.context), run);
+  };
+
+  const before = planDocument(await reported('2026-10-01T12:00:00Z'));
+  const after = await reported('2026-10-06T00:00:00Z');
+  const elsewhere = await reported('2026-10-06T00:00:00Z', {
+    environment: ['staging'],
+    only: ['flag/pay'],
+  });
+  const later = await world.applied({}, { now: () => Date.parse('2027-01-01T00:00:00Z') });
+
+  expect('reminders' in before).toBe(false);
+  expect(planDocument(after).reminders).toEqual([
+    { id: 'flag/old', what: 'expiry', due: '2026-10-01' },
+    {
+      ...{ id: 'flag/pay@production', what: 'review', due: '2026-10-05' },
+      ...{ reason: 'INC-1 double charges', by: 'ana' },
+    },
+  ]);
+  const layout = { color: false, width: 300, showKeys: false, verbose: false };
+  const text = planText(after, layout);
+  expect(text).toContain(
+    'The kill of flag/pay@production was to be reviewed by 2026-10-05; it stays until a commit takes it back: INC-1 double charges, by ana.',
+  );
+  expect(text).toContain('In sync');
+  expect(planMarkdown(after)).toContain('⏰ flag/old was to be gone by 2026-10-01');
+  expect(elsewhere.reminders).toEqual([]);
+  expect([later.plan.changes, world.writes()]).toEqual([[], []]);
+});
+
+it('a review names the reminders of what it changes, and no others', async () => {
+  const world = await pipelineWorld();
+  const expiring = (name: string, on = 10): string =>
+    flagSpec(name, { on }).replace('treatments:', 'expires: 2026-10-01\ntreatments:');
+  world.repository.commit('Start', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': expiring('pay'),
+    'flags/old.yaml': expiring('old'),
+  });
+  await world.applied();
+  world.repository.commit('Ramp pay', { 'flags/pay.yaml': expiring('pay', 20) });
+  const run = await world.opened({
+    ...{ dryRun: true, since: 'HEAD^1' },
+    at: Date.parse('2026-10-06T00:00:00Z'),
+  });
+
+  const report = reportOf(await plan(run.context), run);
+
+  expect(report.reminders?.map(({ id }) => id)).toEqual(['flag/pay']);
+});
