@@ -1,27 +1,50 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withPage, type PageOptions } from '../test/support/browser.js';
+import { withPage, type Page, type PageOptions } from '../test/support/browser.js';
 import { aBadMorning, anAfternoon } from '../test/support/daemon-story.js';
 import { DaemonInMemory } from '../test/support/daemon-view.js';
 import { startTestOperations } from '../test/support/operations.js';
 
 /** The pictures of `docs/images`, taken of the real page: `npx tsx scripts/screenshots.ts`. */
-const PICTURES: Readonly<Record<string, PageOptions & { readonly story?: typeof anAfternoon }>> = {
+interface Picture extends PageOptions {
+  readonly story?: typeof anAfternoon;
+  /** The button of the first source that is pressed first. */
+  readonly press?: string;
+  /** Shown from here on: what stands above matters most, and a picture in a repository is best small. */
+  readonly from?: string;
+}
+
+const PICTURES: Readonly<Record<string, Picture>> = {
   'status-light': { width: 1024, colorScheme: 'light' },
   'status-dark': { width: 1024, colorScheme: 'dark' },
   'status-narrow': { width: 390, colorScheme: 'light' },
+  'status-flags-narrow': { width: 390, colorScheme: 'dark', from: 'What flags serve' },
+  'status-suspend': { width: 1024, colorScheme: 'light', press: 'Suspend' },
+  'status-suspend-narrow': { width: 390, colorScheme: 'dark', press: 'Suspend' },
   'status-trouble': { width: 1024, colorScheme: 'light', story: aBadMorning },
   'status-trouble-narrow': { width: 390, colorScheme: 'dark', story: aBadMorning },
 };
 
 const folder = join(import.meta.dirname, '../docs/images');
 await mkdir(folder, { recursive: true });
-for (const [name, { story = anAfternoon, ...options }] of Object.entries(PICTURES)) {
-  await using operations = await startTestOperations(new DaemonInMemory(...story()));
+const HEIGHT = 1_120;
+
+async function topOf(page: Page, heading: string | undefined): Promise<number> {
+  if (heading === undefined) return 0;
+  const box = await page.getByRole('heading', { name: heading }).first().boundingBox();
+  return box?.y ?? 0;
+}
+
+for (const [name, { story = anAfternoon, press, from, ...options }] of Object.entries(PICTURES)) {
+  const daemon = new DaemonInMemory(...story());
+  await using operations = await startTestOperations(daemon, { tokens: ['a-token'] });
   await withPage(`${operations.url}/`, options, async (page) => {
     await page.getByText('live', { exact: true }).waitFor();
-    // What stands above is what matters, and a picture in a repository is best small.
-    const clip = { x: 0, y: 0, width: options.width ?? 0, height: 1_120 };
-    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, clip });
+    if (press !== undefined) await page.getByRole('button', { name: press }).first().click();
+    const clip = { x: 0, y: await topOf(page, from), width: options.width ?? 0, height: HEIGHT };
+    await page.screenshot({
+      path: join(folder, `${name}.png`),
+      ...(press === undefined && { fullPage: true, clip }),
+    });
   });
 }

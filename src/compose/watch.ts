@@ -97,7 +97,18 @@ function runsOf(
     log.info({ source: name, note: text }, 'note');
   };
   const memory = new RunCache();
-  return async ({ open, mode, everyKey, suspend, allowOlder, dryRun, signal, fence, approval }) =>
+  return async ({
+    open,
+    mode,
+    everyKey,
+    suspend,
+    allowOlder,
+    adopt,
+    dryRun,
+    signal,
+    fence,
+    approval,
+  }) =>
     openRun(
       directory,
       {
@@ -105,6 +116,7 @@ function runsOf(
         ...{ everyKey, suspend, allowOlder, dryRun, only: [], quarantineInvalid: true },
         touched: mode !== 'full',
         approvals: approval === null ? [] : [approval],
+        ...(adopt && { adopt }),
         // What one replica remembers, the next has to find.
         ...(isShared ? { pushState: true } : pushState !== undefined && { pushState }),
       },

@@ -46,6 +46,8 @@ export interface EnvironmentHealth {
   readonly withheld: number;
   /** Flags that are killed on the service and not by git. */
   readonly liveKills: number;
+  /** Some specs are invalid, and what they say is left as it is: nobody knows what git means here. */
+  readonly invalid: boolean;
   /** Start of the run that these figures are of, where nothing newer is known; null: they are of the newest run. */
   readonly asOf: string | null;
   /** The newest run that wrote something here. */
@@ -75,7 +77,8 @@ export function isApplied({ outcome }: ChangeDocument): boolean {
   return outcome === 'applied';
 }
 
-function isDrift({ reason }: Pick<ChangeDocument, 'reason'>): boolean {
+/** Whether the service was changed and git was not, or both were. */
+export function isDrift({ reason }: Pick<ChangeDocument, 'reason'>): boolean {
   return reason === 'drift' || reason === 'conflict';
 }
 
@@ -190,9 +193,11 @@ function environmentsOf(source: SourceView): EnvironmentHealth[] {
   const plan = newestPlan(source);
   const named = plan === null ? [] : [...plan.changes, ...plan.withheld];
   const asOf = staleSince(source);
+  const found = source.runs[0]?.diagnostics ?? [];
+  const invalid = found.some(({ severity }) => severity === 'error');
   const order = new Set([null, ...source.environments, ...named.map((each) => each.environment)]);
   return [...order]
-    .map((name) => ({ ...environmentOf(name, plan, source.runs), asOf }))
+    .map((name) => ({ ...environmentOf(name, plan, source.runs), invalid, asOf }))
     .filter(({ name, failed, waiting, drift, withheld, lastChange }) => {
       return name !== null || failed + waiting + drift + withheld > 0 || lastChange !== null;
     });
@@ -202,7 +207,7 @@ function environmentOf(
   name: string | null,
   plan: PlanDocument | null,
   runs: readonly RunRecord[],
-): Omit<EnvironmentHealth, 'asOf'> {
+): Omit<EnvironmentHealth, 'asOf' | 'invalid'> {
   const isHere = ({ environment }: ChangeDocument): boolean => environment === name;
   const open = plan?.changes.filter(isHere).filter((change) => !isApplied(change)) ?? [];
   const withheld = plan?.withheld.filter(isHere).filter(({ why }) => why !== 'immutable') ?? [];

@@ -1,4 +1,5 @@
 import type { ExitCode } from '../errors.js';
+import type { Bucket } from '../model/flag/flag.js';
 import type { ObjectId } from '../model/ref.js';
 import type { PlanDocument } from '../report/json/plan.js';
 
@@ -24,7 +25,9 @@ export type Trigger =
   /** The run before failed. */
   | 'retry'
   /** A moment has come at which something goes that was held back: a window opens. */
-  | 'due';
+  | 'due'
+  /** `POST /adopt`: what is withheld because no run remembers it becomes ours. */
+  | 'adopt';
 
 /** How a run ended, the worst last. */
 export type RunResult =
@@ -70,6 +73,47 @@ export interface RunRecord {
   readonly diagnostics?: readonly DiagnosticView[];
   /** Kills that git orders, as the specs of the commit have them, the first of them; absent: as above. */
   readonly kills?: readonly OrderedKill[];
+  /** The first names of each kind that no file declares; absent: there are none, or the service was not asked to list them. */
+  readonly unmanaged?: UnmanagedNames;
+}
+
+/** Untrusted text, in the service's order. */
+export interface UnmanagedNames {
+  readonly flags: readonly string[];
+  readonly segments: readonly string[];
+}
+
+/** The flags that git declares in one environment, as the service had them when they were last seen. */
+export interface EnvironmentFlags {
+  readonly environment: string;
+  /** How many git declares here. */
+  readonly total: number;
+  /** The first of them, by name. */
+  readonly flags: readonly LiveFlag[];
+}
+
+export interface LiveFlag {
+  readonly name: string;
+  /** Relative to the config directory. */
+  readonly file: string;
+  readonly line: number;
+  /** Null: the service does not have it here. */
+  readonly serves: Serving | null;
+  /** ISO 8601: start of the run that saw it. */
+  readonly seenAt: string;
+}
+
+/** What a flag serves in one environment. */
+export interface Serving {
+  readonly killed: boolean;
+  /** Whom no rule and no target names. */
+  readonly shares: readonly Bucket[];
+  /** Whole per cent of the traffic that rules and shares are for; the rest gets the default treatment. */
+  readonly trafficAllocation: number;
+  readonly defaultTreatment: string;
+  /** How many rules and targeted keys come before the shares. */
+  readonly rules: number;
+  readonly targets: number;
 }
 
 /** Something wrong in a file; all but severity, code and numbers is untrusted text. */
@@ -123,6 +167,8 @@ export interface SourceView {
   readonly workspace: string | null;
   /** Names of the environments in the order of application; empty before the first plan. */
   readonly environments: readonly string[];
+  /** In the order of application; empty before the first plan. */
+  readonly flags: readonly EnvironmentFlags[];
   /** Newest commit seen, and the newest whose run ended `in-sync` or `applied`. */
   readonly seen: CommitView | null;
   readonly applied: CommitView | null;

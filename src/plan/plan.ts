@@ -107,13 +107,23 @@ function isDifference({ why, fields }: Withheld): boolean {
   return why !== 'immutable' || fields.some(({ path }) => path !== '/description');
 }
 
-function unmanagedCounts({ desired, actual, state }: PlanInput): Plan['unmanaged'] {
+function unmanagedCounts(input: PlanInput): Plan['unmanaged'] {
+  const names = unmanagedNames(input);
+  return names && { flags: names.flags.length, segments: names.segments.length };
+}
+
+/** What the workspace has and neither the specs nor the state name, in the service's order; null: it was not listed. */
+export function unmanagedNames({
+  desired,
+  actual,
+  state,
+}: PlanInput): { readonly flags: readonly string[]; readonly segments: readonly string[] } | null {
   if (!actual.allFlags || !actual.allSegments) return null;
   const strangers = (
     names: readonly string[],
     kind: Kind,
     ours: ReadonlyMap<string, unknown>,
-  ): number => names.filter((name) => !ours.has(name) && !state.has(keyOf(kind, name))).length;
+  ): string[] => names.filter((name) => !ours.has(name) && !state.has(keyOf(kind, name)));
   return {
     flags: strangers(actual.allFlags, 'flag', desired.flags),
     segments: strangers(actual.allSegments, 'segment', desired.segments),

@@ -2,6 +2,7 @@ import { keyOfId, objectId } from '../model/ref.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Outcome, Outcomes } from '../model/outcome.js';
 import type { Reminder } from '../model/plan.js';
+import { unmanagedNames } from '../plan/plan.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
@@ -108,6 +109,11 @@ function killReasonsOf({ kills }: Planned['input']['desired']): PlanReport['kill
       by === undefined ? reason : `${reason}, by ${by}`,
     ]),
   );
+}
+
+/** Names of what no file declares and no run remembers; null: the run did not list them. */
+export function unmanagedIn({ input }: Planned): ReturnType<typeof unmanagedNames> {
+  return unmanagedNames(input);
 }
 
 /** Exit code of a run that came to a plan. */

@@ -1,4 +1,11 @@
-import type { OrderedKill, RunRecord, SourceView } from '../../src/daemon/view.js';
+import type {
+  EnvironmentFlags,
+  LiveFlag,
+  OrderedKill,
+  RunRecord,
+  Serving,
+  SourceView,
+} from '../../src/daemon/view.js';
 import { aRun, aSource, appliedReport, minutesAgo } from './daemon-view.js';
 import { aReport } from './plan-builder.js';
 import { aStory } from './plan-builder-story.js';
@@ -10,11 +17,55 @@ const KILLED: OrderedKill = {
   since: '2026-10-03T13:44:00Z',
 };
 
+const ALIVE: Serving = {
+  killed: false,
+  shares: [],
+  trafficAllocation: 100,
+  defaultTreatment: 'off',
+  rules: 0,
+  targets: 0,
+};
+
+/** A flag that serves so many per cent `on`. */
+export function aLiveFlag(name: string, percent: number, members: Partial<Serving> = {}): LiveFlag {
+  const on = percent > 0 ? [{ treatment: 'on', size: percent }] : [];
+  const off = percent < 100 ? [{ treatment: 'off', size: 100 - percent }] : [];
+  const serves = { ...ALIVE, shares: [...on, ...off], ...members };
+  return { name, file: `flags/${name}.yaml`, line: 3, serves, seenAt: minutesAgo(4) };
+}
+
+function flagsIn(environment: string, flags: readonly LiveFlag[]): EnvironmentFlags {
+  return { environment, total: flags.length, flags };
+}
+
+const THREE_WAYS = [
+  { treatment: 'classic', size: 50 },
+  { treatment: 'compact', size: 30 },
+  { treatment: 'cards', size: 20 },
+];
+
+const SHOP_FLAGS: readonly EnvironmentFlags[] = [
+  flagsIn('staging', [aLiveFlag('checkout', 100), aLiveFlag('legacy', 0)]),
+  flagsIn('production', [
+    aLiveFlag('checkout', 25, { rules: 2, targets: 3 }),
+    aLiveFlag('legacy', 60, { trafficAllocation: 50 }),
+    aLiveFlag('listing-layout', 0, { shares: THREE_WAYS, defaultTreatment: 'classic' }),
+    aLiveFlag('payments', 100, { killed: true }),
+  ]),
+];
+
+const UNMANAGED = {
+  flags: ['mobile-onboarding-2024', 'seasonal-banner'],
+  segments: ['early-birds'],
+};
+
 /** A shop on an ordinary afternoon: what was applied, what was changed outside git, and a quiet neighbour. */
 export function anAfternoon(): SourceView[] {
   const story = appliedReport(aStory());
   const { withheld, unchanged } = story.plan;
-  const held = { ...aReport({ withheld, unchanged }), outcomes: new Map(), converged: true };
+  const unmanaged = { flags: 2, segments: 1 };
+  const found = aReport({ withheld, unchanged, unmanaged });
+  const held = { ...found, outcomes: new Map(), converged: true };
   const quiet = (minutes: number): RunRecord =>
     aRun(aReport({ unchanged }), {
       triggers: ['schedule'],
@@ -28,6 +79,7 @@ export function anAfternoon(): SourceView[] {
     durationMs: 820,
     requests: 14,
     kills: [KILLED],
+    unmanaged: UNMANAGED,
   });
   const applied = aRun(story, {
     triggers: ['webhook', 'commit'],
@@ -49,6 +101,7 @@ export function anAfternoon(): SourceView[] {
   });
   return [
     aSource({
+      flags: SHOP_FLAGS,
       runs: [looked, applied, quiet(34), quiet(44), quiet(54), failed, quiet(76)],
       nextSchedule: minutesAgo(-6),
       seen: {

@@ -63,6 +63,7 @@ export function aSource(members: Partial<SourceView> = {}): SourceView {
     service: 'https://admin.example.com',
     workspace: 'Default',
     environments: ['staging', 'production'],
+    flags: [],
     seen: HEAD,
     applied: HEAD,
     runs: [aRun(aReport())],

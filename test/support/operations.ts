@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startOperations, type OperationsOptions } from '../../src/daemon/http/operations.js';
 import { createLog } from '../../src/platform/log.js';
+import type { DaemonControls, DaemonView } from '../../src/daemon/view.js';
 import { NOW, type DaemonInMemory } from './daemon-view.js';
 
 export interface TestOperations extends AsyncDisposable {
@@ -20,14 +21,20 @@ export interface TestOperations extends AsyncDisposable {
  */
 export async function startTestOperations(
   daemon: DaemonInMemory,
-  {
-    tokens,
-    secrets,
-    ...options
-  }: Partial<OperationsOptions> & {
-    readonly tokens?: readonly string[];
-    readonly secrets?: readonly string[];
-  } = {},
+  options: TestOperationsOptions = {},
+): Promise<TestOperations> {
+  return operationsOver(daemon, { now: () => NOW, ...options });
+}
+
+interface TestOperationsOptions extends Partial<OperationsOptions> {
+  readonly tokens?: readonly string[];
+  readonly secrets?: readonly string[];
+}
+
+/** The same over any daemon, at the time that it is. */
+export async function operationsOver(
+  daemon: DaemonView & DaemonControls,
+  { tokens, secrets, ...options }: TestOperationsOptions,
 ): Promise<TestOperations> {
   const directory = await mkdtemp(join(tmpdir(), 'operations-'));
   const writeSecrets = async (name: string, ...lines: readonly string[]): Promise<string> => {
@@ -40,7 +47,6 @@ export async function startTestOperations(
   const operations = await startOperations(daemon, daemon, {
     port: 0,
     log: createLog({ level: 'debug', format: 'json', stream }),
-    now: () => NOW,
     ...(tokens && { tokenFile: await writeSecrets('tokens', ...tokens) }),
     ...(secrets && { webhookSecretFile: await writeSecrets('secrets', ...secrets) }),
     ...options,

@@ -51,6 +51,13 @@ export function addControlRoutes(app: FastifyInstance, options: ControlOptions):
     controls.pin(source, { commit, reason, until });
     return { source, commit, reason, until };
   });
+  add('/adopt', (body) => {
+    const { run, ...target } = adoptBody(body);
+    const source = oneSourceOf(view, target);
+    refuseOldPlan(view, source, run);
+    controls.trigger(source, 'adopt');
+    return { source, run };
+  });
   add('/unpin', (body) => {
     const source = oneSourceOf(view, targetBody(body));
     controls.unpin(source);
@@ -65,6 +72,7 @@ interface Asked {
   readonly reason?: string;
   readonly until?: string;
   readonly commit?: string;
+  readonly run?: string;
 }
 
 /** No page of another site sends anything here, not even with a token that it got hold of. */
@@ -159,6 +167,33 @@ function pinBody(body: unknown, now: number): PinBody {
     throw unusable('"commit" must be the full name of a commit, in lower-case hex');
   }
   return { ...setOverride(fields, now), commit };
+}
+
+/** @throws Refusal 400. */
+function adoptBody(body: unknown): TargetBody & { readonly run: string } {
+  const fields = fieldsOf(body, ['source', 'run']);
+  const run = textOf(fields, 'run');
+  if (run === undefined) throw unusable('"run" must be the id of the run whose plan was looked at');
+  return { ...target(fields), run };
+}
+
+/**
+ * What is adopted is what somebody has looked at: nothing that another run is about to find.
+ *
+ * @throws Refusal 409 another run has planned since, or is under way.
+ */
+function refuseOldPlan(view: DaemonView, source: string, run: string): void {
+  const { runs = [], phase = 'idle' } = view.sources().find(({ name }) => name === source) ?? {};
+  const newest = runs.find(({ plan }) => plan !== null)?.id ?? 'none';
+  if (newest !== run) throw stale(`the newest plan is that of ${newest}`);
+  if (phase !== 'idle' && phase !== 'backing-off') throw stale('another run is about to look');
+}
+
+function stale(why: string): Refusal {
+  return new Refusal(
+    409,
+    `cannot adopt what that run has found: ${why} (look again, then ask again)`,
+  );
 }
 
 export type Fields = Readonly<Record<string, unknown>>;

@@ -49,9 +49,9 @@ export async function startOperations(
 ): Promise<Operations> {
   const { log, now = Date.now, metrics = new Metrics() } = options;
   const app = createApp(log);
-  addViewRoutes(app, { view, metrics, now });
-  addEvents(app, view);
   const { tokenFile, webhookSecretFile: secretFile } = options;
+  addViewRoutes(app, { view, metrics, now, takesRequests: tokenFile !== undefined });
+  addEvents(app, view);
   // Each in a scope of its own: their hooks and bodies are not those of the pages.
   void app.register((scope, _, done) => {
     addControlRoutes(scope, { view, controls, tokenFile, log, now });

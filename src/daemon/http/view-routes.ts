@@ -11,10 +11,13 @@ export interface ViewOptions {
   readonly view: DaemonView;
   readonly metrics: Metrics;
   readonly now: () => number;
+  /** Whether the endpoints that ask for something are on. */
+  readonly takesRequests: boolean;
 }
 
 /** Everything that only looks. */
-export function addViewRoutes(app: FastifyInstance, { view, metrics, now }: ViewOptions): void {
+export function addViewRoutes(app: FastifyInstance, options: ViewOptions): void {
+  const { view, metrics, now, takesRequests } = options;
   app.get('/healthz', () => ({ status: 'ok' }));
   app.get('/readyz', async (_, reply) => {
     const sources = view.sources().map((source) => ({
@@ -28,7 +31,9 @@ export function addViewRoutes(app: FastifyInstance, { view, metrics, now }: View
     reply.type(metrics.contentType).send(await metrics.text(view, now())),
   );
   app.get('/status', () => statusDocument(view, now()));
-  app.get('/', async (_, reply) => sendPage(reply, statusPage(view, now())));
+  app.get('/', async (_, reply) =>
+    sendPage(reply, statusPage(view, { now: now(), takesRequests })),
+  );
   app.get<{ Params: { id: string } }>('/runs/:id', async ({ params }, reply) => {
     const { source, run } = findRun(view, params.id);
     return sendPage(reply, runPage(source, run, now()));
@@ -71,7 +76,7 @@ interface VerdictDocument {
   readonly detail: string | null;
 }
 
-interface SourceDocument extends Omit<SourceView, 'runs' | 'environments' | 'firstSync'> {
+interface SourceDocument extends Omit<SourceView, 'runs' | 'environments' | 'flags' | 'firstSync'> {
   readonly verdict: VerdictDocument;
   readonly ready: boolean;
   readonly missing: readonly string[];
@@ -88,6 +93,7 @@ interface EnvironmentDocument {
   readonly drift: number;
   readonly withheld: number;
   readonly liveKills: number;
+  readonly invalid: boolean;
   readonly asOf: string | null;
   readonly lastChange: string | null;
 }
@@ -112,7 +118,7 @@ function statusDocument(view: DaemonView, now: number): StatusDocument {
 }
 
 function sourceDocument(source: SourceView): SourceDocument {
-  const { runs, firstSync, ...plain } = source;
+  const { runs, flags, firstSync, ...plain } = source;
   const { verdict, environments } = healthOf(source);
   const missing = missingFor(source);
   return {

@@ -1,7 +1,10 @@
 /**
  * Keeps the status page as the server has it: asks for the page again whenever the server says that something changed,
- * and now and then because times pass. It makes no text of its own but one word about itself, opens nothing that was
- * closed, and moves no focus. Without it the page is the same, as of when it was loaded.
+ * and now and then because times pass. It makes no text of its own but a word about itself, opens nothing that was
+ * closed, and moves no focus. Without it the page is the same, as of when it was loaded, and has no buttons.
+ *
+ * A button shows what it would do, and sends it once that is confirmed. The token is kept in a variable of the page, and
+ * goes with a request of this script alone: there is no cookie that another site could make use of.
  */
 export const LIVE_SCRIPT = `
 const AGAIN_MS = 30000;
@@ -27,17 +30,73 @@ function take(fresh) {
     const here = document.getElementById(id);
     const there = fresh.getElementById(id);
     if (!here || !there || here.innerHTML === there.innerHTML) continue;
-    const open = [...here.querySelectorAll('details[open]')].map((each) => each.id);
+    const known = [...here.querySelectorAll('details')].map((each) => [each.id, each.open]);
     const focus = here.contains(document.activeElement) ? document.activeElement.id : '';
     here.className = there.className;
     here.replaceChildren(...there.childNodes);
-    for (const each of open) document.getElementById(each)?.setAttribute('open', '');
+    for (const [each, open] of known) document.getElementById(each)?.toggleAttribute('open', open);
     if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
   }
 }
 
 function say(word) {
   document.getElementById('live').textContent = word;
+}
+
+const part = (name) => document.getElementById('ask' + name);
+let asking = null;
+let token = '';
+
+function ask({ id, textContent, dataset }) {
+  const label = textContent.trim();
+  asking = { path: dataset.path, body: JSON.parse(dataset.body), from: id };
+  part('-title').textContent = label + ': ' + asking.body.source;
+  part('-says').textContent = dataset.says;
+  part('-do').textContent = label;
+  part('-answer').textContent = '';
+  part('-token').value = token;
+  part('-fields').replaceChildren(...JSON.parse(dataset.asks).flatMap(fieldOf));
+  part('').showModal();
+}
+
+function fieldOf({ name, label, value }) {
+  const words = document.createElement('label');
+  const input = document.createElement('input');
+  words.textContent = label;
+  words.htmlFor = input.id = 'ask-field-' + name;
+  Object.assign(input, { name, value, required: true, autocomplete: 'off' });
+  return [words, input];
+}
+
+async function send() {
+  token = part('-token').value;
+  const fields = [...part('-fields').querySelectorAll('input')];
+  const body = { ...asking.body, ...Object.fromEntries(fields.map(({ name, value }) => [name, value])) };
+  const headers = { authorization: 'Bearer ' + token, 'content-type': 'application/json' };
+  part('-do').disabled = true;
+  try {
+    const answer = await fetch(asking.path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const { error } = await answer.json();
+    part('-answer').textContent = error ?? '';
+    if (answer.ok) part('').close();
+  } catch {
+    part('-answer').textContent = 'not reachable';
+  }
+  part('-do').disabled = false;
+  void refresh();
+}
+
+if (part('')) {
+  document.documentElement.classList.add('asks');
+  document.addEventListener('click', ({ target }) => {
+    if (target.dataset?.path) ask(target);
+  });
+  part('-not').addEventListener('click', () => part('').close());
+  part('').addEventListener('close', () => document.getElementById(asking.from)?.focus());
+  part('-form').addEventListener('submit', (event) => {
+    event.preventDefault();
+    void send();
+  });
 }
 
 const events = new EventSource('events');
@@ -70,7 +129,7 @@ ol, ul { padding: 0; list-style: none; }
 a { color: var(--link); text-underline-offset: 0.15em; }
 a:focus-visible, summary:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 2px; }
 code, pre { font: 0.875em/1.5 ui-monospace, monospace; }
-bdi { overflow-wrap: anywhere; }
+bdi { overflow-wrap: break-word; }
 .soft { color: var(--soft); }
 .bar { display: flex; flex-wrap: wrap; gap: 0 1rem; justify-content: space-between; padding-bottom: 0.75rem; }
 .bar strong { font-weight: 600; }
@@ -92,23 +151,52 @@ bdi { overflow-wrap: anywhere; }
 .verdict h1 { font-size: 1.5rem; line-height: 1.25; font-weight: 600; }
 .verdict .mark { font-size: 1.5rem; }
 
-article h2 { font-size: 1.125rem; overflow-wrap: anywhere; }
+article h2 { font-size: 1.125rem; overflow-wrap: break-word; }
 article h3 { font-size: 0.875rem; font-weight: 600; color: var(--soft); margin-block: 1.25rem 0.25rem; }
 .says { display: flex; gap: 0.5rem; align-items: baseline; margin-block: 0.25rem; }
 .says .mark, .runs .mark, td .mark { font-size: 0.75rem; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: 0.125rem 1rem; margin-block-start: 0.75rem; }
 .facts dt { color: var(--soft); }
-.facts dd { margin: 0; overflow-wrap: anywhere; min-inline-size: 0; }
+.facts dd { margin: 0; overflow-wrap: break-word; min-inline-size: 0; }
+.verdict div { min-inline-size: 0; overflow-wrap: break-word; }
 table { border-collapse: collapse; inline-size: 100%; }
 th, td { text-align: start; vertical-align: baseline; padding: 0.375rem 1rem 0.375rem 0;
   border-block-end: 1px solid var(--line); font-weight: 400; }
 thead th { color: var(--soft); font-size: 0.875rem; }
-th, td { overflow-wrap: anywhere; }
-tbody th { font-weight: 600; min-inline-size: 9rem; }
+table { table-layout: fixed; }
+thead th:first-child { inline-size: 24%; }
+thead th:last-child { inline-size: 32%; }
+th, td, li, p { overflow-wrap: break-word; }
+tbody th { font-weight: 600; }
 .held li, .runs li { padding-block: 0.375rem; border-block-end: 1px solid var(--line); }
 .runs li { display: flex; gap: 0.5rem; align-items: baseline; }
 .runs div { min-inline-size: 0; }
 summary { cursor: pointer; padding-block: 0.375rem; }
+.flags li { display: grid; grid-template-columns: minmax(0, 1fr) 8rem minmax(0, 1.5fr); gap: 0 1rem;
+  align-items: center; padding-block: 0.25rem; border-block-end: 1px solid var(--line); }
+.flags strong { font-weight: 600; }
+.share { inline-size: 8rem; block-size: 0.5rem; border: 1px solid var(--soft); border-radius: 2px; }
+.t0 { fill: light-dark(#0550ae, #79c0ff); }
+.t1 { fill: light-dark(#8a4f00, #e3b341); }
+.t2 { fill: light-dark(#1a7f37, #56d364); }
+.t3 { fill: light-dark(#8250df, #d2a8ff); }
+.t4 { fill: light-dark(#b3261e, #ff8f87); }
+.share .rest { fill: light-dark(#c9d1d9, #484f58); }
+.buttons { display: none; flex-wrap: wrap; gap: 0.5rem; margin-block: 0.75rem; }
+.asks .buttons { display: flex; }
+button, input { font: inherit; color: inherit; background: var(--sheet); border: 1px solid var(--soft);
+  border-radius: 6px; padding: 0.25rem 0.75rem; }
+button { cursor: pointer; }
+button:hover { border-color: var(--link); }
+button:focus-visible, input:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
+dialog { inline-size: min(34rem, calc(100vw - 2rem)); color: var(--ink); background: var(--sheet);
+  border: 1px solid var(--line); border-radius: 8px; padding: 1rem 1.25rem; }
+dialog::backdrop { background: rgb(0 0 0 / 50%); }
+dialog h2 { font-size: 1.125rem; overflow-wrap: break-word; }
+dialog p { margin-block: 0.5rem; overflow-wrap: break-word; }
+dialog label { display: block; color: var(--soft); margin-block-start: 0.5rem; }
+dialog input { inline-size: 100%; }
+#ask-answer { color: var(--trouble); }
 pre { margin: 0.5rem 0 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre .add { color: var(--fine); }
 pre .change { color: var(--attention); }
@@ -126,6 +214,8 @@ dialog p { margin-block: 0.5rem; overflow-wrap: anywhere; }
   .verdict h1 { font-size: 1.25rem; }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin-block-end: 0.5rem; }
+  .flags li { grid-template-columns: minmax(0, 1fr); }
+  .share { inline-size: 100%; }
   thead { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); }
   tbody tr { display: block; padding-block: 0.375rem; border-block-end: 1px solid var(--line); }
   tbody th, tbody td { display: block; padding: 0; border: 0; }

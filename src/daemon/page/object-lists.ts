@@ -1,27 +1,30 @@
 import { html, type Html } from '../../platform/html.js';
-import type { LiveKillDocument, PlanDocument, WithheldDocument } from '../../report/json/plan.js';
+import type { ChangeDocument, LiveKillDocument, PlanDocument } from '../../report/json/plan.js';
 import { WHY_WORDS } from '../../report/text/change/change.js';
 import { fieldLabel, fieldLines } from '../../report/text/change/field.js';
 import { LIVE_KILLS_TITLE, sinceText } from '../../report/text/live-kills.js';
 import { reminderText } from '../../report/text/reminders.js';
 import { plural } from '../../report/values.js';
 import type { SourceView } from '../view.js';
-import { untrusted } from './phrases.js';
+import { isApplied, isDrift, newestPlan } from '../health.js';
+import { forgePages } from './forge-pages.js';
+import { linkTo, moment, untrusted } from './phrases.js';
 
 /** Of the newest run alone: what an older commit had wrong is mended. */
-export function diagnosticList({ runs: [newest] }: SourceView): Html {
-  const diagnostics = newest?.diagnostics ?? [];
+export function diagnosticList({ runs: [newest], location }: SourceView): Html {
+  const { diagnostics = [], commit = null } = newest ?? {};
   if (diagnostics.length === 0) return html``;
   return html`<h3>Wrong in the specs</h3>
     <ul class="held">
-      ${diagnostics.map(
-        ({ severity, code, file, line, column, message }) =>
-          html`<li>
-            <strong>${untrusted(`${file}:${String(line)}:${String(column)}`)}</strong>
-            ${severity} <code>${untrusted(code)}</code>
-            <div>${untrusted(message)}</div>
-          </li>`,
-      )}
+      ${diagnostics.map(({ severity, code, file, line, column, message }) => {
+        const page = forgePages(location)?.file(commit ?? '', file, line) ?? null;
+        const place = untrusted(`${file}:${String(line)}:${String(column)}`);
+        return html`<li>
+          <strong>${linkTo(page, place)}</strong>
+          ${severity} <code>${untrusted(code)}</code>
+          <div>${untrusted(message)}</div>
+        </li>`;
+      })}
     </ul>`;
 }
 
@@ -51,44 +54,88 @@ export function reminderList({ reminders = [] }: Pick<PlanDocument, 'reminders'>
     </ul>`;
 }
 
-const MOST_WITHHELD = 50;
+const MOST_SHOWN = 50;
 
 export function liveKillList(kills: readonly LiveKillDocument[]): Html {
-  if (kills.length === 0) return html``;
-  const more = kills.length - MOST_WITHHELD;
-  return html`<h3>${LIVE_KILLS_TITLE}</h3>
+  const items = kills.map(
+    (kill) => html`<strong>${untrusted(kill.id)}</strong>: ${sinceText(kill)}`,
+  );
+  return listUnder(LIVE_KILLS_TITLE, items);
+}
+
+/** What is held back, with what is on the service and what git has in its place. */
+export function withheldList(source: SourceView): Html {
+  const plan = newestPlan(source);
+  const items = (plan?.withheld ?? []).map((each) => {
+    const { action, why, wayOut } = each;
+    return html`${action} ${nameOf(each, source)}: ${WHY_WORDS[why]} ${differenceOf(each)}
+      <div class="soft">→ ${untrusted(wayOut)}</div>`;
+  });
+  return listUnder('Withheld', items);
+}
+
+/** What the newest plan would write and is not on the service: what failed, and what waits. */
+export function unwrittenList(source: SourceView): Html {
+  const open = newestPlan(source)?.changes.filter((change) => !isApplied(change)) ?? [];
+  const items = open.map((change) => {
+    const { action, reason, error } = change;
+    const why = error === undefined ? [] : html`<div>failed: ${untrusted(error.message)}</div>`;
+    const outside = isDrift(change) ? ', changed outside git' : '';
+    return html`${action} ${nameOf(change, source)}: ${reason}${outside} ${differenceOf(change)}
+    ${why}`;
+  });
+  return listUnder('Not written', items);
+}
+
+/** Of the newest run that was told all names. */
+export function unmanagedList({ runs, name }: SourceView, now: number): Html {
+  const run = runs.find(({ unmanaged }) => unmanaged !== undefined);
+  const counts = run?.plan?.unmanaged ?? null;
+  if (run?.unmanaged === undefined || counts === null || counts.flags + counts.segments === 0) {
+    return html``;
+  }
+  const { flags, segments } = run.unmanaged;
+  const all = counts.flags + counts.segments;
+  const names = [
+    ...flags.map((name) => `flag/${name}`),
+    ...segments.map((name) => `segment/${name}`),
+  ];
+  const more = all - names.length;
+  return html`<details id="unmanaged-${name}">
+    <summary>
+      ${plural(all, 'object')} of the workspace that no file declares
+      <span class="soft">as of ${moment(run.startedAt, now)}</span>
+    </summary>
+    <ul class="names">
+      ${names.map((name) => html`<li>${untrusted(name)}</li>`)}
+      ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}</li>` : []}
+    </ul>
+  </details>`;
+}
+
+function listUnder(title: string, items: readonly Html[]): Html {
+  if (items.length === 0) return html``;
+  const more = items.length - MOST_SHOWN;
+  return html`<h3>${title}</h3>
     <ul class="held">
-      ${kills
-        .slice(0, MOST_WITHHELD)
-        .map((kill) => html`<li><strong>${untrusted(kill.id)}</strong>: ${sinceText(kill)}</li>`)}
+      ${items.slice(0, MOST_SHOWN).map((item) => html`<li>${item}</li>`)}
       ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
     </ul>`;
 }
 
-export function withheldList(withheld: readonly WithheldDocument[]): Html {
-  if (withheld.length === 0) return html``;
-  const more = withheld.length - MOST_WITHHELD;
-  return html`<h3>Withheld</h3>
-    <ul class="held">
-      ${withheld.slice(0, MOST_WITHHELD).map(
-        ({ id, action, why, wayOut, fields, keys }) =>
-          html`<li>
-            ${action} <strong>${untrusted(id)}</strong>: ${WHY_WORDS[why]}
-            ${differenceOf(fields, keys).map((line) => html`<div>${untrusted(line)}</div>`)}
-            <div class="soft">→ ${untrusted(wayOut)}</div>
-          </li>`,
-      )}
-      ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
-    </ul>`;
+/** The object, with the line of its file where the source is on a forge. */
+function nameOf({ id, file, line }: ChangeDocument, source: SourceView): Html {
+  const commit = newestPlan(source)?.revision.commit ?? '';
+  const pages = file === null ? null : forgePages(source.location);
+  return html`<strong
+    >${linkTo(pages?.file(commit, file ?? '', line) ?? null, untrusted(id))}</strong
+  >`;
 }
 
 const MOST_FIELDS = 10;
 
 /** What is on the service, and what git has in its place, field by field in the words of the text report. */
-function differenceOf(
-  fields: WithheldDocument['fields'],
-  keys: WithheldDocument['keys'],
-): readonly string[] {
+function differenceOf({ fields, keys }: ChangeDocument): readonly Html[] {
   const lines = fields.flatMap(({ path, reason, before, after, keys: counts }) => {
     if (counts !== undefined) return [`${fieldLabel(path)}: ${countsText(counts)}`];
     const field = {
@@ -103,7 +150,9 @@ function differenceOf(
   });
   const all = [...lines, ...(keys === undefined ? [] : [countsText(keys)])];
   const more = all.length - MOST_FIELDS;
-  return more > 0 ? [...all.slice(0, MOST_FIELDS), `and ${plural(more, 'more', 'more')}`] : all;
+  const shown =
+    more > 0 ? [...all.slice(0, MOST_FIELDS), `and ${plural(more, 'more', 'more')}`] : all;
+  return shown.map((line) => html`<div>${untrusted(line)}</div>`);
 }
 
 function countsText({ added, removed }: { added: number; removed: number }): string {

@@ -2,40 +2,40 @@ import { html, type Html } from '../../platform/html.js';
 import { clean } from '../../report/sanitize.js';
 import { plural } from '../../report/values.js';
 import { shortSha, type Level } from '../health.js';
+import { forgePages } from './forge-pages.js';
 import type { RunResult, Trigger } from '../view.js';
 
 const LONGEST = 200;
 
 /** Untrusted text on one line: what it holds is seen, its direction stays its own, and its length is bounded. */
 export function untrusted(text: string, longest = LONGEST): Html {
+  return html`<bdi>${shortened(text, longest)}</bdi>`;
+}
+
+/** The same where no markup can stand. */
+export function shortened(text: string, longest = LONGEST): string {
   const characters = Array.from(clean(text));
-  const shown =
-    characters.length <= longest
-      ? characters.join('')
-      : `${characters.slice(0, longest).join('')}…`;
-  return html`<bdi>${shown}</bdi>`;
+  if (characters.length <= longest) return characters.join('');
+  return `${characters.slice(0, longest).join('')}…`;
 }
 
 /** @param location of the source, by which the page of the commit is found where a forge has one. */
 export function commitOf(commit: string, location = ''): Html {
   const short = html`<code>${shortSha(clean(commit))}</code>`;
-  const page = commitPage(location, commit);
-  return page === null ? short : html`<a href="${page}">${short}</a>`;
+  return linkTo(forgePages(location)?.commit(commit) ?? null, short);
 }
 
-const COMMIT = /^[0-9a-f]{40,64}$/;
-/** What stands between repository and commit, by the first word of the forge's host. */
-const COMMIT_PATHS: Readonly<Record<string, string>> = { github: '/commit/', gitlab: '/-/commit/' };
+/** The subject of a commit; a number of a pull request in it leads there, where the source is on a forge. */
+export function subjectOf(subject: string, location = ''): Html {
+  const page = forgePages(location)?.pullRequest(subject) ?? null;
+  const [, number] = page === null ? [] : (/(\d+)$/.exec(page) ?? []);
+  if (page === null || number === undefined) return untrusted(subject);
+  return html`${untrusted(subject)} <a href="${page}">pull request ${number}</a>`;
+}
 
-/** Null where the source is no repository of a forge that is known by its host. */
-export function commitPage(location: string, commit: string): string | null {
-  if (!location.startsWith('https://') || !URL.canParse(location) || !COMMIT.test(commit))
-    return null;
-  const { origin, host, pathname } = new URL(location);
-  const path = COMMIT_PATHS[host.split('.')[0] ?? ''];
-  return path === undefined
-    ? null
-    : `${origin}${pathname.replace(/(?:\.git)?\/?$/, '')}${path}${commit}`;
+/** @param page null: the words alone. */
+export function linkTo(page: string | null, words: Html): Html {
+  return page === null ? words : html`<a href="${page}">${words}</a>`;
 }
 
 const MINUTE_MS = 60_000;
@@ -98,6 +98,7 @@ const TRIGGERS: Readonly<Record<Trigger, string>> = {
   signal: 'signal',
   retry: 'retry',
   due: 'a moment that was waited for',
+  adopt: 'adoption',
 };
 
 export function triggerText(triggers: readonly Trigger[]): string {

@@ -5,21 +5,42 @@ import { plural } from '../../report/values.js';
 import { newestPlan, type EnvironmentHealth, type Level, type SourceHealth } from '../health.js';
 import type { CommitView, Override, SourceView, RunRecord } from '../view.js';
 import { approvalOf } from './approve.js';
-import { commitOf, mark, moment, untrusted, duration, RESULTS, triggerText } from './phrases.js';
+import {
+  commitOf,
+  mark,
+  moment,
+  subjectOf,
+  untrusted,
+  duration,
+  RESULTS,
+  triggerText,
+} from './phrases.js';
+import { buttonBar } from './buttons.js';
+import { flagLists } from './flag-list.js';
 import {
   diagnosticList,
   liveKillList,
   orderedKillList,
   reminderList,
+  unmanagedList,
+  unwrittenList,
   withheldList,
 } from './object-lists.js';
 import { planTextOf } from './plan-text.js';
+
+/** What a page is made for, beside what the daemon knows. */
+export interface PageMoment {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether there are tokens, so that buttons have somebody to answer them. */
+  readonly takesRequests: boolean;
+}
 
 /** One config repository: what it is, how each environment stands, what is held back and why, and its last runs. */
 export function sourceArticle(
   source: SourceView,
   { verdict, environments }: SourceHealth,
-  now: number,
+  { now, takesRequests }: PageMoment,
 ): Html {
   const heading = `source-${source.name}`;
   return html`<article class="sheet" aria-labelledby="${heading}">
@@ -30,14 +51,16 @@ export function sourceArticle(
         html`<p>The ${what}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
     ${overrideLines(source, now)} ${approvalOf(source, now)} ${factList(source, now)}
-    ${diagnosticList(source)} ${environmentTable(environments, now)} ${orderedKillList(source)}
+    ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
+    ${environmentTable(environments, source, now)} ${orderedKillList(source)}
     ${reminderList(newestPlan(source) ?? {})} ${rampList(newestPlan(source)?.ramps ?? [])}
-    ${liveKillList(newestPlan(source)?.liveKills ?? [])}
-    ${withheldList(newestPlan(source)?.withheld ?? [])} ${runList(source, now)}
+    ${liveKillList(newestPlan(source)?.liveKills ?? [])} ${unwrittenList(source)}
+    ${withheldList(source)} ${flagLists(source, now)} ${unmanagedList(source, now)}
+    ${runList(source, now)}
   </article>`;
 }
 
-function overrideLines({ suspended, pinned }: SourceView, now: number): Html[] {
+function overrideLines({ suspended, pinned, location }: SourceView, now: number): Html[] {
   const until = ({ until }: Override): Html =>
     until === null ? html`until git says otherwise` : html`until ${moment(until, now)}`;
   return [
@@ -48,7 +71,8 @@ function overrideLines({ suspended, pinned }: SourceView, now: number): Html[] {
       ? []
       : [
           html`<p>
-            Pinned to ${commitOf(pinned.commit)} ${until(pinned)}: ${untrusted(pinned.reason)}
+            Pinned to ${commitOf(pinned.commit, location)} ${until(pinned)}:
+            ${untrusted(pinned.reason)}
           </p>`,
         ]),
   ];
@@ -83,7 +107,7 @@ function commitLine(
   location: string,
   now: number,
 ): Html {
-  return html`${commitOf(commit, location)} ${untrusted(subject)}
+  return html`${commitOf(commit, location)} ${subjectOf(subject, location)}
     <span class="soft">${moment(committedAt, now)}</span>`;
 }
 
@@ -108,14 +132,18 @@ function nextLine({ phase, nextRetry, nextDue, nextSchedule }: SourceView, now: 
   return html`${parts.map((part, i) => (i === 0 ? part : html`; ${part}`))}`;
 }
 
-function environmentTable(environments: readonly EnvironmentHealth[], now: number): Html {
+function environmentTable(
+  environments: readonly EnvironmentHealth[],
+  { location }: SourceView,
+  now: number,
+): Html {
   if (environments.length === 0) return html``;
   const rows = environments.map(
     (environment) =>
       html`<tr>
         <th scope="row">${untrusted(environment.name ?? 'workspace level')}</th>
         <td>${mark(levelOf(environment))} ${stateLine(environment, now)}</td>
-        <td>${lastChangeOf(environment, now)}</td>
+        <td>${lastChangeOf(environment, location, now)}</td>
       </tr>`,
   );
   return html`<h3>Environments</h3>
@@ -144,9 +172,11 @@ function rampList(ramps: PlanDocument['ramps'] & object): Html {
 }
 
 /** Never fine where nobody knows how it stands now. */
-function levelOf({ failed, waiting, withheld, liveKills, asOf }: EnvironmentHealth): Level {
+function levelOf(environment: EnvironmentHealth): Level {
+  const { failed, waiting, withheld, liveKills, invalid, asOf } = environment;
   if (failed > 0) return 'trouble';
-  return waiting + withheld + liveKills > 0 || asOf !== null ? 'attention' : 'fine';
+  const isOpen = waiting + withheld + liveKills > 0;
+  return isOpen || invalid || asOf !== null ? 'attention' : 'fine';
 }
 
 function stateLine(environment: EnvironmentHealth, now: number): Html {
@@ -156,7 +186,8 @@ function stateLine(environment: EnvironmentHealth, now: number): Html {
     <span class="soft">as of ${moment(asOf, now)}</span>`;
 }
 
-function stateOf({ failed, waiting, drift, withheld, liveKills }: EnvironmentHealth): string {
+function stateOf(environment: EnvironmentHealth): string {
+  const { failed, waiting, drift, withheld, liveKills, invalid } = environment;
   const parts = [
     ...(failed > 0 ? [`${String(failed)} failed`] : []),
     ...(waiting > 0 ? [`${String(waiting)} waiting`] : []),
@@ -164,13 +195,14 @@ function stateOf({ failed, waiting, drift, withheld, liveKills }: EnvironmentHea
     ...(liveKills > 0 ? [plural(liveKills, 'live kill')] : []),
     ...(drift > 0 ? [`${String(drift)} changed outside git`] : []),
   ];
-  return parts.length === 0 ? 'in line' : parts.join(', ');
+  const rest = invalid ? ', but for what is invalid' : '';
+  return parts.length === 0 ? `in line${rest}` : parts.join(', ') + rest;
 }
 
-function lastChangeOf({ lastChange }: EnvironmentHealth, now: number): Html {
+function lastChangeOf({ lastChange }: EnvironmentHealth, location: string, now: number): Html {
   if (lastChange === null) return html`<span class="soft">none in the runs kept</span>`;
   const { commit, startedAt } = lastChange;
-  return html`${commit === null ? [] : commitOf(commit)} ${moment(startedAt, now)}`;
+  return html`${commit === null ? [] : commitOf(commit, location)} ${moment(startedAt, now)}`;
 }
 
 const FIRST = 8;
@@ -183,18 +215,18 @@ interface Group {
 }
 
 /** Newest first; the plan of the newest that has something to say stands open to be read. */
-function runList({ runs, name }: SourceView, now: number): Html {
+function runList({ runs, name, location }: SourceView, now: number): Html {
   if (runs.length === 0) return html``;
   const groups = groupsOf(runs);
   const older = groups.slice(FIRST);
   return html`<h3>Runs</h3>
-    ${listOf(groups.slice(0, FIRST), now)} ${planOf(runs, name)}
+    ${listOf(groups.slice(0, FIRST), location, now)} ${planOf(runs, name)}
     ${
       older.length === 0
         ? []
         : html`<details id="older-${name}">
             <summary>Older runs</summary>
-            ${listOf(older, now)}
+            ${listOf(older, location, now)}
           </details>`
     }`;
 }
@@ -214,13 +246,13 @@ function isQuiet({ result, plan }: RunRecord): boolean {
   return result === 'in-sync' && (plan?.withheld.length ?? 0) === 0;
 }
 
-function listOf(groups: readonly Group[], now: number): Html {
+function listOf(groups: readonly Group[], location: string, now: number): Html {
   return html`<ol class="runs">
-    ${groups.map((group) => html`<li>${lineOf(group, now)}</li>`)}
+    ${groups.map((group) => html`<li>${lineOf(group, location, now)}</li>`)}
   </ol>`;
 }
 
-function lineOf({ newest, oldest, count }: Group, now: number): Html {
+function lineOf({ newest, oldest, count }: Group, location: string, now: number): Html {
   const { id, result, commit, subject, startedAt, durationMs, triggers, summary } = newest;
   const { level, word } = RESULTS[result];
   const link = html`<a id="run-${id}" href="runs/${encodeURIComponent(id)}">${word}</a>`;
@@ -232,8 +264,8 @@ function lineOf({ newest, oldest, count }: Group, now: number): Html {
         >`;
   return html`${mark(level)}
     <div>
-      ${link} ${commit === null ? [] : commitOf(commit)}
-      ${subject === null ? [] : untrusted(subject)} ${many}<br /><span class="soft"
+      ${link} ${commit === null ? [] : commitOf(commit, location)}
+      ${subject === null ? [] : subjectOf(subject, location)} ${many}<br /><span class="soft"
         >${moment(startedAt, now)}, ${duration(durationMs)}, ${triggerText(triggers)}</span
       ><br />${untrusted(summary)}
     </div>`;

@@ -3,13 +3,15 @@ import { healthOf, verdictOver, type SourceHealth, type Verdict } from '../healt
 import type { DaemonView, SourceView, RunRecord } from '../view.js';
 import { APPROVE_DIALOG } from './approve.js';
 import { documentOf } from './document.js';
-import { sourceArticle } from './source-article.js';
+import { CONFIRMATION } from './buttons.js';
+import { sourceArticle, type PageMoment } from './source-article.js';
 import { mark, moment, untrusted, duration, RESULTS, triggerText } from './phrases.js';
 import { clean } from '../../report/sanitize.js';
 import { planTextOf } from './plan-text.js';
 
 /** The page that somebody on call opens: the verdict first, then each source with what it is made of. */
-export function statusPage(view: DaemonView, now: number): string {
+export function statusPage(view: DaemonView, at: PageMoment): string {
+  const { now } = at;
   const sources = view.sources().map((source) => ({ source, health: healthOf(source) }));
   const verdict = verdictOver(
     sources.map(({ source, health }) => ({ name: source.name, verdict: health.verdict })),
@@ -25,7 +27,8 @@ export function statusPage(view: DaemonView, now: number): string {
       </header>
       <main>
         ${verdictPanel(verdict)}
-        <div id="sources">${sources.map((each) => articleOf(each, now))}</div>
+        <div id="sources">${sources.map((each) => articleOf(each, at))}</div>
+        ${at.takesRequests ? CONFIRMATION : []}
       </main>
       <footer class="soft">
         Up since ${moment(view.startedAt, now)}. For programs: <a href="status">status</a>,
@@ -53,9 +56,9 @@ function verdictPanel({ level, headline, detail }: Verdict): Html {
 
 function articleOf(
   { source, health }: { source: SourceView; health: SourceHealth },
-  now: number,
+  at: PageMoment,
 ): Html {
-  return sourceArticle(source, health, now);
+  return sourceArticle(source, health, at);
 }
 
 /** One run: how it ended, what it was about, and the whole report as the command would have printed it. */

@@ -13,7 +13,7 @@ import { planText } from '../../report/text/plan.js';
 import { errorText } from '../../report/text/error.js';
 import { summaryLine } from '../../report/text/summary.js';
 import { nextStepDue } from '../../reconcile/ramps.js';
-import { exitCodeOf, exitCodeOfSignal, reportOf } from '../../reconcile/result.js';
+import { exitCodeOf, exitCodeOfSignal, reportOf, unmanagedIn } from '../../reconcile/result.js';
 import {
   InvalidSpecsError,
   type Applied,
@@ -22,7 +22,8 @@ import {
 } from '../../reconcile/context.js';
 import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
-import type { OrderedKill, RunResult, Trigger } from '../view.js';
+import type { OrderedKill, RunResult, Trigger, UnmanagedNames } from '../view.js';
+import { flagsSeen, type SeenFlags } from './live-flags.js';
 
 /** One run, open; see `openRun`. */
 export interface OpenedRun extends AsyncDisposable {
@@ -47,6 +48,8 @@ export interface RunOrder {
   /** By request; null: nobody asked for it. */
   readonly suspend: Suspension | null;
   readonly allowOlder: boolean;
+  /** Takes over what no run remembers, also where that is withheld otherwise. */
+  readonly adopt: boolean;
   readonly dryRun: boolean;
   /** Ends the run after its requests under way. */
   readonly signal: AbortSignal;
@@ -56,7 +59,13 @@ export interface RunOrder {
 }
 
 /** A start, also as the one who takes over and knows nothing of what others did since; the clock; people who want to know. */
-const FULL_TRIGGERS: ReadonlySet<Trigger> = new Set(['start', 'schedule', 'request', 'signal']);
+const FULL_TRIGGERS: ReadonlySet<Trigger> = new Set([
+  'start',
+  'schedule',
+  'request',
+  'signal',
+  'adopt',
+]);
 
 /** Triggers that come from polling the source, and bring the change that it found with them. */
 export const CHANGE_TRIGGERS: readonly Trigger[] = ['commit', 'files', 'kill'];
@@ -94,6 +103,10 @@ export interface CycleEnd {
   readonly diagnostics?: readonly Diagnostic[];
   /** Only where there is a plan. */
   readonly kills?: readonly OrderedKill[];
+  /** What was seen of the flags that git declares; only where there is a plan. */
+  readonly flags?: readonly SeenFlags[];
+  /** Names that no file declares; null: the service was not asked to list them. */
+  readonly unmanaged?: UnmanagedNames | null;
   readonly error?: unknown;
 }
 
@@ -160,6 +173,8 @@ function endOf(
     serviceTrouble: null,
     diagnostics: result.invalid,
     kills: killsOf(result),
+    flags: flagsSeen(result),
+    unmanaged: unmanagedIn(result),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Fence } from '../../model/run.js';
 import type { CommitView, Override, RunRecord, Trigger } from '../view.js';
+import type { SeenFlags } from './live-flags.js';
 
 /** A run that has ended, as replicas tell each other of it. Plain data. */
 export interface SharedRun {
@@ -8,6 +9,8 @@ export interface SharedRun {
   readonly at: CommitView | null;
   /** In the order of application; absent where there was no plan. */
   readonly environments?: readonly string[];
+  /** Absent: they are as the run before left them. */
+  readonly flags?: readonly SeenFlags[];
 }
 
 export type Suspension = Override & { readonly until: string };

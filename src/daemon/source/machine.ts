@@ -72,6 +72,7 @@ const URGENT: readonly Trigger[] = [
   'schedule',
   'retry',
   'due',
+  'adopt',
 ];
 
 /** Total: an event that a phase does not expect changes nothing. */

@@ -3,7 +3,16 @@ import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
 import type { CycleEnd } from './cycle.js';
-import type { RunRecord, RunResult, CommitView, Override, SourceView, Trouble } from '../view.js';
+import { withSeen } from './live-flags.js';
+import type {
+  RunRecord,
+  RunResult,
+  CommitView,
+  EnvironmentFlags,
+  Override,
+  SourceView,
+  Trouble,
+} from '../view.js';
 
 const LEVELS: Readonly<Record<RunResult, 'info' | 'warn' | 'error'>> = {
   'in-sync': 'info',
@@ -85,6 +94,7 @@ export class SourceRecord {
   #service: string | null = null;
   #workspace: string | null = null;
   #environments: readonly string[] = [];
+  #flags: readonly EnvironmentFlags[] = [];
   #firstSync = false;
 
   /** @param now milliseconds since the epoch. */
@@ -97,6 +107,7 @@ export class SourceRecord {
     | 'service'
     | 'workspace'
     | 'environments'
+    | 'flags'
     | 'seen'
     | 'applied'
     | 'runs'
@@ -107,6 +118,7 @@ export class SourceRecord {
       service: this.#service,
       workspace: this.#workspace,
       environments: this.#environments,
+      flags: this.#flags,
       seen: this.#seen,
       applied: this.#applied,
       runs: this.#runs,
@@ -120,6 +132,11 @@ export class SourceRecord {
     const last = this.#runs.find(({ plan }) => plan !== null);
     if (last?.result !== 'suspended') return null;
     return SUSPENDED_BY_CONFIG;
+  }
+
+  /** Whether the newest plan is of this commit: what somebody has confirmed of it still stands. */
+  isOfNewestPlan(commit: string | null): boolean {
+    return this.#runs.find(({ plan }) => plan !== null)?.commit === commit;
   }
 
   seen(commit: CommitView): void {
@@ -142,11 +159,16 @@ export class SourceRecord {
   ended(
     run: RunRecord,
     commit: CommitView | null,
-    { serviceTrouble, environments }: Pick<CycleEnd, 'serviceTrouble' | 'environments'>,
+    {
+      serviceTrouble,
+      environments,
+      flags,
+    }: Pick<CycleEnd, 'serviceTrouble' | 'environments' | 'flags'>,
   ): void {
     this.#runs = [run, ...this.#runs].slice(0, MAX_RUNS);
     if (serviceTrouble !== undefined) this.trouble('service', serviceTrouble);
     if (environments !== undefined) this.#environments = environments;
+    if (flags !== undefined) this.#flags = withSeen(this.#flags, flags, run.startedAt);
     if (run.plan !== null) {
       this.#service = run.plan.origin;
       this.#workspace = run.plan.workspace.name;

@@ -271,11 +271,12 @@ export class SourceLoop {
     this.#record.ended(record, at, end);
     if (end.dueAt !== undefined) this.#wait(end.dueAt);
     this.#runLog.ended(record, end);
-    const { environments } = end;
+    const { environments, flags } = end;
     await this.#leadership.keep({
       run: record,
       at,
       ...(environments !== undefined && { environments }),
+      ...(flags !== undefined && result !== 'in-sync' && { flags }),
     });
     onRun(this.view(), record);
     return end.mayRetry;
@@ -320,12 +321,19 @@ const MOST_DETAILS = 50;
 function detailsOf({
   diagnostics = [],
   kills = [],
-}: CycleEnd): Pick<RunRecord, 'diagnostics' | 'kills'> {
+  unmanaged,
+}: CycleEnd): Pick<RunRecord, 'diagnostics' | 'kills' | 'unmanaged'> {
   const shown = diagnostics.slice(0, MOST_DETAILS).map(({ severity, code, location, message }) => {
     return { severity, code, ...location, message };
   });
   return {
     ...(shown.length > 0 && { diagnostics: shown }),
     ...(kills.length > 0 && { kills: kills.slice(0, MOST_DETAILS) }),
+    ...(unmanaged && {
+      unmanaged: {
+        flags: unmanaged.flags.slice(0, MOST_DETAILS),
+        segments: unmanaged.segments.slice(0, MOST_DETAILS),
+      },
+    }),
   };
 }

@@ -62,6 +62,7 @@ export class SourceRuns {
       suspend: overrides.suspended,
       // Whoever pins a commit means that one, even when a newer one was applied.
       allowOlder: allowOlder || overrides.pinned !== null,
+      adopt: triggers.includes('adopt') && record.isOfNewestPlan(commit),
       dryRun: false,
       ...{ signal, fence, approval },
     };
@@ -76,7 +77,10 @@ export class SourceRuns {
     const local = await this.#planLocalChanges(seen, async () =>
       runCycle(
         openRun,
-        { ...order, open: async () => upstream.open(null), mode: 'isolated', dryRun: true },
+        {
+          ...{ ...order, open: async () => upstream.open(null) },
+          ...{ mode: 'isolated', adopt: false, dryRun: true },
+        },
         events,
       ),
     );

@@ -59,6 +59,21 @@ describe('what may be asked of the daemon', () => {
     expect(operations.logged()).not.toContain(TOKEN);
   });
 
+  it('adopts what the newest plan has, and nothing that another run is about to find', async () => {
+    const [newest] = SHOP.runs;
+    const daemon = new DaemonInMemory(SHOP);
+    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+
+    const right = await post(operations, '/adopt', { run: newest?.id });
+    const old = await post(operations, '/adopt', { run: 'run-0000' });
+    const none = await post(operations, '/adopt', {});
+    daemon.show({ ...SHOP, phase: 'debouncing' });
+    const busy = await post(operations, '/adopt', { run: newest?.id });
+
+    expect([right, old, none, busy].map(({ status }) => status)).toEqual([202, 409, 400, 409]);
+    expect(daemon.asked).toEqual(['trigger shop-flags adopt']);
+  });
+
   it('needs no name of a source where there is but one', async () => {
     const daemon = new DaemonInMemory(SHOP);
     await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
@@ -98,7 +113,7 @@ describe('what may be asked of the daemon', () => {
 });
 
 describe('who may ask', () => {
-  it.each(['/reconcile', '/suspend', '/resume', '/pin', '/unpin'])(
+  it.each(['/reconcile', '/suspend', '/resume', '/pin', '/unpin', '/adopt'])(
     'nobody where no file of tokens was named: %s',
     async (path) => {
       const daemon = new DaemonInMemory(SHOP);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage, type Page } from '../../../support/browser.js';
-import { aBadMorning, anAfternoon } from '../../../support/daemon-story.js';
+import { aBadMorning, aLiveFlag, anAfternoon } from '../../../support/daemon-story.js';
 import {
   aRun,
   aSource,
@@ -17,6 +17,7 @@ import {
   COMMIT,
   keyChange,
 } from '../../../support/plan-builder.js';
+import type { Outcome } from '../../../../src/model/outcome.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 import { lacks } from '../../../support/requirements.js';
 
@@ -26,6 +27,10 @@ const LOOKS = [
   { width: 390, colorScheme: 'light' },
   { width: 390, colorScheme: 'dark' },
 ] as const;
+
+interface Box {
+  readonly getBoundingClientRect: () => { readonly width: number };
+}
 
 interface Rects {
   readonly getClientRects: () => readonly unknown[];
@@ -64,6 +69,25 @@ function hostileSource() {
   });
 }
 
+/** Words that stand on two lines, though neither a space nor a hyphen is in them; of names the parts between their signs. */
+async function brokenWords(page: Page): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+    const broken = [];
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      if (node.parentElement.closest('pre, code')) continue;
+      for (const { 0: word, index } of node.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        if (range.getClientRects().length > 1) broken.push(word);
+      }
+    }
+    return broken;
+  })()`);
+}
+
 async function textOf(page: Page): Promise<string> {
   return (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ');
 }
@@ -80,17 +104,23 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
         ...anAfternoon(),
         ...aBadMorning().map(({ name, ...rest }) => ({ name: `${name}-2`, ...rest })),
       ];
-      await using operations = await startTestOperations(new DaemonInMemory(...sources));
+      await using operations = await startTestOperations(new DaemonInMemory(...sources), {
+        tokens: ['the-token'],
+      });
 
       const seen = await withPage(`${operations.url}/`, look, async (page) => {
         // What is folded away has to be readable as well.
         await page.evaluate(
           'document.querySelectorAll("details").forEach((each) => (each.open = true))',
         );
-        return { violations: await axeViolations(page), sideways: await scrollsSideways(page) };
+        const violations = await axeViolations(page);
+        const [sideways, broken] = [await scrollsSideways(page), await brokenWords(page)];
+        await page.getByRole('button', { name: 'Suspend' }).first().click();
+        violations.push(...(await axeViolations(page)));
+        return { violations, sideways, broken };
       });
 
-      expect(seen).toEqual({ violations: [], sideways: false });
+      expect(seen).toEqual({ violations: [], sideways: false, broken: [] });
     },
   );
 
@@ -170,6 +200,101 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
     expect(text).toContain(`${id}: INC-6012 double charges, by ana, since ${since}`);
     expect(text).toContain('flag/old@staging: its file says killed: true');
     expect(text).toContain('defaultTreatment: on → off +1 −0 keys →');
+  });
+
+  it('says of no environment that all is well there while some specs are invalid', async () => {
+    const wrong = {
+      code: 'unknown-field',
+      file: 'flags/pay.yaml',
+      line: 3,
+      column: 1,
+      message: '',
+    };
+    const diagnostics = [{ severity: 'error', ...wrong } as const];
+    const runs = [aRun(aReport(), { result: 'degraded', diagnostics })];
+    await using operations = await startTestOperations(new DaemonInMemory(aSource({ runs })));
+
+    const seen = await withPage(`${operations.url}/`, {}, async (page) => ({
+      text: await textOf(page),
+      green: await page.locator('table .mark.fine, .verdict.fine, .says .mark.fine').count(),
+    }));
+
+    expect(seen.text).toContain('production ! in line, but for what is invalid');
+    expect(seen.green).toBe(0);
+  });
+
+  it('shows what each flag serves, as words and as a bar of that width, and of when that is', async () => {
+    const flags = [
+      aLiveFlag('checkout', 25, { rules: 2, targets: 1, trafficAllocation: 50 }),
+      aLiveFlag('payments', 100, { killed: true }),
+      { ...aLiveFlag('lost', 0), serves: null },
+    ];
+    const environment = 'production';
+    const source = aSource({ flags: [{ environment, total: 12, flags }] });
+    await using operations = await startTestOperations(new DaemonInMemory(source));
+
+    const seen = await withPage(`${operations.url}/`, {}, async (page) => {
+      await page.getByText('production: 12 flags').click();
+      const widths = await page
+        .locator('.share')
+        .first()
+        .locator('rect')
+        .evaluateAll((all) =>
+          all.map((each) => (each as unknown as Box).getBoundingClientRect().width),
+        );
+      return { widths, text: await textOf(page) };
+    });
+
+    const [on = 0, off = 0] = seen.widths;
+    expect(off / on).toBeCloseTo(3);
+    expect(seen.text).toContain('production: 12 flags, 1 killed as of 14:01 UTC');
+    expect(seen.text).toContain(
+      'checkout on 25 %, off 75 %; of 50 % of the traffic, the rest gets off; 1 targeted key and 2 rules before',
+    );
+    expect(seen.text).toContain('payments killed: everybody gets off lost not on the service');
+    expect(seen.text).toContain('and 9 more');
+  });
+
+  it('names what no file declares, and shows what the last plan could not write', async () => {
+    const change = aChange('flag/pay@production', 'update', {
+      reason: 'drift',
+      fields: [aField('/defaultTreatment', 'on', 'off')],
+    });
+    const error = {
+      ...({ code: 'UNREADABLE', message: 'answered 500' } as const),
+      ...{ status: 500, transactionId: null },
+    };
+    const unmanaged = { flags: 52, segments: 1 };
+    const report = {
+      ...aReport({ changes: [change], unmanaged }),
+      outcomes: new Map<string, Outcome>([[change.id, { status: 'failed', error, partly: false }]]),
+    };
+    const names = { flags: ['banner'], segments: ['birds'] };
+    const run = aRun(report, { result: 'partial', unmanaged: names });
+    await using operations = await startTestOperations(
+      new DaemonInMemory(aSource({ runs: [run] })),
+    );
+
+    const text = await withPage(`${operations.url}/`, {}, async (page) => {
+      await page.getByText('53 objects of the workspace that no file declares').click();
+      return textOf(page);
+    });
+
+    expect(text).toContain('flag/banner segment/birds and 51 more');
+    expect(text).toContain(
+      'update flag/pay@production: drift, changed outside git defaultTreatment: on → off failed: answered 500',
+    );
+  });
+
+  it('has no buttons where nobody would answer them', async () => {
+    const daemon = new DaemonInMemory(...anAfternoon());
+    await using deaf = await startTestOperations(daemon);
+
+    const buttons = await withPage(`${deaf.url}/`, {}, async (page) =>
+      page.locator('button').count(),
+    );
+
+    expect(buttons).toBe(0);
   });
 
   it('breaks no name of an environment in the middle on a phone, and links commits of a forge', async () => {

@@ -85,7 +85,7 @@ describe('the machine of a source', () => {
     expect(effects.at(-1)).toBe('run commit+retry');
   });
 
-  it.each(['kill', 'request', 'signal'] as const)('lets %s wait for nothing', (urgent) => {
+  it.each(['kill', 'request', 'signal', 'adopt'] as const)('lets %s wait for nothing', (urgent) => {
     expect(story(trigger('commit'), trigger(urgent)).effects).toEqual([
       'debounce',
       'cancel-wait',

@@ -1,0 +1,160 @@
+import { html, type Html } from '../../platform/html.js';
+import { plural } from '../../report/values.js';
+import { isApplied, newestPlan, shortSha } from '../health.js';
+import type { CommitView, SourceView } from '../view.js';
+import { shortened } from './phrases.js';
+
+/** Something that people ask of the daemon from its page: a `POST` that bears their token, once they have confirmed it. */
+export interface Button {
+  readonly label: string;
+  /** Of the endpoint, without the slash. */
+  readonly path: string;
+  /** What will happen, in whole sentences that name it; untrusted text. Null: it is of no use now, and not shown. */
+  readonly says: (source: SourceView) => string | null;
+  /** Members of the body that people fill in. */
+  readonly asks?: (source: SourceView) => readonly Question[];
+  /** Further members of the body; `source` is always there. */
+  readonly body?: (source: SourceView) => Readonly<Record<string, string>>;
+}
+
+/** One member of the body, as people are asked for it. */
+export interface Question {
+  readonly name: string;
+  readonly label: string;
+  /** What stands there at first. */
+  readonly value: string;
+}
+
+const HOW_LONG: Question = { name: 'for', label: 'For how long (30m, 2h, 1d)', value: '1h' };
+const WHY: Question = { name: 'reason', label: 'Why', value: '' };
+
+/** In the order in which they stand. */
+const BUTTONS: readonly Button[] = [
+  {
+    label: 'Sync',
+    path: 'reconcile',
+    says: (source) =>
+      source.suspended === null
+        ? `Everything is looked at now, and what git says and the service does not have is written. ${waiting(source)}`
+        : 'Everything is looked at now. Nothing but kills is written: the source is suspended.',
+  },
+  {
+    label: 'Suspend',
+    path: 'suspend',
+    says: ({ suspended }) =>
+      suspended === null
+        ? 'Nothing but kills is written for this while, and a run under way ends after its request. Commits are planned and reported.'
+        : null,
+    asks: () => [WHY, HOW_LONG],
+  },
+  {
+    label: 'Resume',
+    path: 'resume',
+    // What the config says is ended by a commit alone.
+    says: (source) =>
+      source.suspended?.until == null
+        ? null
+        : `The suspension ends ("${source.suspended.reason}"), and changes are written again. ${waiting(source)}`,
+  },
+  {
+    label: 'Pin',
+    path: 'pin',
+    says: ({ pinned }) =>
+      pinned === null
+        ? 'This commit is applied for this while, also where it is older than what is on the service; newer commits wait. Kills still come from the newest commit.'
+        : null,
+    asks: ({ applied, seen }) => [
+      { name: 'commit', label: 'Commit, by its full name', value: (applied ?? seen)?.commit ?? '' },
+      WHY,
+      HOW_LONG,
+    ],
+  },
+  {
+    label: 'Unpin',
+    path: 'unpin',
+    says: ({ pinned, seen }) =>
+      pinned === null
+        ? null
+        : `The newest commit is applied again${seen === null ? '' : `: ${commitText(seen)}`}.`,
+  },
+  {
+    label: 'Adopt',
+    path: 'adopt',
+    says: (source) => {
+      const ids = strangersOf(source);
+      if (ids.length === 0) return null;
+      const named = ids.slice(0, MOST_NAMED).join(', ');
+      const rest = ids.length > MOST_NAMED ? ` and ${String(ids.length - MOST_NAMED)} more` : '';
+      return `${plural(ids.length, 'object')} that no run remembers become ours, and what git says is written over their live values: ${named}${rest}.`;
+    },
+    body: (source) => ({ run: newestPlanned(source) }),
+  },
+];
+
+const MOST_NAMED = 10;
+/** Ten names of objects, each as long as the service lets it be, are shorter. */
+const LONGEST_SENTENCES = 3_000;
+
+function strangersOf(source: SourceView): readonly string[] {
+  const held = newestPlan(source)?.withheld ?? [];
+  return held.flatMap(({ id, why }) => (why === 'adopt-needed' ? [id] : []));
+}
+
+/** Id of the run whose plan people look at; the daemon refuses to adopt what a newer one has. */
+function newestPlanned({ runs }: SourceView): string {
+  return runs.find(({ plan }) => plan !== null)?.id ?? '';
+}
+
+function waiting(source: SourceView): string {
+  const { seen, applied } = source;
+  const count = newestPlan(source)?.changes.filter((change) => !isApplied(change)).length ?? 0;
+  const left =
+    count === 0
+      ? 'No change of the last plan is left'
+      : `${plural(count, 'change')} of the last plan left`;
+  const isNewer = seen !== null && seen.commit !== applied?.commit;
+  return isNewer ? `${left}; ${commitText(seen)} is not applied yet.` : `${left}.`;
+}
+
+function commitText({ commit, subject }: CommitView): string {
+  return `${shortSha(commit)} "${shortened(subject)}"`;
+}
+
+/** Seen only where scripts run: a button asks with the token that its user gives, and that takes one. */
+export function buttonBar(source: SourceView): Html {
+  const shown = BUTTONS.flatMap((button) => {
+    const says = button.says(source);
+    return says === null ? [] : [buttonOf(button, says, source)];
+  });
+  return html`<div class="buttons" role="group" aria-label="Ask of this source">${shown}</div>`;
+}
+
+function buttonOf({ label, path, asks, body }: Button, says: string, source: SourceView): Html {
+  const request = { source: source.name, ...body?.(source) };
+  return html`<button
+    type="button"
+    id="${path}-${source.name}"
+    data-path="${path}"
+    data-says="${shortened(says, LONGEST_SENTENCES)}"
+    data-body="${JSON.stringify(request)}"
+    data-asks="${JSON.stringify(asks?.(source) ?? [])}"
+  >
+    ${label}
+  </button>`;
+}
+
+/** What is asked before anything is sent; one for the whole page, so that it stays open while the page follows the daemon. */
+export const CONFIRMATION: Html = html`<dialog id="ask" aria-labelledby="ask-title">
+  <form id="ask-form" method="dialog">
+    <h2 id="ask-title"></h2>
+    <p id="ask-says"></p>
+    <div id="ask-fields"></div>
+    <label for="ask-token">Token</label>
+    <input id="ask-token" type="password" autocomplete="off" required />
+    <p id="ask-answer" role="status"></p>
+    <div class="buttons">
+      <button type="submit" id="ask-do"></button>
+      <button type="button" id="ask-not">Cancel</button>
+    </div>
+  </form>
+</dialog>`;

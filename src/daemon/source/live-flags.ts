@@ -1,0 +1,94 @@
+import type { Definition } from '../../model/flag/flag.js';
+import { definitionFromWire } from '../../model/flag/wire.js';
+import type { Change } from '../../model/plan.js';
+import { objectId } from '../../model/ref.js';
+import type { DesiredDefinition } from '../../model/desired.js';
+import type { Applied, Planned } from '../../reconcile/context.js';
+import type { EnvironmentFlags, LiveFlag, Serving } from '../view.js';
+
+/** Far more than anybody reads on a page; the catalogue of `flaghoist report` has all. */
+const MOST_FLAGS = 100;
+
+/** What one run saw of the flags of one environment. */
+export interface SeenFlags extends Pick<EnvironmentFlags, 'environment' | 'total'> {
+  /** The first by name; `serves` is absent where the run did not look. */
+  readonly flags: readonly (Omit<LiveFlag, 'serves' | 'seenAt'> &
+    Partial<Pick<LiveFlag, 'serves'>>)[];
+}
+
+/** As the run left the service: what it read, and in place of that what it wrote. */
+export function flagsSeen(result: Planned | Applied): SeenFlags[] {
+  const { desired, actual, policy } = result.input;
+  const written = new Map(
+    'outcomes' in result
+      ? result.plan.changes
+          .filter(({ id }) => result.outcomes.get(id)?.status === 'applied')
+          .map((change) => [change.id, change] as const)
+      : [],
+  );
+  return policy.environments.map(({ name: environment }) => {
+    const declared = [...desired.flags.values()].flatMap(({ name, environments }) => {
+      const definition = environments.get(environment);
+      return definition === undefined ? [] : [{ name, definition }];
+    });
+    const flags = declared.slice(0, MOST_FLAGS).map(({ name, definition }) => {
+      const { file, line } = definition.location;
+      const wire = actual.flags.get(name)?.definitions.get(environment);
+      if (wire === undefined) return { name, file, line };
+      const live = wire === null ? null : definitionFromWire(wire);
+      const change = written.get(objectId({ kind: 'flag', name, environment }));
+      const now = change === undefined ? live : afterChange(change, live, definition);
+      return { name, file, line, serves: now && servingOf(now) };
+    });
+    return { environment, total: declared.length, flags };
+  });
+}
+
+function afterChange(
+  { action, fields }: Change,
+  live: Required<Definition> | null,
+  { creation, fields: wanted }: DesiredDefinition,
+): Required<Definition> | null {
+  if (action === 'delete') return null;
+  const before = live ?? creation;
+  const written = fields.map(({ path, after }): [string, unknown] => {
+    const field = (path.split('/')[1] ?? '') as keyof Definition;
+    // Lists of keys are no values of a change.
+    return [field, after ?? wanted[field] ?? before[field]];
+  });
+  return { ...before, ...Object.fromEntries(written) };
+}
+
+function servingOf(definition: Required<Definition>): Serving {
+  const { killed, defaultRule, trafficAllocation, defaultTreatment, rules, targets } = definition;
+  return {
+    killed,
+    shares: defaultRule,
+    trafficAllocation,
+    defaultTreatment,
+    rules: rules.length,
+    targets: Object.values(targets).reduce((sum, keys) => sum + keys.length, 0),
+  };
+}
+
+/** What is known after a run: what it saw, and of the rest what earlier runs saw. */
+export function withSeen(
+  known: readonly EnvironmentFlags[],
+  seen: readonly SeenFlags[],
+  seenAt: string,
+): EnvironmentFlags[] {
+  const before = new Map(
+    known.flatMap(({ environment, flags }) =>
+      flags.map((flag) => [`${environment} ${flag.name}`, flag] as const),
+    ),
+  );
+  return seen.map(({ environment, total, flags }) => ({
+    environment,
+    total,
+    flags: flags.flatMap(({ serves, ...at }): LiveFlag[] => {
+      if (serves !== undefined) return [{ ...at, serves, seenAt }];
+      const old = before.get(`${environment} ${at.name}`);
+      return old === undefined ? [] : [{ ...old, ...at }];
+    }),
+  }));
+}

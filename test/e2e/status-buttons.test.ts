@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunRecord } from '../../src/daemon/view.js';
+import { axeViolations, withPage, type Page } from '../support/browser.js';
+import { operationsOver, type TestOperations } from '../support/operations.js';
+import { InProcessDaemon } from '../support/in-process-daemon.js';
+import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
+import { lacks } from '../support/requirements.js';
+import { useScenario } from '../support/scenario.js';
+import { aDefinition } from '../support/service-calls.js';
+import { flagText, PROTECTED_CONFIG } from '../support/spec-texts.js';
+
+const TOKEN = 'a-token-of-the-operator';
+
+const pay = (percent: number): string => flagText('pay', percent, { staging: '' });
+
+describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 90_000 }, () => {
+  const scenario = useScenario();
+  let live: LiveWorkspace;
+  let watched: InProcessDaemon;
+  let operations: TestOperations;
+  let first: string;
+
+  beforeEach(async () => {
+    live = await liveWorkspace(scenario.service);
+    const flags = `/splits/ws/${live.id}`;
+    await live.ok('POST', `${flags}/trafficTypes/user`, { name: 'search', description: '' });
+    await live.ok('POST', `${flags}/search/environments/${live.production}`, aDefinition());
+    await live.ok('POST', `${flags}/trafficTypes/user`, { name: 'banner', description: '' });
+    first = scenario.commit(
+      {
+        'flaghoist.yaml': PROTECTED_CONFIG,
+        'flags/pay.yaml': pay(10),
+        'flags/search.yaml': flagText('search', 30, { production: '' }),
+      },
+      'Add pay and search',
+    );
+    watched = new InProcessDaemon(scenario.repository.directory, scenario.service);
+    operations = await operationsOver(watched.daemon, { tokens: [TOKEN] });
+    watched.daemon.start();
+    await watched.rest(1);
+  });
+
+  afterEach(async () => {
+    await operations[Symbol.asyncDispose]();
+    await watched.daemon.stop('SIGTERM');
+  });
+
+  async function shareOf(flag: string, environment: string): Promise<number> {
+    const path = `/splits/ws/${live.id}/${flag}/environments/${environment}`;
+    const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
+      'GET',
+      path,
+    );
+    return defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
+  }
+
+  /** Presses a button, reads what it says, fills in what it asks, and confirms. @returns what it said. */
+  async function press(page: Page, label: string, fields: Readonly<Record<string, string>> = {}) {
+    await page.getByRole('button', { name: label, exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    const says = await dialog.locator('#ask-says').innerText();
+    for (const [name, value] of Object.entries(fields)) await dialog.getByLabel(name).fill(value);
+    await dialog.getByRole('button', { name: label, exact: true }).click();
+    return says;
+  }
+
+  async function settled(isDone: (last: RunRecord | undefined) => boolean): Promise<void> {
+    await watched.until(() => isDone(watched.runs.at(-1)) && watched.view.phase === 'idle');
+  }
+
+  it('do what they say they do, each with its token, on a real daemon over a real service', async () => {
+    await withPage(`${operations.url}/`, {}, async (page) => {
+      await page.getByText('live', { exact: true }).waitFor();
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await page.locator('main').textContent()).toContain('flag/banner');
+
+      // Adopt: the flag that was there before is written over, after the confirmation has named it.
+      const adopts = await press(page, 'Adopt', { Token: TOKEN });
+      await settled((last) => last?.triggers.includes('adopt') === true);
+      expect(adopts).toContain('no run remembers become ours');
+      expect(adopts).toContain('flag/search@production');
+      expect(await shareOf('search', live.production)).toBe(30);
+      await page.getByRole('button', { name: 'Adopt' }).waitFor({ state: 'detached' });
+      await page.getByText('production: 1 flag').waitFor();
+      expect(await page.locator('main').innerText()).toContain('on 30 %, off 70 %');
+
+      // Sync: what the daemon has not looked for yet is found and written.
+      scenario.commit({ 'flags/pay.yaml': pay(20) }, 'Ramp pay to 20 %');
+      await press(page, 'Sync');
+      await settled(() => watched.view.applied?.subject === 'Ramp pay to 20 %');
+      expect(await shareOf('pay', live.staging)).toBe(20);
+      await page.locator('.facts').getByText('Ramp pay to 20 %').waitFor();
+
+      // Suspend: planned, and not written.
+      await press(page, 'Suspend', { Why: 'INC-4711', 'For how long': '1h' });
+      await page.getByRole('heading', { name: 'Suspended' }).waitFor();
+      scenario.commit({ 'flags/pay.yaml': pay(30) }, 'Ramp pay to 30 %');
+      await press(page, 'Sync');
+      await settled((last) => last?.subject === 'Ramp pay to 30 %');
+      expect(await shareOf('pay', live.staging)).toBe(20);
+
+      // Resume: the rest follows.
+      await page.getByRole('button', { name: 'Resume' }).waitFor();
+      expect(await press(page, 'Resume')).toContain('INC-4711');
+      await settled(() => watched.view.applied?.subject === 'Ramp pay to 30 %');
+      expect(await shareOf('pay', live.staging)).toBe(30);
+
+      // Pin: an older commit, and then the newest again.
+      await page.getByRole('button', { name: 'Pin', exact: true }).waitFor();
+      await press(page, 'Pin', { Commit: first, Why: 'Roll back' });
+      await settled((last) => last?.commit === first);
+      expect(await shareOf('pay', live.staging)).toBe(10);
+      await page.getByRole('button', { name: 'Unpin' }).waitFor();
+      expect(await press(page, 'Unpin')).toContain('Ramp pay to 30 %');
+      await settled((last) => last?.subject === 'Ramp pay to 30 %');
+      expect(await shareOf('pay', live.staging)).toBe(30);
+    });
+  });
+
+  it('do nothing without the token, and nothing that was not confirmed', async () => {
+    const before = watched.runs.length;
+
+    const refused = withPage(`${operations.url}/`, { width: 390 }, async (page) => {
+      await press(page, 'Suspend', { Why: 'x', Token: 'another' });
+      await page.getByText('it needs "Authorization: Bearer"').waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('button', { name: 'Sync' }).click();
+      await page.keyboard.press('Escape');
+      expect(await page.getByRole('dialog').count()).toBe(0);
+    });
+
+    // Chromium says of the refusal in its console what the dialog says on the page.
+    await expect(refused).rejects.toThrow(/^the page complained: [^;]*status of 401[^;]*$/);
+    expect(watched.runs).toHaveLength(before);
+    expect(watched.view.suspended).toBeNull();
+  });
+});
