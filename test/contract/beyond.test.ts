@@ -303,7 +303,7 @@ describe('single identities', () => {
 
   it('are replaced by PUT, merged by PATCH, and deleted', async () => {
     await client.ok('PUT', path, { values: { a: 1, b: 2 } });
-    const merged = await client.ok('PATCH', path, { key: 'ignored', values: { b: 3 } });
+    const merged = await client.ok('PATCH', path, { key: 'some key', values: { b: 3 } });
     const replaced = await client.ok('PUT', path, { values: { c: 4 } });
     const deleted = await client.call('DELETE', path);
 

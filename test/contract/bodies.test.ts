@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { WireDefinition, WireFlag } from '../../src/admin-api/wire.js';
+import type {
+  WireDefinition,
+  WireFlag,
+  WireIdentitiesResult,
+  WireRolloutStatus,
+} from '../../src/admin-api/wire.js';
 import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
 
@@ -19,6 +24,7 @@ afterAll(async () => {
 });
 
 const FLAGS = '/splits/ws/Default/trafficTypes/user';
+const IDENTITIES = '/trafficTypes/user/environments/staging/identities';
 const pathOf = (flag: string, environment = 'staging'): string =>
   `/splits/ws/Default/${flag}/environments/${environment}`;
 
@@ -136,6 +142,9 @@ describe('names of treatments', () => {
 });
 
 describe('a body', () => {
+  const PAID = { type: 'BOOLEAN', attribute: 'paid', bool: true };
+  const RANGE = { from: 1, to: 2, too: 3 };
+
   it.each([
     ['a misspelt percentage', { trafficAlocation: 5 }],
     ['a bucket of two sizes', { defaultRule: [{ treatment: 'off', size: 100, sise: 5 }] }],
@@ -144,6 +153,12 @@ describe('a body', () => {
     ['another environment', { environment: { name: 'production' } }],
     ['another environment by its name alone', { environment: 'production' }],
     ['another traffic type', { trafficType: { name: 'account' } }],
+    ['a misspelt list of targets', { treatments: [{ name: 'on', kyes: ['a'] }, { name: 'off' }] }],
+    ['a matcher that is misspelt to its contrary', { rules: [ruleOn({ ...PAID, negat: true })] }],
+    [
+      'a member of a range that nobody reads',
+      { rules: [ruleOn({ type: 'BETWEEN_NUMBER', attribute: 'n', between: RANGE })] },
+    ],
   ])('that defines a flag is refused with %s', async (what, wrong) => {
     const name = `wrong-${what.replaceAll(' ', '-')}`;
     await client.ok('POST', FLAGS, { name });
@@ -169,6 +184,10 @@ describe('a body', () => {
     ['POST', FLAGS, { name: 'odd', trafficType: { name: 'account' } }],
     ['POST', '/segments/ws/Default/trafficTypes/user', { name: 'odd', keys: ['a'] }],
     ['PUT', '/segments/staging/odd/removeKeys', { keys: ['a'], coment: 'c' }],
+    ['POST', FLAGS, { name: 'odd', tags: [{ name: 'web', color: 'red' }] }],
+    ['POST', FLAGS, { name: 'odd', owners: [{ id: 'ana', type: 'User', role: 'admin' }] }],
+    ['POST', IDENTITIES, [{ key: 'a', valeus: { plan: 'pro' } }]],
+    ['POST', '/segments/staging/odd', { coment: 'c' }],
   ])('of %s %s with a member that nobody knows is refused: %j', async (method, path, body) => {
     const answer = await client.call(method, path, body);
 
@@ -176,6 +195,61 @@ describe('a body', () => {
     expect(answer.body).toMatchObject({
       message: expect.stringContaining('has no member') as string,
     });
+  });
+});
+
+describe('identities', () => {
+  it('fail one by one where they say that they belong elsewhere', async () => {
+    const nowhere = '6f1c2f4e-0000-4000-8000-000000000000';
+
+    const answer = await client.ok<WireIdentitiesResult>('POST', IDENTITIES, [
+      { key: 'right', values: { plan: 'pro' } },
+      { key: 'elsewhere', environmentId: nowhere, values: { plan: 'pro' } },
+      { key: 'other', trafficTypeId: nowhere, values: { plan: 'pro' } },
+    ]);
+
+    expect(answer.objects.map(({ key }) => key)).toEqual(['right']);
+    expect(answer.failed.map(({ message }) => message)).toEqual([
+      'environmentId is not that of the path',
+      'trafficTypeId is not that of the path',
+    ]);
+    const [read] = answer.objects;
+    expect(await client.ok('POST', IDENTITIES, [read])).toMatchObject({ objects: [read] });
+  });
+});
+
+describe('a patch of a flag', () => {
+  it.each([
+    ['/descripton', 'x', 'has no member descripton'],
+    ['/rolloutStatus/name', 'Ramping', 'rolloutStatus/name cannot be changed'],
+    ['/rolloutStatus/colour', 'red', 'at /rolloutStatus has no member colour'],
+    ['/tags/-', { name: 'web', color: 'red' }, 'at /tags/0 has no member color'],
+  ])('that sets %s to %j is refused', async (path, value, why) => {
+    const name = `patched-${path.replaceAll(/\W/g, '-')}`;
+    const before = await client.ok<WireFlag>('POST', FLAGS, { name, description: 'd' });
+
+    const answer = await client.call('PATCH', `/splits/ws/Default/${name}`, [
+      { op: 'add', path, value },
+    ]);
+
+    expect(answer).toMatchObject({ status: 400 });
+    expect(answer.body).toMatchObject({ message: expect.stringContaining(why) as string });
+    const again = [{ op: 'replace', path: '/description', value: 'd' }];
+    expect(await client.ok('PATCH', `/splits/ws/Default/${name}`, again)).toEqual(before);
+  });
+
+  it('takes a rollout status by its id and its name together', async () => {
+    const { id } = await client.ok<WireFlag>('POST', FLAGS, { name: 'patched-whole' });
+    const statuses = await client.ok<WireRolloutStatus[]>('GET', '/rolloutStatuses');
+    const [, second, third] = statuses;
+    const whole = (value: object) => [{ op: 'replace', path: '/rolloutStatus', value }];
+    const path = '/splits/ws/Default/patched-whole';
+
+    const moved = await client.ok('PATCH', path, whole({ id: second?.id, name: second?.name }));
+    const wrong = await client.call('PATCH', path, whole({ id: third?.id, name: 'Permanent' }));
+
+    expect(moved).toMatchObject({ id, rolloutStatus: { id: second?.id, name: second?.name } });
+    expect(wrong.status).toBe(400);
   });
 });
 

@@ -95,15 +95,19 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   key: 'Key of the identity, or id of the Admin API key.',
 };
 
-/** The body that an operation takes; nothing where it takes none. */
+/** The body that an operation takes; nothing where it takes none. One that may be null may be left out. */
 function bodyOf({ body, takesText, takesFile }: Endpoint): object {
-  if (body !== undefined) {
-    const content = { ...json(body), ...(takesFile === true ? FORM : {}) };
-    return { requestBody: { required: true, content } };
-  }
-  if (takesText !== true) return {};
-  return { requestBody: { content: { 'text/plain': { schema: { type: 'string' } } } } };
+  const content = {
+    ...(body === undefined ? {} : json(body)),
+    ...(takesText === true ? TEXT : {}),
+    ...(takesFile === true ? FORM : {}),
+  };
+  if (Object.keys(content).length === 0) return {};
+  const isOptional = body === undefined || [body['type']].flat().includes('null');
+  return { requestBody: { required: !isOptional, content } };
 }
+
+const TEXT = { 'text/plain': { schema: { type: 'string' } } };
 
 /** The form with a file of keys, see `keysFormFrom`. */
 const FORM = {

@@ -1,8 +1,8 @@
 import { addAdminKey, allAdminKeys, removeAdminKey, type AdminKey } from '../admin-keys.js';
 import type { ApiRequest, Endpoint } from '../http/endpoint.js';
 import { checkUnrestricted, checkMayChangeWorkspace, workspaceAt } from '../http/path-lookup.js';
-import { badRequest } from '../http/problem.js';
 import type { Schema } from '../rules/matchers.js';
+import { WORDS_MEMBERS } from '../rules/note.js';
 import type { Db } from '../store/tables.js';
 import { answer, answerList, answerPage } from './answer-schemas.js';
 import type { WirePage } from '../../admin-api/wire.js';
@@ -31,18 +31,21 @@ const REFERENCE: Schema = {
 };
 
 /**
- * `workspace` and `workspaces` may stand side by side: what either names counts. Members that are
- * not named here are passed over.
+ * `workspace` and `workspaces` may stand side by side: what either names counts. There are no roles: a key that was to
+ * do less than everything is refused.
  */
 const NEW_KEY_BODY: Schema = {
   type: 'object',
   required: ['name'],
+  additionalProperties: false,
   properties: {
     name: { type: 'string' },
-    apiKeyType: { type: 'string', description: 'Only `admin` is made here.' },
+    apiKeyType: { enum: ['admin'], description: 'Only `admin` is made here.' },
+    roles: { type: ['array', 'null'], items: { enum: ['API_ALL_GRANTED'] } },
     workspace: REFERENCE,
     workspaces: { type: 'array', items: REFERENCE },
     environments: { type: 'array', items: REFERENCE },
+    ...WORDS_MEMBERS,
   },
 };
 
@@ -95,12 +98,10 @@ async function createKey(db: Db, request: ApiRequest): Promise<object> {
   checkUnrestricted(request);
   const body = request.body as {
     readonly name: string;
-    readonly apiKeyType?: string;
     readonly workspace?: Reference;
     readonly workspaces?: readonly Reference[];
     readonly environments?: readonly Reference[];
   };
-  if ((body.apiKeyType ?? 'admin') !== 'admin') throw badRequest('apiKeyType must be admin');
   const workspaces = [...(body.workspaces ?? []), ...(body.workspace ? [body.workspace] : [])];
   const { key, ...created } = await addAdminKey(db, request.caller, {
     name: body.name,

@@ -1,23 +1,28 @@
 import type { Schema } from '../rules/matchers.js';
+import { WORDS_MEMBERS } from '../rules/note.js';
 
 /** Bodies that more than one endpoint takes. */
 
 /** Any text, the empty one included. */
 export const TEXT: Schema = { type: 'string' };
 
-const OPTIONAL_TEXT: Schema = { type: ['string', 'null'] };
-
-/** Title and comment of a change, where a client sends them in the body and not in the query. */
-export const WORDS_MEMBERS: Readonly<Record<string, Schema>> = {
-  title: OPTIONAL_TEXT,
-  comment: OPTIONAL_TEXT,
+/**
+ * Title and comment alone, or nothing. Of clients that have nothing to say some send an empty list, and to an
+ * activation empty text.
+ */
+export const WORDS_BODY: Schema = {
+  type: ['object', 'array', 'string', 'null'],
+  maxItems: 0,
+  additionalProperties: false,
+  properties: WORDS_MEMBERS,
 };
 
-/** The body of a new traffic type. Members that are not named here are passed over. */
+/** The body of a new traffic type. */
 export const NEW_TRAFFIC_TYPE_BODY: Schema = {
   type: 'object',
   required: ['name'],
-  properties: { name: TEXT },
+  additionalProperties: false,
+  properties: { name: TEXT, ...WORDS_MEMBERS },
 };
 
 /** The body of a new segment. Its traffic type stands in the path alone. */
@@ -32,7 +37,10 @@ export const NEW_SEGMENT_BODY: Schema = {
   },
 };
 
-/** A list of patch operations, of those that are named here alone. */
+/**
+ * A list of patch operations, of those that are named here alone. Further members of an operation are passed over, as
+ * RFC 6902 has it.
+ */
 const patchOf = (operations: readonly string[]): Schema => ({
   type: 'array',
   maxItems: 10_000,

@@ -17,7 +17,7 @@ import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import { definitionText, listDefinitions, lookUpDefinition } from '../store/definitions.js';
 import type { PreparedRead } from '../store/lookup.js';
 import type { Db } from '../store/tables.js';
-import { PATCH_BODY, STRICT_PATCH_BODY } from './body-schemas.js';
+import { PATCH_BODY, STRICT_PATCH_BODY, WORDS_BODY } from './body-schemas.js';
 import {
   createDefinition,
   patchDefinition,
@@ -95,6 +95,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     inContract: false,
     summary: 'Serve the default treatment to everybody',
     answer: answer('True'),
+    body: WORDS_BODY,
     write: async (db, request) => setKilled(db, request, true),
   },
   {
@@ -103,6 +104,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     inContract: false,
     summary: 'End a kill',
     answer: answer('True'),
+    body: WORDS_BODY,
     write: async (db, request) => setKilled(db, request, false),
   },
 ];

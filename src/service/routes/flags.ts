@@ -187,12 +187,12 @@ async function changeFlag(
   checkMayChangeWorkspace(request);
   const flag = await flagAt(db, request, workspace);
   const before = wireFlag(flag);
-  const { description, tags, owners, rolloutStatusId } = next(before);
+  const { description, tags, owners, rolloutStatus } = next(before);
   await updateFlag(db, flag.id, {
     description: description ?? flag.description,
     tags_json: tags === undefined ? flag.tags_json : JSON.stringify(tags),
     owners_json: owners === undefined ? flag.owners_json : JSON.stringify(owners),
-    ...(await movedTo(db, request, workspace, flag, rolloutStatusId ?? flag.rollout_status_id)),
+    ...(await movedTo(db, request, workspace, flag, rolloutStatus)),
   });
   return recorded(db, request, workspace, { action: 'update', before, name: flag.name });
 }
@@ -228,15 +228,15 @@ async function movedTo(
   { caller }: ApiRequest,
   workspace: WorkspaceRow,
   flag: StoredFlag,
-  rolloutStatusId: string,
+  wanted: FlagContent['rolloutStatus'] = { id: flag.rollout_status_id },
 ): Promise<{ rollout_status_id?: string; rollout_status_timestamp?: number }> {
-  if (rolloutStatusId === flag.rollout_status_id) return {};
+  if (wanted.id === flag.rollout_status_id) return {};
   const statuses = await listRolloutStatuses(db, workspace.id);
-  if (!statuses.some(({ id }) => id === rolloutStatusId)) {
-    throw badRequest(`There is no rollout status ${rolloutStatusId}`);
+  if (!statuses.some(({ id, name }) => id === wanted.id && name === (wanted.name ?? name))) {
+    throw badRequest(`There is no rollout status ${Object.values(wanted).join(' ')}`);
   }
   const later = Math.max(caller.now, flag.rollout_status_timestamp + 1);
-  return { rollout_status_id: rolloutStatusId, rollout_status_timestamp: later };
+  return { rollout_status_id: wanted.id, rollout_status_timestamp: later };
 }
 
 /** Records a creation or a change, and answers the flag as the store has it afterwards. */

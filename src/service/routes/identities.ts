@@ -131,7 +131,7 @@ async function saveMany(db: Db, request: ApiRequest, store: Store): Promise<Wire
   for await (const part of partsOf(given, IDENTITIES_AT_ONCE)) {
     const taken: SentIdentity[] = [];
     for (const identity of part) {
-      const read = readIdentity(identity);
+      const read = readIdentity(identity, idsOf(place));
       if ('failure' in read) failed.push({ object: identity, status: 400, message: read.failure });
       else taken.push({ key: identity.key, ...read });
     }
@@ -141,7 +141,7 @@ async function saveMany(db: Db, request: ApiRequest, store: Store): Promise<Wire
 }
 
 /**
- * Creates or changes the identity that the path names; a key in the body is passed over.
+ * Creates or changes the identity that the path names.
  *
  * @param keepOthers whether attributes that are not sent stay as they are.
  */
@@ -153,7 +153,8 @@ async function saveOne(
 ): Promise<WireIdentity> {
   const place = await placeOf(db, request);
   const key = request.params['key'] ?? '';
-  const read = readIdentity({ ...(request.body as GivenIdentity), key });
+  const given = { key, ...(request.body as Partial<GivenIdentity>) };
+  const read = readIdentity(given, { ...idsOf(place), key });
   if ('failure' in read) throw badRequest(read.failure);
   const [saved] = await save(db, request, store, place, [{ key, values: read.values, keepOthers }]);
   if (saved === undefined) throw new Error('bug: an identity was saved and not answered');

@@ -47,7 +47,7 @@ import {
 } from '../store/segments.js';
 import type { Db } from '../store/tables.js';
 import { listEnvironments } from '../store/workspaces.js';
-import { NEW_SEGMENT_BODY } from './body-schemas.js';
+import { NEW_SEGMENT_BODY, WORDS_BODY } from './body-schemas.js';
 import { answer, answerPage } from './answer-schemas.js';
 import { PAGE_QUERY } from './query-schemas.js';
 
@@ -88,6 +88,7 @@ export const SEGMENT_ENDPOINTS: readonly Endpoint[] = [
     inContract: true,
     summary: 'Activate a segment in an environment',
     answer: answer('SegmentInEnvironment'),
+    body: WORDS_BODY,
     takesText: true,
     write: activate,
   },

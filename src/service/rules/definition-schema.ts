@@ -1,24 +1,4 @@
-import { MATCHER_SCHEMA, type Schema } from './matchers.js';
-
-/**
- * A treatment: the contract's `name`, `description` and `keys`, and two members of public
- * documentation. The names themselves are checked in `names.ts`.
- */
-const TREATMENT_SCHEMA: Schema = {
-  type: 'object',
-  required: ['name'],
-  properties: {
-    name: { type: 'string' },
-    description: { type: ['string', 'null'], maxLength: 10_000 },
-    configurations: { type: ['string', 'null'], description: 'JSON text.' },
-    keys: {
-      type: ['array', 'null'],
-      items: { type: 'string', minLength: 1 },
-      description: 'Individual targets: a set.',
-    },
-    segments: { type: ['array', 'null'], items: { type: 'string', minLength: 1 } },
-  },
-};
+import { matcherSchema, type Schema } from './matchers.js';
 
 /**
  * Percentages by treatment. That they sum to 100 no JSON Schema can say; `definition.ts` checks it.
@@ -37,49 +17,83 @@ const BUCKETS_SCHEMA: Schema = {
   },
 };
 
+/**
+ * A treatment: the contract's `name`, `description` and `keys`, and two members of public
+ * documentation. The names themselves are checked in `names.ts`.
+ */
+function treatmentSchema(isClosed: boolean): Schema {
+  return {
+    type: 'object',
+    ...(isClosed ? { additionalProperties: false } : {}),
+    required: ['name'],
+    properties: {
+      name: { type: 'string' },
+      description: { type: ['string', 'null'], maxLength: 10_000 },
+      configurations: { type: ['string', 'null'], description: 'JSON text.' },
+      keys: {
+        type: ['array', 'null'],
+        items: { type: 'string', minLength: 1 },
+        description: 'Individual targets: a set.',
+      },
+      segments: { type: ['array', 'null'], items: { type: 'string', minLength: 1 } },
+    },
+  };
+}
+
 /** A targeting rule. The contract shows `AND` as the only combiner. */
-const RULE_SCHEMA: Schema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['buckets', 'condition'],
-  properties: {
-    buckets: BUCKETS_SCHEMA,
-    condition: {
-      type: 'object',
-      additionalProperties: false,
-      required: ['matchers'],
-      properties: {
-        combiner: { enum: ['AND', null] },
-        matchers: { type: 'array', minItems: 1, items: MATCHER_SCHEMA },
+function ruleSchema(isClosed: boolean): Schema {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: ['buckets', 'condition'],
+    properties: {
+      buckets: BUCKETS_SCHEMA,
+      condition: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['matchers'],
+        properties: {
+          combiner: { enum: ['AND', null] },
+          matchers: { type: 'array', minItems: 1, items: matcherSchema(isClosed) },
+        },
       },
     },
-  },
-};
+  };
+}
 
 /**
  * The members of a definition that a client may set.
  *
  * Number and form of treatments are those of public documentation: 2 to 20.
+ *
+ * @param isClosed whether treatments and matchers may hold no members but the known ones. What a client sends is held to
+ *   that; what is kept already is not, or a definition of an earlier version could not even be killed.
  */
-export const DEFINITION_SCHEMA = {
-  type: 'object',
-  required: ['treatments', 'defaultTreatment', 'defaultRule'],
-  properties: {
+function definitionMembers(isClosed: boolean) {
+  return {
     killed: { type: ['boolean', 'null'] },
-    treatments: { type: 'array', minItems: 2, maxItems: 20, items: TREATMENT_SCHEMA },
+    treatments: { type: 'array', minItems: 2, maxItems: 20, items: treatmentSchema(isClosed) },
     defaultTreatment: { type: 'string' },
     baselineTreatment: { type: ['string', 'null'] },
     trafficAllocation: { type: ['integer', 'null'], minimum: 0, maximum: 100 },
-    rules: { type: ['array', 'null'], items: RULE_SCHEMA },
+    rules: { type: ['array', 'null'], items: ruleSchema(isClosed) },
     defaultRule: BUCKETS_SCHEMA,
     flagSets: { type: ['array', 'null'], items: { type: 'object' } },
     impressionsDisabled: { type: ['boolean', 'null'] },
-  },
+  } as const satisfies Readonly<Record<string, Schema>>;
+}
+
+/** A definition as it is kept. */
+export const DEFINITION_SCHEMA = {
+  type: 'object',
+  required: ['treatments', 'defaultTreatment', 'defaultRule'],
+  properties: definitionMembers(false),
 } as const satisfies Schema;
 
 /** An object by its id or name, or by both, as answers show it. */
 const OWNER_SCHEMA: Schema = {
   type: ['object', 'string', 'null'],
+  additionalProperties: false,
   properties: { id: { type: ['string', 'null'] }, name: { type: ['string', 'null'] } },
 };
 
@@ -96,7 +110,7 @@ export const DEFINITION_BODY: Schema = {
     name: { type: ['string', 'null'] },
     environment: OWNER_SCHEMA,
     trafficType: OWNER_SCHEMA,
-    ...DEFINITION_SCHEMA.properties,
+    ...definitionMembers(true),
     creationTime: { type: ['integer', 'null'] },
     lastUpdateTime: { type: ['integer', 'null'] },
     openChangeRequestId: { type: ['string', 'null'] },

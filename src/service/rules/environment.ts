@@ -1,6 +1,7 @@
 import { applyPatch, type PatchOperation } from './json-patch.js';
 import type { Schema } from './matchers.js';
 import { checkTitleName } from './names.js';
+import { WORDS_MEMBERS } from './note.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
 /** What a client may set of an environment. */
@@ -14,17 +15,44 @@ export interface EnvironmentContent {
 /** Some clients send truth values as text, so that `'true'` counts as `true`. */
 const TRUTH: Schema = { enum: [true, false, 'true', 'false'] };
 
-/** The body of a new environment. Members that are not named here are passed over. */
+/** What public documentation lets a client restrict, and nobody here would enforce: it may ask for nothing. */
+const RESTRICTED_TO_NOBODY: Schema = { type: ['array', 'null'], maxItems: 0 };
+const NOT_RESTRICTED: Schema = { enum: [false, 'false', null] };
+
+const CHANGE_PERMISSIONS: Schema = {
+  type: ['object', 'null'],
+  additionalProperties: false,
+  properties: {
+    areApprovalsRequired: TRUTH,
+    allowKills: TRUTH,
+    areApproversRestricted: NOT_RESTRICTED,
+    approvers: RESTRICTED_TO_NOBODY,
+    areEditorsRestricted: NOT_RESTRICTED,
+    editors: RESTRICTED_TO_NOBODY,
+    approvalSkippableBy: RESTRICTED_TO_NOBODY,
+  },
+};
+
+/** The members of an environment that a client may set. */
+const ENVIRONMENT_MEMBERS = {
+  name: { type: 'string' },
+  production: TRUTH,
+  changePermissions: CHANGE_PERMISSIONS,
+} satisfies Readonly<Record<string, Schema>>;
+
+/** The body of a new environment. */
 export const ENVIRONMENT_SCHEMA: Schema = {
   type: 'object',
   required: ['name'],
+  additionalProperties: false,
   properties: {
-    name: { type: 'string' },
-    production: TRUTH,
-    changePermissions: {
+    ...ENVIRONMENT_MEMBERS,
+    dataExportPermissions: {
       type: ['object', 'null'],
-      properties: { areApprovalsRequired: TRUTH, allowKills: TRUTH },
+      additionalProperties: false,
+      properties: { areExportersRestricted: NOT_RESTRICTED, exporters: RESTRICTED_TO_NOBODY },
     },
+    ...WORDS_MEMBERS,
   },
 };
 
@@ -56,7 +84,12 @@ export function environmentFrom(given: unknown): EnvironmentContent {
   };
 }
 
-const hasEnvironmentShape = compileSchema(ENVIRONMENT_SCHEMA);
+const hasEnvironmentShape = compileSchema({
+  type: 'object',
+  required: ['name'],
+  additionalProperties: false,
+  properties: { id: true, ...ENVIRONMENT_MEMBERS },
+});
 
 /**
  * The environment as a patch makes it. The patch sees the members in the shape in which the
@@ -89,14 +122,26 @@ export interface WorkspaceContent {
   readonly requiresTitleAndComments: boolean;
 }
 
-/** The body of a new workspace. Members that are not named here are passed over. */
+/** The members of a workspace that a client may set. */
+const WORKSPACE_MEMBERS = {
+  name: { type: 'string' },
+  requiresTitleAndComments: TRUTH,
+} satisfies Readonly<Record<string, Schema>>;
+
+/** The body of a new workspace. */
 export const WORKSPACE_SCHEMA: Schema = {
   type: 'object',
   required: ['name'],
-  properties: { name: { type: 'string' }, requiresTitleAndComments: TRUTH },
+  additionalProperties: false,
+  properties: { ...WORKSPACE_MEMBERS, ...WORDS_MEMBERS },
 };
 
-const hasWorkspaceShape = compileSchema(WORKSPACE_SCHEMA);
+const hasWorkspaceShape = compileSchema({
+  type: 'object',
+  required: ['name'],
+  additionalProperties: false,
+  properties: { id: true, type: true, ...WORKSPACE_MEMBERS },
+});
 
 /**
  * @param given fits `WORKSPACE_SCHEMA`.
@@ -114,14 +159,14 @@ export function workspaceFrom(given: unknown): WorkspaceContent {
 /**
  * The workspace as a patch makes it.
  *
- * @throws Problem (400) the patch cannot be run, changes the id, or its result is no workspace.
+ * @throws Problem (400) the patch cannot be run, changes id or type, or its result is no workspace.
  */
 export function workspacePatched(
-  before: WorkspaceContent & { readonly id: string },
+  before: WorkspaceContent & { readonly id: string; readonly type: string },
   operations: readonly PatchOperation[],
 ): WorkspaceContent {
   const after = applyPatch(before, operations);
   checkShape(hasWorkspaceShape, after, 'Workspace');
-  checkUntouched(before, after as object, ['id']);
+  checkUntouched(before, after as object, ['id', 'type']);
   return workspaceFrom(after);
 }

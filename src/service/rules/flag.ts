@@ -2,6 +2,7 @@ import type { WireFlag } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
 import type { Schema } from './matchers.js';
+import { WORDS_MEMBERS } from './note.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
 /** What a client may set of a flag at the level of the workspace. */
@@ -10,7 +11,8 @@ export interface FlagContent {
   /** Unique, in the order given. */
   readonly tags: readonly string[];
   readonly owners: readonly unknown[];
-  readonly rolloutStatusId: string;
+  /** Another name than that of the status with this id is a contradiction. */
+  readonly rolloutStatus: { readonly id: string; readonly name?: string };
 }
 
 /**
@@ -25,6 +27,7 @@ const MEMBERS = {
     items: {
       type: 'object',
       required: ['name'],
+      additionalProperties: false,
       properties: { name: { type: 'string', minLength: 1, maxLength: 256 } },
     },
   },
@@ -34,6 +37,7 @@ const MEMBERS = {
     items: {
       type: 'object',
       required: ['id', 'type'],
+      additionalProperties: false,
       properties: { id: { type: 'string' }, type: { enum: ['User', 'Team'] } },
     },
   },
@@ -47,21 +51,26 @@ export const NEW_FLAG_SCHEMA: Schema = {
   properties: {
     name: { type: 'string' },
     ...MEMBERS,
-    title: { type: ['string', 'null'] },
-    comment: { type: ['string', 'null'] },
+    ...WORDS_MEMBERS,
   },
 };
+
+/** What a patch cannot change. Name and traffic type are settled with the creation of a flag. */
+const FIXED = ['id', 'name', 'trafficType', 'creationTime', 'rolloutStatusTimestamp'] as const;
 
 /** The shape of a flag after a patch; a patch cannot remove the rollout status. */
 const hasShape = compileSchema({
   type: 'object',
   required: ['rolloutStatus'],
+  additionalProperties: false,
   properties: {
+    ...Object.fromEntries(FIXED.map((name) => [name, true])),
     ...MEMBERS,
     rolloutStatus: {
       type: 'object',
       required: ['id'],
-      properties: { id: { type: 'string' } },
+      additionalProperties: false,
+      properties: { id: { type: 'string' }, name: { type: ['string', 'null'] } },
     },
   },
 });
@@ -78,16 +87,13 @@ export interface GivenFlagMembers {
  *
  * @param given fits a schema with `MEMBERS`.
  */
-export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rolloutStatusId'> {
+export function flagMembersFrom(given: GivenFlagMembers): Omit<FlagContent, 'rolloutStatus'> {
   return {
     description: given.description ?? '',
     tags: [...new Set((given.tags ?? []).map(({ name }) => name))],
     owners: given.owners ?? [],
   };
 }
-
-/** What a patch cannot change. Name and traffic type are settled with the creation of a flag. */
-const FIXED = ['id', 'name', 'trafficType', 'creationTime', 'rolloutStatusTimestamp'] as const;
 
 /**
  * The flag as a patch makes it. Lists that are sent as null, or not at all, are empty ones to the patch, so that the
@@ -102,9 +108,28 @@ export function flagPatched(
   const before = { ...flag, tags: flag.tags ?? [], owners: flag.owners ?? [] };
   const after = applyPatch(before, operations);
   checkShape(hasShape, after, 'Feature flag');
-  const patched = after as GivenFlagMembers & { readonly rolloutStatus: { readonly id: string } };
+  const patched = after as GivenFlagMembers & { readonly rolloutStatus: GivenRolloutStatus };
   checkUntouched(before, patched, FIXED);
-  return { ...flagMembersFrom(patched), rolloutStatusId: patched.rolloutStatus.id };
+  return {
+    ...flagMembersFrom(patched),
+    rolloutStatus: statusFrom(flag.rolloutStatus, patched.rolloutStatus),
+  };
+}
+
+/** A rollout status as a patch leaves it: the id decides, and the name may stand beside it. */
+interface GivenRolloutStatus {
+  readonly id: string;
+  readonly name?: string | null;
+}
+
+/** The name that a patch of the id alone left behind says nothing of the new status. */
+function statusFrom(
+  before: WireFlag['rolloutStatus'],
+  { id, name }: GivenRolloutStatus,
+): FlagContent['rolloutStatus'] {
+  if (name === undefined || name === null || name === before?.name) return { id };
+  if (id === before?.id) throw badRequest('rolloutStatus/name cannot be changed');
+  return { id, name };
 }
 
 /**

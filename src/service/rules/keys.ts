@@ -1,6 +1,7 @@
 import { MAX_KEYS_PER_REQUEST, MAX_KEYS_PER_SEGMENT } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
 import type { Schema } from './matchers.js';
+import { WORDS_MEMBERS } from './note.js';
 
 /** The longest key in UTF-16 code units. The contract shows no limit. */
 const MAX_KEY_LENGTH = 1_000;
@@ -76,19 +77,37 @@ export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>)
 
 const MAX_VALUE_LENGTH = 10_000;
 
+/** Clients send back what they read: what an identity belongs to is held against the path. */
+const IDENTITY_MEMBERS: Readonly<Record<string, Schema>> = {
+  key: { type: 'string' },
+  values: { type: ['object', 'null'] },
+  trafficTypeId: { type: ['string', 'null'] },
+  environmentId: { type: ['string', 'null'] },
+  organizationId: { type: ['string', 'null'] },
+};
+
 export const IDENTITY_SCHEMA: Schema = {
   type: 'object',
   required: ['key'],
-  properties: { key: { type: 'string' }, values: { type: ['object', 'null'] } },
+  additionalProperties: false,
+  properties: IDENTITY_MEMBERS,
 };
 
 /** Where the key stands in the path. */
 export const IDENTITY_VALUES_SCHEMA: Schema = {
   type: 'object',
-  properties: { values: { type: ['object', 'null'] } },
+  additionalProperties: false,
+  properties: { ...IDENTITY_MEMBERS, ...WORDS_MEMBERS },
 };
 
-export interface GivenIdentity {
+/** Where the path of a request puts an identity; `key` where it names one. */
+export interface IdentityOwner {
+  readonly key?: string;
+  readonly trafficTypeId: string;
+  readonly environmentId: string;
+}
+
+export interface GivenIdentity extends Partial<IdentityOwner> {
   readonly key: string;
   readonly values?: Readonly<Record<string, unknown>> | null;
 }
@@ -97,8 +116,17 @@ export interface GivenIdentity {
 export type ReadIdentity =
   { readonly values: Readonly<Record<string, string>> } | { readonly failure: string };
 
-/** Values are sent as text, numbers or truth values, and kept as text. */
-export function readIdentity({ key, values }: GivenIdentity): ReadIdentity {
+/**
+ * Values are sent as text, numbers or truth values, and kept as text.
+ *
+ * @param owner of the path; what the identity itself says of it must not differ.
+ */
+export function readIdentity(identity: GivenIdentity, owner: IdentityOwner): ReadIdentity {
+  const { key, values } = identity;
+  for (const name of ['key', 'trafficTypeId', 'environmentId'] as const) {
+    const own = owner[name] ?? identity[name];
+    if ((identity[name] ?? own) !== own) return { failure: `${name} is not that of the path` };
+  }
   if (key === '') return { failure: 'The key is empty' };
   if (key.length > 1_000 || !isStorable(key)) return { failure: 'The key cannot be stored' };
   const texts: [string, string][] = [];

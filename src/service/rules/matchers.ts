@@ -8,6 +8,7 @@ const TIME: Schema = { type: 'integer', description: 'Milliseconds since the epo
 /** A range, as the types `BETWEEN_…` hold it. */
 const between = (bound: Schema): Schema => ({
   type: 'object',
+  additionalProperties: false,
   required: ['from', 'to'],
   properties: { from: bound, to: bound },
 });
@@ -66,19 +67,37 @@ const MATCHER_FIELDS: Readonly<Record<string, Readonly<Record<string, Schema>>>>
 /** The types whose fields are checked, in the order above. */
 export const KNOWN_MATCHER_TYPES: readonly string[] = Object.keys(MATCHER_FIELDS);
 
-/** A matcher. The contract shows `type` and `string`, with the type `IN_SEGMENT` alone. */
-export const MATCHER_SCHEMA: Schema = {
-  type: 'object',
-  description:
-    'Which further fields stand here depends on `type`; unknown types are kept as they are.',
-  required: ['type'],
-  properties: {
-    type: TEXT,
-    negate: { type: ['boolean', 'null'] },
-    attribute: { type: ['string', 'null'] },
-  },
-  allOf: Object.entries(MATCHER_FIELDS).map(([type, fields]) => ({
-    if: { properties: { type: { const: type } } },
-    then: { required: Object.keys(fields), properties: fields },
-  })),
-};
+/** Members that a matcher of any known type may hold, used by it or not: some clients send all of them, most empty. */
+const ANY_MEMBERS = Object.fromEntries(
+  ['type', 'negate', ...Object.values(MATCHER_FIELDS).flatMap((fields) => Object.keys(fields))].map(
+    (name) => [name, true],
+  ),
+);
+
+/**
+ * A matcher. The contract shows `type` and `string`, with the type `IN_SEGMENT` alone.
+ *
+ * @param isClosed whether a matcher of a known type may hold no member that no known type has: it may be one that was
+ *   misspelt, and `negat: true` would serve the contrary.
+ */
+export function matcherSchema(isClosed: boolean): Schema {
+  return {
+    type: 'object',
+    description:
+      'Which further fields stand here depends on `type`; unknown types are kept as they are.',
+    required: ['type'],
+    properties: {
+      type: TEXT,
+      negate: { type: ['boolean', 'null'] },
+      attribute: { type: ['string', 'null'] },
+    },
+    allOf: Object.entries(MATCHER_FIELDS).map(([type, fields]) => ({
+      if: { properties: { type: { const: type } } },
+      then: {
+        required: Object.keys(fields),
+        properties: { ...(isClosed ? ANY_MEMBERS : {}), ...fields },
+        ...(isClosed ? { additionalProperties: false } : {}),
+      },
+    })),
+  };
+}

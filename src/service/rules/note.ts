@@ -1,10 +1,17 @@
 import { badRequest, Problem } from '../http/problem.js';
+import type { Schema } from './matchers.js';
 
 /** Title and comment of a change, as far as they were given. */
 export interface GivenNote {
   readonly title: string | null;
   readonly comment: string | null;
 }
+
+/** Title and comment of a change, where a client sends them in the body and not in the query. */
+export const WORDS_MEMBERS: Readonly<Record<string, Schema>> = {
+  title: { type: ['string', 'null'] },
+  comment: { type: ['string', 'null'] },
+};
 
 /** The longest text that is kept, in UTF-16 code units. Longer texts are cut and not refused. */
 const MAX_LENGTH = 10_000;

@@ -163,14 +163,16 @@ describe('keys of a request', () => {
 });
 
 describe('identities', () => {
+  const place = { trafficTypeId: 't', environmentId: 'e' };
+
   it('keep numbers and truth values as text', () => {
-    expect(readIdentity({ key: 'k', values: { a: 1.5, b: true, c: 'x' } })).toEqual({
+    expect(readIdentity({ key: 'k', values: { a: 1.5, b: true, c: 'x' } }, place)).toEqual({
       values: { a: '1.5', b: 'true', c: 'x' },
     });
   });
 
   it.each([{ a: null }, { a: {} }, { 'a b': 'x' }])('fail with %j', (values) => {
-    expect(readIdentity({ key: 'k', values })).toHaveProperty('failure');
+    expect(readIdentity({ key: 'k', values }, place)).toHaveProperty('failure');
   });
 });
 
