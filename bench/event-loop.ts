@@ -28,7 +28,7 @@ interface Job {
   readonly run: (call: Call) => Promise<void>;
 }
 
-type Call = (method: string, path: string, body?: unknown) => Promise<void>;
+type Call = (method: string, path: string, body?: unknown, status?: number) => Promise<void>;
 
 const keys = (prefix: string): string[] =>
   Array.from({ length: MANY }, (_, index) => `${prefix}-${index}`);
@@ -69,9 +69,68 @@ const JOBS: readonly Job[] = [
       call('PUT', `${SEGMENT}/removeKeys`, { keys: keys('key-0'), comment: 'c' }),
   },
   {
-    name: 'PATCH that sets 10,000 individual targets',
+    name: 'PATCH that sets 36,000 individual targets, as many as a definition holds',
+    run: async (call) => {
+      const value = [...keys('a'), ...keys('b'), ...keys('c'), ...keys('d').slice(0, 6_000)];
+      await call('PATCH', DEFINITION, [{ op: 'add', path: '/treatments/0/keys', value }]);
+    },
+  },
+  {
+    name: 'PATCH of that definition, from 36,000 targets to 10,000',
     run: async (call) =>
       call('PATCH', DEFINITION, [{ op: 'add', path: '/treatments/0/keys', value: keys('target') }]),
+  },
+  {
+    name: 'PATCH of 10,000 operations',
+    run: async (call) =>
+      call(
+        'PATCH',
+        DEFINITION,
+        keys('end').map((value) => ({ op: 'add', path: '/treatments/0/keys/-', value })),
+      ),
+  },
+  {
+    name: 'PATCH that shifts 20 million elements, as many as it may',
+    run: async (call) => {
+      const first = keys('first').slice(0, 900);
+      await call(
+        'PATCH',
+        DEFINITION,
+        first.map((value) => ({ op: 'add', path: '/treatments/0/keys/0', value })),
+      );
+    },
+  },
+  {
+    name: 'PATCH whose copies double',
+    run: async (call) =>
+      call(
+        'PATCH',
+        DEFINITION,
+        Array.from({ length: 24 }, () => ({ op: 'copy', from: '/rules', path: '/rules/-' })),
+        400,
+      ),
+  },
+  {
+    name: 'PATCH that sets 250 rules of 20 matchers, as many as a definition has',
+    run: async (call) => {
+      const matchers = Array.from({ length: 20 }, (_, index) => ({ type: `TYPE_${index}` }));
+      const rule = { buckets: [{ treatment: 'on', size: 100 }], condition: { matchers } };
+      await call('PATCH', DEFINITION, [
+        { op: 'add', path: '/treatments/0/keys', value: [] },
+        { op: 'replace', path: '/rules', value: Array.from({ length: 250 }, () => rule) },
+      ]);
+    },
+  },
+  {
+    name: 'PATCH of the last matcher of that definition',
+    run: async (call) =>
+      call('PATCH', DEFINITION, [
+        {
+          op: 'add',
+          path: '/rules/249/condition/matchers/19/string',
+          value: String(Date.now()),
+        },
+      ]),
   },
   {
     name: `list of all ${FLAGS} definitions, page by page`,
@@ -105,9 +164,12 @@ async function serve(location: StoreLocation): Promise<void> {
     before = process.cpuUsage();
   }, 1);
   process.on('message', () => {
-    process.send?.({ clock: delay.max / 1e6, processor });
-    delay.reset();
-    processor = 0;
+    // The message may come before the clocks have seen the end of what held them.
+    setTimeout(() => {
+      process.send?.({ clock: delay.max / 1e6, processor });
+      delay.reset();
+      processor = 0;
+    }, 20);
   });
   process.send?.({ origin: service.origin, key: service.lendKey('bench') });
 }
@@ -130,14 +192,14 @@ async function measure(store: string, location: StoreLocation): Promise<void> {
   });
   try {
     const { origin, key } = await heard<{ origin: string; key: string }>(child);
-    const call: Call = async (method, path, body) => {
+    const call: Call = async (method, path, body, status = 200) => {
       const answer = await request(`${origin}${SERVICE_PREFIX}${path}`, {
         method,
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await answer.body.text();
-      if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${text}`);
+      if (answer.statusCode !== status) throw new Error(`${method} ${path}: ${text.slice(0, 500)}`);
     };
     for (const { name, run } of JOBS) {
       const clock: number[] = [];

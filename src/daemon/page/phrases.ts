@@ -28,7 +28,7 @@ export function commitOf(commit: string, location = ''): Html {
 /** The subject of a commit; a number of a pull request in it leads there, where the source is on a forge. */
 export function subjectOf(subject: string, location = ''): Html {
   const page = forgePages(location)?.pullRequest(subject) ?? null;
-  const [, number] = page === null ? [] : (/(\d+)$/.exec(page) ?? []);
+  const [, number] = page === null ? [] : (/(?<!\d)(\d+)$/.exec(page) ?? []);
   if (page === null || number === undefined) return untrusted(subject);
   return html`${untrusted(subject)} <a href="${page}">pull request ${number}</a>`;
 }

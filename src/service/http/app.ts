@@ -58,8 +58,10 @@ declare module 'fastify' {
 
 /** The version of the interface, as the contract's path prefix has it. */
 const VERSION = '2';
+/** The largest definition. */
+const MAX_BODY_BYTES = 1024 * 1024;
 /** Ten thousand keys of the greatest length, in ASCII. */
-const MAX_BODY_BYTES = 16 * 1024 * 1024;
+const MAX_MANY_BYTES = 16 * 1024 * 1024;
 /** Parts of a path that are longer are answered 414. */
 const MAX_NAME_BYTES = 4_000;
 /** About what a row of a key takes in the cache, in characters. */
@@ -105,13 +107,29 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
     answerError(error, request, reply, options.log),
   );
-  app.setNotFoundHandler((request) => {
-    throw new Problem(404, `There is no ${request.method} ${request.url.split('?')[0] ?? ''}`);
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?')[0] ?? '';
+    const methods = methodsOf(path, options.endpoints);
+    if (methods.length > 0) void reply.header('allow', methods.join(', '));
+    throw new Problem(methods.length > 0 ? 405 : 404, `There is no ${request.method} ${path}`);
   });
   logAnswers(app, options.log);
   addPublicPages(app, options);
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, answers);
   return app;
+}
+
+/** The methods of the endpoints that a path could name, in the order of the alphabet. */
+function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
+  const parts = path.replace(/\/$/, '').split('/');
+  const named = endpoints.filter((endpoint) => {
+    const pattern = `${API_PREFIX}${endpoint.path}`.split('/');
+    return (
+      pattern.length === parts.length &&
+      pattern.every((part, index) => part.startsWith(':') || part === parts[index])
+    );
+  });
+  return [...new Set(named.flatMap(({ methods }) => methods))].sort();
 }
 
 /** What the service says of itself, to whoever asks. */
@@ -203,6 +221,7 @@ function addEndpoint(
       summary: endpoint.summary,
       ...(endpoint.body === undefined ? {} : { body: endpoint.body }),
     },
+    bodyLimit: endpoint.takesMany === true ? MAX_MANY_BYTES : MAX_BODY_BYTES,
     config: { takesText: endpoint.takesText ?? false, takesFile: endpoint.takesFile ?? false },
     handler: async (request, reply) => {
       const apiRequest = apiRequestOf(request, clock());

@@ -1,53 +1,142 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { badRequest, Problem } from './problem.js';
+import { MAX_JSON_DEPTH } from '../rules/json-size.js';
+import { badRequest, type Problem } from './problem.js';
+
+/** What the default parser of JSON does. */
+type ParseJson = (text: string) => Promise<unknown>;
 
 /**
  * Takes bodies by what stands in them and not by their content type: clients send JSON under any
  * type, and no body at all under `application/json`.
  */
 export function takeAnyBody(app: FastifyInstance): void {
-  const parseJson = app.getDefaultJsonParser('error', 'error');
+  const parser = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'string' }, (request, body: string, done) => {
-    if (body.trim() === '') {
-      done(null, undefined);
-      return;
-    }
-    const problem = problemOfText(body);
-    if (problem !== undefined) {
-      done(problem);
-      return;
-    }
-    void parseJson(request, body, (error, value) => {
-      const takesText = request.routeOptions.config.takesText === true;
-      const isJson = error === null && !(takesText && isBareWord(value));
-      if (isJson) done(null, value);
-      else if (takesText) done(null, body);
-      else done(...formOrRefusal(request, body));
-    });
-  });
+  app.addContentTypeParser(
+    '*',
+    { parseAs: 'string' },
+    async (request: FastifyRequest, body: string) =>
+      bodyFrom(
+        request,
+        body,
+        async (text) =>
+          new Promise((resolve, reject) => {
+            void parser(request, text, (error, value) => {
+              if (error === null) resolve(value);
+              else reject(error);
+            });
+          }),
+      ),
+  );
 }
 
 /**
- * What a body that is no JSON comes to: a form with a file of keys where the endpoint takes one,
- * otherwise a 400.
+ * The body of a request. Between looking at it, parsing it and working on it, others have their turn.
+ *
+ * @returns undefined: there is none.
+ * @throws Problem (400) it is not what the endpoint takes.
  */
-function formOrRefusal(request: FastifyRequest, body: string): [Problem | null, KeysForm?] {
-  try {
-    const { takesFile } = request.routeOptions.config;
-    const form = takesFile === true ? keysFormFrom(body) : undefined;
-    return form === undefined ? [badRequest('Body is no JSON text')] : [null, form];
-  } catch (error) {
-    if (error instanceof Problem) return [error];
-    throw error;
-  }
+async function bodyFrom(
+  request: FastifyRequest,
+  text: string,
+  parseJson: ParseJson,
+): Promise<unknown> {
+  if (!/\S/.test(text)) return undefined;
+  const problem = await problemOfText(text);
+  if (problem !== undefined) throw problem;
+  const takesText = request.routeOptions.config.takesText === true;
+  const value = await parseJson(text).catch((error: unknown) => {
+    if (takesText) return text;
+    const form = formOf(request, text);
+    if (form === undefined) throw badRequest('Body is no JSON text', error);
+    return form;
+  });
+  if (text.length > SLICE) await letOthersRun();
+  return takesText && isBareWord(value) ? text : value;
 }
 
-/** Why a text is refused before it is parsed; undefined where nothing is wrong with it. */
-function problemOfText(body: string): Problem | undefined {
-  if (holdsNull(body)) return badRequest('Body must not hold a null character');
-  if (!isTooDeep(body)) return undefined;
-  return badRequest(`Body is nested more than ${MAX_JSON_DEPTH} levels deep`);
+/**
+ * A form with a file of keys, where the endpoint takes one.
+ *
+ * @throws Problem (400) it is one, and not as it should be.
+ */
+function formOf(request: FastifyRequest, body: string): KeysForm | undefined {
+  return request.routeOptions.config.takesFile === true ? keysFormFrom(body) : undefined;
+}
+
+/** So many characters are looked at in one go. */
+const SLICE = 256 * 1024;
+
+/**
+ * Why a text is refused before it is parsed; undefined where nothing is wrong with it. Whether it is JSON is not looked at.
+ */
+export async function problemOfText(text: string): Promise<Problem | undefined> {
+  const scan = new TextScan(text);
+  for (let seen = 0; seen < text.length; seen += SLICE) {
+    if (seen > 0) await letOthersRun();
+    const problem = scan.next(SLICE);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** As many values as ten thousand identities of twenty attributes have, and more. */
+const MAX_VALUES = 500_000;
+
+/** Looks at text as far as it can be without parsing: how deep it is nested, how many values it has, what cannot be kept. */
+class TextScan {
+  readonly #text: string;
+  #index = 0;
+  #depth = 0;
+  #deepest = 0;
+  #values = 0;
+  #inText = false;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Looks at so many characters more. */
+  next(count: number): Problem | undefined {
+    const end = Math.min(this.#index + count, this.#text.length);
+    for (; this.#index < end; this.#index += 1) {
+      const character = this.#text.charCodeAt(this.#index);
+      if (character === NULL || (character === BACKSLASH && this.#escapesNull())) {
+        return badRequest('Body must not hold a null character');
+      }
+      if (character === BACKSLASH) this.#index += 1;
+      else if (character === QUOTE) this.#inText = !this.#inText;
+      else if (!this.#inText) this.#countMark(character);
+    }
+    if (this.#deepest > MAX_JSON_DEPTH) {
+      return badRequest(`Body is nested more than ${MAX_JSON_DEPTH} levels deep`);
+    }
+    return this.#values > MAX_VALUES ? badRequest('Body holds too many values') : undefined;
+  }
+
+  #escapesNull(): boolean {
+    return this.#text.startsWith('u0000', this.#index + 1);
+  }
+
+  /** One that opens, parts or names something. */
+  #countMark(character: number): void {
+    switch (character) {
+      case OPEN_LIST:
+      case OPEN_OBJECT:
+        this.#depth += 1;
+        this.#deepest = Math.max(this.#deepest, this.#depth);
+        this.#values += 1;
+        break;
+      case CLOSE_LIST:
+      case CLOSE_OBJECT:
+        this.#depth -= 1;
+        break;
+      case COMMA:
+      case COLON:
+        this.#values += 1;
+    }
+  }
 }
 
 /**
@@ -58,38 +147,12 @@ function isBareWord(value: unknown): boolean {
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
-/** Deeper than any object of the interface; unbounded, it would exhaust the stack of whoever walks it. */
-const MAX_JSON_DEPTH = 64;
-
-/** Whether JSON text opens more lists and objects within each other than `MAX_JSON_DEPTH`. */
-export function isTooDeep(text: string): boolean {
-  let depth = 0;
-  let inText = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text.charCodeAt(index);
-    if (inText) {
-      if (character === BACKSLASH) index += 1;
-      else if (character === QUOTE) inText = false;
-    } else if (character === QUOTE) {
-      inText = true;
-    } else if (character === OPEN_LIST || character === OPEN_OBJECT) {
-      depth += 1;
-      if (depth > MAX_JSON_DEPTH) return true;
-    } else if (character === CLOSE_LIST || character === CLOSE_OBJECT) {
-      depth -= 1;
-    }
-  }
-  return false;
-}
-
-/** Whether text, or JSON text in an escape, holds the one character that PostgreSQL cannot keep. */
-export function holdsNull(text: string): boolean {
-  return text.includes('\0') || /(?<!\\)(?:\\\\)*\\u0000/.test(text);
-}
-
+const NULL = 0;
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const COLON = 0x3a;
 const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
@@ -162,12 +225,13 @@ function payloadOf(text: string | undefined): { title?: unknown; comment?: unkno
 function keysOf(text: string): string[] {
   // What is left of bytes that are no UTF-8.
   if (text.includes('\u{FFFD}')) throw badRequest('The file is not UTF-8');
-  return text
-    .replace(/^\u{FEFF}/u, '')
-    .split(/\r\n|\n|\r/)
-    .map((line, index) => keyOf(line, index + 1))
-    .filter((key) => key !== '');
+  const lines = text.replace(/^\u{FEFF}/u, '').split(/\r\n|\n|\r/, MAX_LINES + 1);
+  if (lines.length > MAX_LINES) throw badRequest(`The file has more than ${MAX_LINES} lines`);
+  return lines.map((line, index) => keyOf(line, index + 1)).filter((key) => key !== '');
 }
+
+/** Far more than keys are taken at one time, for files with blank lines. */
+const MAX_LINES = 100_000;
 
 /** A quoted field of CSV, in which a quotation mark is doubled. */
 const QUOTED = /^"((?:[^"]|"")*)"$/;

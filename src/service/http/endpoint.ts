@@ -63,6 +63,8 @@ interface EndpointBase {
   readonly body?: Schema;
   /** What a strict service takes instead of `body`: the contract's form alone. */
   readonly strictBody?: Schema;
+  /** Takes ten thousand keys or identities at one time: its bodies may be that large. */
+  readonly takesMany?: boolean;
   /** A body that is no JSON is taken as text. */
   readonly takesText?: boolean;
   /** A form with a file of keys is taken for the JSON object that says the same. */

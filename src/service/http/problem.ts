@@ -12,14 +12,15 @@ export class Problem extends Error {
     message: string,
     options: { bodyless?: boolean; cause?: unknown } = {},
   ) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'Problem';
     this.status = status;
     this.bodyless = options.bodyless ?? false;
   }
 }
 
-export const badRequest = (why: string): Problem => new Problem(400, why);
+export const badRequest = (why: string, cause?: unknown): Problem =>
+  new Problem(400, why, { cause });
 export const unauthorised = (): Problem =>
   new Problem(401, 'The Admin API key is missing, wrong or revoked');
 export const forbidden = (why: string): Problem => new Problem(403, why);

@@ -1,3 +1,4 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { Lookup } from '../store/lookup.js';
 import type { Store } from '../store/store.js';
 
@@ -12,8 +13,8 @@ type Listener = (changes: readonly ChangedObject[]) => void;
 /** The id of the last change. Ids of the audit log grow with every change. */
 const LAST: Lookup = { name: 'last-change', text: 'select coalesce(max(id), 0) as id from audit' };
 
-/** Changes that are read at once. */
-const PAGE = 1_000;
+/** Changes that are read at once; one request may make ten thousand. */
+const PAGE = 500;
 const SINCE: Lookup = {
   name: 'changes-since',
   text: `select id, kind, name from audit where id > $1 order by id limit ${PAGE}`,
@@ -72,7 +73,9 @@ export class Invalidation {
     const rows = await this.#store.lookUp<ChangedObject & { readonly id: number }>(SINCE, [last]);
     for (const tell of this.#listeners) tell(rows);
     this.#last = rows.at(-1)?.id ?? last;
-    if (rows.length === PAGE) await this.#tellAfter(this.#last);
+    if (rows.length < PAGE) return;
+    await letOthersRun();
+    await this.#tellAfter(this.#last);
   }
 }
 

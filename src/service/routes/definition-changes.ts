@@ -7,6 +7,7 @@
  * (403), then the flag or its definition (404), and at last what the body says.
  */
 
+import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { WireDefinition } from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
@@ -124,18 +125,44 @@ async function change(
   const stored = await definitionAt(db, request, place.environment);
   const before = wireDefinition(stored);
   const content = next(before);
+  // A definition may be large: between the parts of the work others have their turn.
+  await letOthersRun();
   const uses = await checkedUses(db, place, stored.flag_name, content);
   if (isSameContent(stored, content)) return new JsonText(definitionText(stored));
+  return saveChanged(
+    db,
+    request,
+    place,
+    { stored, killed: content.killed, body_json: JSON.stringify(content.body) },
+    isDeepStrictEqual(uses, usesOf(before)) ? null : uses,
+  );
+}
+
+/**
+ * Writes and records a change of a definition, and answers the definition after it.
+ *
+ * @param uses what the definition refers to; null where that did not change.
+ */
+async function saveChanged(
+  db: Db,
+  request: ApiRequest,
+  place: Place,
+  changed: { stored: StoredDefinition; killed: boolean; body_json: string },
+  uses: Uses | null = null,
+): Promise<JsonText> {
+  const { stored, killed, body_json } = changed;
   const after: StoredDefinition = {
     ...stored,
-    killed: Number(content.killed),
-    body_json: JSON.stringify(content.body),
+    killed: Number(killed),
+    body_json,
     // Two changes within one millisecond still have different times, so that a client can tell by
     // the time alone that a definition was changed.
     last_update_time: Math.max(request.caller.now, stored.last_update_time + 1),
   };
-  await updateDefinition(db, after, isDeepStrictEqual(uses, usesOf(before)) ? null : uses);
-  const action = actionOf(before.killed, content.killed);
+  await updateDefinition(db, after, uses);
+  await letOthersRun();
+  const before = wireDefinition(stored);
+  const action = actionOf(before.killed, killed);
   return recorded(db, request, place, { action, before, after });
 }
 
@@ -186,8 +213,11 @@ export async function replaceDefinition(db: Db, request: ApiRequest): Promise<Js
  * Kills may be exempt from approvals (`allowKills` of the environment); the end of a kill never is.
  */
 export async function setKilled(db: Db, request: ApiRequest, killed: boolean): Promise<true> {
-  const next = (before: WireDefinition) => definitionFrom({ ...before, killed });
-  await change(db, request, { note: 'both', isKill: killed }, next);
+  const place = await placeOfChange(db, request, { note: 'both', isKill: killed });
+  const stored = await definitionAt(db, request, place.environment);
+  if (stored.killed === Number(killed)) return true;
+  // Nothing else of the definition is looked at: whatever it holds, it can be killed.
+  await saveChanged(db, request, place, { stored, killed, body_json: stored.body_json });
   return true;
 }
 

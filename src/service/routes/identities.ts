@@ -48,6 +48,7 @@ export const IDENTITY_ENDPOINTS: readonly Endpoint[] = [
     path: PATH,
     inContract: true,
     summary: 'Create or update identities',
+    takesMany: true,
     answer: answer('SavedIdentities'),
     body: { type: 'array', items: IDENTITY_SCHEMA },
     write: saveMany,
@@ -110,7 +111,7 @@ async function placeOf(db: Db, request: ApiRequest): Promise<Place> {
 }
 
 /** So many identities are written by one statement. */
-const IDENTITIES_AT_ONCE = 250;
+const IDENTITIES_AT_ONCE = 100;
 
 /**
  * Takes each identity by itself: one that cannot be taken stands in `failed` with the reason, and

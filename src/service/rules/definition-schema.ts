@@ -40,6 +40,11 @@ function treatmentSchema(isClosed: boolean): Schema {
   };
 }
 
+/** Of a definition. More than anybody can read, and few enough to check them all in a moment. */
+export const MAX_RULES = 250;
+/** Of a rule. */
+export const MAX_MATCHERS = 20;
+
 /** A targeting rule. The contract shows `AND` as the only combiner. */
 function ruleSchema(isClosed: boolean): Schema {
   return {
@@ -54,7 +59,12 @@ function ruleSchema(isClosed: boolean): Schema {
         required: ['matchers'],
         properties: {
           combiner: { enum: ['AND', null] },
-          matchers: { type: 'array', minItems: 1, items: matcherSchema(isClosed) },
+          matchers: {
+            type: 'array',
+            minItems: 1,
+            ...(isClosed ? { maxItems: MAX_MATCHERS } : {}),
+            items: matcherSchema(isClosed),
+          },
         },
       },
     },
@@ -76,7 +86,11 @@ function definitionMembers(isClosed: boolean) {
     defaultTreatment: { type: 'string' },
     baselineTreatment: { type: ['string', 'null'] },
     trafficAllocation: { type: ['integer', 'null'], minimum: 0, maximum: 100 },
-    rules: { type: ['array', 'null'], items: ruleSchema(isClosed) },
+    rules: {
+      type: ['array', 'null'],
+      ...(isClosed ? { maxItems: MAX_RULES } : {}),
+      items: ruleSchema(isClosed),
+    },
     defaultRule: BUCKETS_SCHEMA,
     flagSets: { type: ['array', 'null'], items: { type: 'object' } },
     impressionsDisabled: { type: ['boolean', 'null'] },

@@ -6,8 +6,14 @@ import type {
   WireTreatment,
 } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
-import { DEFINITION_SCHEMA, PATCHED_DEFINITION_SCHEMA } from './definition-schema.js';
+import {
+  DEFINITION_SCHEMA,
+  MAX_MATCHERS,
+  MAX_RULES,
+  PATCHED_DEFINITION_SCHEMA,
+} from './definition-schema.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
+import { sizeOf } from './json-size.js';
 import { checkTreatmentName } from './names.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
@@ -62,14 +68,18 @@ const hasShape = compileSchema(DEFINITION_SCHEMA);
 const hasPatchedShape = compileSchema(PATCHED_DEFINITION_SCHEMA);
 
 /**
- * Reads a definition that a client sent, or that a patch made. Members that the service sets itself may stand in it
- * and are passed over.
+ * Reads a definition that a client sent. Members that the service sets itself may stand in it and are passed over.
  *
- * @throws Problem (400) it is no definition, or contradicts itself.
+ * @throws Problem (400) it is no definition, is too large, or contradicts itself.
  */
 export function definitionFrom(given: unknown): DefinitionContent {
+  checkSize(given, null);
   checkShape(hasShape, given, 'Definition');
-  const definition = given as GivenDefinition;
+  return contentOf(given as GivenDefinition);
+}
+
+/** The definition in the form that is stored. */
+function contentOf(definition: GivenDefinition): DefinitionContent {
   const body: DefinitionBody = {
     treatments: definition.treatments.map(tidyTreatment),
     defaultTreatment: definition.defaultTreatment,
@@ -84,6 +94,30 @@ export function definitionFrom(given: unknown): DefinitionContent {
   };
   checkDefinition(body);
   return { killed: definition.killed ?? false, body };
+}
+
+/** The largest definition, by `sizeOf`: what is larger would hold everybody up whenever it is changed. */
+const MAX_SIZE = 1024 * 1024;
+
+/** @param before may have been larger already, in an earlier version; then it may stay so. */
+function checkSize(given: unknown, before: WireDefinition | null): void {
+  const most = before === null ? MAX_SIZE : Math.max(MAX_SIZE, sizeOf(before));
+  if (sizeOf(given, most) <= most) return;
+  throw badRequest(
+    `A definition holds at most ${MAX_SIZE} characters, where each value counts as 20 more`,
+  );
+}
+
+/** Bodies are held to the same numbers by their schema. */
+function checkRules(after: GivenDefinition, before: WireDefinition): void {
+  const longest = ({ rules }: Pick<GivenDefinition, 'rules'>): number =>
+    Math.max(0, ...(rules ?? []).map(({ condition }) => condition.matchers.length));
+  if ((after.rules ?? []).length > Math.max(MAX_RULES, before.rules.length)) {
+    throw badRequest(`A definition has at most ${MAX_RULES} rules`);
+  }
+  if (longest(after) > Math.max(MAX_MATCHERS, longest(before))) {
+    throw badRequest(`A rule has at most ${MAX_MATCHERS} matchers`);
+  }
 }
 
 /** What a definition belongs to, by ids and names. */
@@ -119,50 +153,58 @@ function checkNames(what: string, said: unknown, of: { id: string; name: string 
 /** What a patch of a definition cannot change: what it belongs to, and its times. */
 const FIXED = ['id', 'name', 'environment', 'trafficType', 'creationTime', 'lastUpdateTime'];
 
+/** Misspelt, one would otherwise be dropped and the patch look like a success. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...FIXED,
+  ...Object.keys(DEFINITION_SCHEMA.properties),
+]);
+
 /**
  * The definition as a patch makes it. A patch may take away what is optional, such as `rules` or
  * the description of a treatment.
  *
- * @throws Problem (400) the patch cannot be run, touches what cannot be changed, or its result is no definition.
+ * @throws Problem (400) the patch cannot be run, touches what cannot be changed, or its result is no definition, or larger than one
+ *   may be.
  */
 export function definitionPatched(
   before: WireDefinition,
   operations: readonly PatchOperation[],
 ): DefinitionContent {
-  const after = patchedWithKeys(before, operations);
-  checkShape(hasPatchedShape, after, 'Definition');
-  checkUntouched(before, after as object, FIXED);
-  // A misspelt member in a patch would otherwise be dropped and the patch look like a success.
-  const known = new Set([...FIXED, ...Object.keys(DEFINITION_SCHEMA.properties)]);
-  const unknown = Object.keys(after as object).find((name) => !known.has(name));
+  const addsKeys = operations.some(({ path }) => NEW_KEY_PATH.test(path));
+  const patched = applyPatch(addsKeys ? withKeyLists(before) : before, operations);
+  checkSize(patched, before);
+  checkShape(hasPatchedShape, patched, 'Definition');
+  const after = patched as GivenDefinition;
+  checkRules(after, before);
+  checkUntouched(before, after, FIXED);
+  const unknown = Object.keys(after).find((name) => !KNOWN.has(name));
   if (unknown !== undefined) throw badRequest(`Definition has no member ${unknown}`);
-  return definitionFrom(after);
+  return contentOf(addsKeys ? withoutEmptyLists(after, before) : after);
 }
 
 /** The contract's path to a key of a treatment: where it is added, and where a list begins. */
 const NEW_KEY_PATH = /^\/treatments\/\d+\/keys\/[-0]$/;
 
 /**
- * Runs a patch. The contract adds a key to a treatment under `/treatments/N/keys/-`; where a patch
- * does so, treatments without a list of keys have an empty one for it, and those that got no key
- * lose it again.
- *
- * @throws Problem (400) the patch cannot be run.
+ * The contract adds a key to a treatment under `/treatments/N/keys/-`; where a patch does so, treatments without a list of
+ * keys have an empty one for it.
  */
-function patchedWithKeys(before: WireDefinition, operations: readonly PatchOperation[]): unknown {
-  if (!operations.some(({ path }) => NEW_KEY_PATH.test(path)))
-    return applyPatch(before, operations);
+function withKeyLists(before: WireDefinition): WireDefinition {
+  return {
+    ...before,
+    treatments: before.treatments.map((treatment) => ({ keys: [], ...treatment })),
+  };
+}
+
+/** Those that got no key lose their list again. */
+function withoutEmptyLists(after: GivenDefinition, before: WireDefinition): GivenDefinition {
   const without = before.treatments.filter(({ keys }) => keys === undefined);
   const names = new Set<unknown>(without.map(({ name }) => name));
-  const treatments = before.treatments.map((treatment) => ({ keys: [], ...treatment }));
-  const after = applyPatch({ ...before, treatments }, operations);
-  checkShape(hasPatchedShape, after, 'Definition');
-  const patched = after as GivenDefinition;
   return {
-    ...patched,
-    treatments: patched.treatments.map(({ keys, ...treatment }) => ({
+    ...after,
+    treatments: after.treatments.map(({ keys, ...treatment }) => ({
       ...treatment,
-      ...(keys?.length === 0 && names.has(treatment.name) ? {} : { keys }),
+      ...(keys?.length === 0 && names.has(treatment.name) ? {} : { keys: keys ?? null }),
     })),
   };
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { badRequest } from '../http/problem.js';
+import { isTooDeep, MAX_JSON_DEPTH, sizeOf } from './json-size.js';
 
 /**
  * One operation of RFC 6902. The contract names the first three and the members `op`, `path` and
@@ -16,29 +17,47 @@ export interface PatchOperation {
 /** What has members or elements that a path can lead into. */
 type Container = Record<string, unknown> | unknown[];
 
-/** Where a patch runs, and how much it may still copy. */
+/** Where a patch runs, and how much work it may still make. */
 interface Run {
   document: unknown;
-  /** In values and characters of text. */
+  /** By `sizeOf`. */
   copiesLeft: number;
+  /** Elements of lists that insertions and removals move. */
+  shiftsLeft: number;
 }
 
 /**
- * How much the copies of one patch may hold together, in values and characters of text. Copies of copies double: without
- * a bound, two dozen short operations would fill the memory. A definition that a person writes is far below it.
+ * How much the copies of one patch may hold together, by `sizeOf`: as much as a whole definition. Copies of copies double:
+ * without a bound, two dozen short operations would fill the memory.
  */
-const MAX_COPIED = 1_000_000;
+const MAX_COPIED = 1024 * 1024;
+
+/** How many elements of lists one patch may shift, of which each operation may shift as many as the list is long. */
+const MAX_SHIFTED = 20_000_000;
 
 /**
- * Runs all operations on a copy, in order; the document itself is never changed.
+ * Runs all operations on a copy, in order; the document itself is never changed. What it costs is bounded before it is
+ * done.
  *
- * @throws Problem (400) one of them cannot be run, or they copy too much; then none was.
+ * @throws Problem (400) one of them cannot be run, they copy or shift too much, or nest too deep; then none was.
  */
 export function applyPatch(document: object, operations: readonly PatchOperation[]): unknown {
   // The holder makes the whole document a member like any other, so that the path "" needs no case of its own.
-  const holder = { document: structuredClone(document) as unknown, copiesLeft: MAX_COPIED };
+  const holder = {
+    document: copyOf(document),
+    copiesLeft: MAX_COPIED,
+    shiftsLeft: MAX_SHIFTED,
+  };
   for (const operation of operations) run(holder, operation);
+  if (isTooDeep(holder.document)) {
+    throw badRequest(`What the patch makes is nested more than ${MAX_JSON_DEPTH} levels deep`);
+  }
   return holder.document;
+}
+
+/** A copy of JSON by its text: several times as fast as `structuredClone`, which knows of much else. */
+function copyOf(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
 }
 
 /**
@@ -85,24 +104,7 @@ function copied(holder: Run, value: unknown): unknown {
   const size = sizeOf(value, holder.copiesLeft);
   if (size > holder.copiesLeft) throw badRequest('Patch copies more than a document can hold');
   holder.copiesLeft -= size;
-  return structuredClone(value);
-}
-
-/** Values and characters of text in a value; counting ends as soon as there are more than `most`. */
-function sizeOf(value: unknown, most: number): number {
-  let size = 0;
-  const waiting: unknown[] = [value];
-  while (waiting.length > 0 && size <= most) {
-    const next = waiting.pop();
-    size += 1;
-    if (typeof next === 'string') size += next.length;
-    if (!isContainer(next)) continue;
-    for (const [name, member] of Object.entries(next)) {
-      if (!Array.isArray(next)) size += name.length;
-      waiting.push(member);
-    }
-  }
-  return size;
+  return copyOf(value);
 }
 
 /** A copy, so that a later operation does not change the request's own body. */
@@ -110,7 +112,7 @@ function valueOf(operation: PatchOperation): unknown {
   if (!Object.hasOwn(operation, 'value')) {
     throw badRequest(`Patch operation ${operation.op} of ${operation.path} has no value`);
   }
-  return structuredClone(operation.value);
+  return copyOf(operation.value);
 }
 
 /** The path from which `move` and `copy` take their value. */
@@ -135,7 +137,7 @@ function pointer(text: string): string[] {
  * Sets a member, or inserts an element before the one at that index; `-` means the end of a list,
  * as in the contract's `/treatments/0/keys/-`.
  */
-function add(holder: object, path: readonly string[], value: unknown): void {
+function add(holder: Run, path: readonly string[], value: unknown): void {
   const { parent, last } = parentOf(holder, path);
   if (!Array.isArray(parent)) {
     setMember(parent, last, value);
@@ -143,6 +145,7 @@ function add(holder: object, path: readonly string[], value: unknown): void {
   }
   const index = last === '-' ? parent.length : indexOf(last, path);
   if (index > parent.length) throw missing(path);
+  shift(holder, parent.length - index);
   parent.splice(index, 0, value);
 }
 
@@ -154,12 +157,22 @@ function replace(holder: object, path: readonly string[], value: unknown): void 
 }
 
 /** Takes a member out of an object or an element out of a list, whose later elements move up. */
-function remove(holder: object, path: readonly string[]): void {
+function remove(holder: Run, path: readonly string[]): void {
   if (path.length === 1) throw badRequest('Patch cannot remove the whole document');
   read(holder, path);
   const { parent, last } = parentOf(holder, path);
-  if (Array.isArray(parent)) parent.splice(indexOf(last, path), 1);
-  else Reflect.deleteProperty(parent, last);
+  if (!Array.isArray(parent)) {
+    Reflect.deleteProperty(parent, last);
+    return;
+  }
+  shift(holder, parent.length - indexOf(last, path));
+  parent.splice(indexOf(last, path), 1);
+}
+
+/** Counts the elements that move when one before them comes or goes. */
+function shift(holder: Run, count: number): void {
+  holder.shiftsLeft -= count;
+  if (holder.shiftsLeft < 0) throw badRequest('Patch shifts too many elements of lists');
 }
 
 /**

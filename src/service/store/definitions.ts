@@ -1,9 +1,10 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { WireDefinition } from '../../admin-api/wire.js';
 import type { DefinitionContent, Uses } from '../rules/definition.js';
+import { partsOf } from '../parts.js';
 import type { Page } from '../rules/paging.js';
 import type { Lookup, PreparedRead } from './lookup.js';
-import type { Db, DefinitionRow, EnvironmentRow } from './tables.js';
+import { NAMES_AT_ONCE, type Db, type DefinitionRow, type EnvironmentRow } from './tables.js';
 
 /** A definition with the names that it is sent with. */
 export interface StoredDefinition extends DefinitionRow {
@@ -183,7 +184,9 @@ async function insertUses(
     ...uses.segments.map((name) => ({ ...row, kind: 'segment' as const, name })),
     ...uses.flags.map((name) => ({ ...row, kind: 'flag' as const, name })),
   ];
-  if (rows.length > 0) await db.insertInto('definition_uses').values(rows).execute();
+  for await (const part of partsOf(rows, NAMES_AT_ONCE)) {
+    await db.insertInto('definition_uses').values(part).execute();
+  }
 }
 
 async function deleteUses(
@@ -231,18 +234,22 @@ export async function flagsUsedBy(
   environmentId: string,
   flags: readonly string[],
 ): Promise<string[]> {
-  const rows = await db
-    .selectFrom('definition_uses')
-    .innerJoin('flags', 'flags.id', 'definition_uses.flag_id')
-    .innerJoin('environments', 'environments.id', 'definition_uses.environment_id')
-    .where('environments.id', '=', environmentId)
-    .whereRef('flags.workspace_id', '=', 'environments.workspace_id')
-    .where('definition_uses.kind', '=', 'flag')
-    .where('flags.name', 'in', flags)
-    .select('definition_uses.name')
-    .distinct()
-    .execute();
-  return rows.map(({ name }) => name);
+  const used = new Set<string>();
+  for await (const part of partsOf(flags, NAMES_AT_ONCE)) {
+    const rows = await db
+      .selectFrom('definition_uses')
+      .innerJoin('flags', 'flags.id', 'definition_uses.flag_id')
+      .innerJoin('environments', 'environments.id', 'definition_uses.environment_id')
+      .where('environments.id', '=', environmentId)
+      .whereRef('flags.workspace_id', '=', 'environments.workspace_id')
+      .where('definition_uses.kind', '=', 'flag')
+      .where('flags.name', 'in', part)
+      .select('definition_uses.name')
+      .distinct()
+      .execute();
+    for (const { name } of rows) used.add(name);
+  }
+  return [...used];
 }
 
 /** Environments that have a definition of the flag. */

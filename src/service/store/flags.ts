@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { WireFlag } from '../../admin-api/wire.js';
+import { partsOf } from '../parts.js';
 import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
-import type { Db, FlagRow } from './tables.js';
+import { NAMES_AT_ONCE, type Db, type FlagRow } from './tables.js';
 
 /** A flag with the names of what it refers to. */
 export interface StoredFlag extends FlagRow {
@@ -89,14 +90,16 @@ export async function missingFlags(
   workspaceId: string,
   names: readonly string[],
 ): Promise<string[]> {
-  if (names.length === 0) return [];
-  const rows = await db
-    .selectFrom('flags')
-    .select('name')
-    .where('workspace_id', '=', workspaceId)
-    .where('name', 'in', names)
-    .execute();
-  const found = new Set(rows.map(({ name }) => name));
+  const found = new Set<string>();
+  for await (const part of partsOf(names, NAMES_AT_ONCE)) {
+    const rows = await db
+      .selectFrom('flags')
+      .select('name')
+      .where('workspace_id', '=', workspaceId)
+      .where('name', 'in', part)
+      .execute();
+    for (const { name } of rows) found.add(name);
+  }
   return names.filter((name) => !found.has(name));
 }
 

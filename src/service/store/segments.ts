@@ -4,9 +4,10 @@ import type {
   WireSegmentDefinition,
   WireSegmentInEnvironment,
 } from '../../admin-api/wire.js';
+import { partsOf } from '../parts.js';
 import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
-import type { Db, EnvironmentRow, SegmentRow } from './tables.js';
+import { NAMES_AT_ONCE, type Db, type EnvironmentRow, type SegmentRow } from './tables.js';
 
 /** A segment with the name of its traffic type. */
 export interface StoredSegment extends SegmentRow {
@@ -153,14 +154,16 @@ export async function inactiveSegments(
   environmentId: string,
   names: readonly string[],
 ): Promise<string[]> {
-  if (names.length === 0) return [];
-  const { rows } = await sql<{ name: string }>`
-    select segments.name from environments
-    join segments on segments.workspace_id = environments.workspace_id
-    join activations on activations.segment_id = segments.id
-      and activations.environment_id = environments.id
-    where environments.id = ${environmentId} and segments.name in (${sql.join(names)})`.execute(db);
-  const active = new Set(rows.map(({ name }) => name));
+  const active = new Set<string>();
+  for await (const part of partsOf(names, NAMES_AT_ONCE)) {
+    const { rows } = await sql<{ name: string }>`
+      select segments.name from environments
+      join segments on segments.workspace_id = environments.workspace_id
+      join activations on activations.segment_id = segments.id
+        and activations.environment_id = environments.id
+      where environments.id = ${environmentId} and segments.name in (${sql.join(part)})`.execute(db);
+    for (const { name } of rows) active.add(name);
+  }
   return names.filter((name) => !active.has(name));
 }
 

@@ -21,6 +21,9 @@ export interface Tables {
   audit: AuditTable;
 }
 
+/** So many names, or rows of up to four columns, stand in one statement: both databases bound its parameters. */
+export const NAMES_AT_ONCE = 5_000;
+
 /** Either the whole store or one transaction. */
 export type Db = Kysely<Tables>;
 

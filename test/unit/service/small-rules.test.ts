@@ -12,7 +12,7 @@ import {
   differenceOf,
   keysDifference,
 } from '../../../src/service/rules/difference.js';
-import { holdsNull, isTooDeep } from '../../../src/service/http/bodies.js';
+import { problemOfText } from '../../../src/service/http/bodies.js';
 import {
   keysToAdd,
   keysToRemove,
@@ -215,14 +215,24 @@ describe('differences', () => {
   });
 });
 
-describe('the depth of JSON text', () => {
-  it('counts lists and objects, and not what stands in text', () => {
-    const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+const whyNot = async (text: string) => (await problemOfText(text))?.message;
 
-    expect(isTooDeep(deep(64))).toBe(false);
-    expect(isTooDeep(deep(65))).toBe(true);
-    expect(isTooDeep(JSON.stringify({ a: `"\\${'['.repeat(100)}` }))).toBe(false);
-    expect(isTooDeep(JSON.stringify(Array.from({ length: 100 }, () => [{}])))).toBe(false);
+describe('the depth of JSON text', () => {
+  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+  it('counts lists and objects, and not what stands in text', async () => {
+    expect(await whyNot(deep(64))).toBeUndefined();
+    expect(await whyNot(deep(65))).toBe('Body is nested more than 64 levels deep');
+    expect(await whyNot(JSON.stringify({ a: `"\\${'['.repeat(100)}` }))).toBeUndefined();
+    const wide = JSON.stringify(Array.from({ length: 100 }, () => [{}]));
+    expect(await whyNot(wide)).toBeUndefined();
+  });
+
+  it.each([0, 1, 2])('is counted on where a look at it ends, %i further', async (more) => {
+    const long = 'x'.repeat(256 * 1024 - 70 + more);
+
+    expect(await whyNot(`["${long}",${deep(64)}]`)).toMatch(/deep/);
+    expect(await whyNot(`["${long}\\\\",${deep(63)}]`)).toBeUndefined();
   });
 });
 
@@ -233,8 +243,15 @@ describe('a null character', () => {
     ['"\\\\\\u0000"', true],
     ['"\\\\u0000"', false],
     ['"u0000"', false],
-  ])('is found in %j: %j', (text, expected) => {
-    expect(holdsNull(text)).toBe(expected);
+  ])('is found in %j: %j', async (text, expected) => {
+    expect((await whyNot(text)) !== undefined).toBe(expected);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5, 6])('is found where a look at it ends, %i further', async (more) => {
+    const long = 'x'.repeat(256 * 1024 - 8 + more);
+
+    expect(await whyNot(`["${long}\\u0000"]`)).toMatch(/null/);
+    expect(await whyNot(`["${long}\\\\u0000"]`)).toBeUndefined();
   });
 });
 

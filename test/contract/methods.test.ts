@@ -1,0 +1,85 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callsOf, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+
+/** Methods that the description of the service does not have for a path. */
+let service: TestService;
+let client: ServiceCalls;
+
+beforeAll(async () => {
+  service = await startTestService({
+    seed: {
+      workspaces: [
+        ...TEST_SEED.workspaces,
+        { name: 'Odd', environments: [{ name: 'ws' }], trafficTypes: ['user'] },
+      ],
+    },
+  });
+  client = callsOf(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly allow: string | undefined;
+  readonly text: string;
+}
+
+/** By the HTTP client of Node, because `fetch` refuses to send TRACE. */
+async function send(method: string, path: string, key = service.key): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      `${service.origin}/internal/api/v2${path}`,
+      { method, headers: { authorization: `Bearer ${key}` } },
+      (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () => {
+          const { statusCode: status, headers } = response;
+          resolve({ status, allow: headers.allow, text: Buffer.concat(parts).toString() });
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+const DEFINITION = '/splits/ws/Default/any/environments/staging';
+
+describe('a method that a path does not have', () => {
+  it.each([
+    ['TRACE', '/workspaces'],
+    ['TRACE', DEFINITION],
+    ['OPTIONS', DEFINITION],
+    ['PATCH', '/rolloutStatuses'],
+    ['DELETE', '/segments/staging/any/keys'],
+  ])('is 405, and the answer says which it has: %s %s', async (method, path) => {
+    const { status, allow, text } = await send(method, path);
+
+    expect(status).toBe(405);
+    expect(JSON.parse(text)).toMatchObject({ code: 405, details: '' });
+    const has = allow?.split(', ') ?? [];
+    expect(has).not.toContain(method);
+    expect(has.length).toBeGreaterThan(0);
+    for (const each of has) expect((await send(each, path)).status).not.toBe(405);
+  });
+
+  it('is not said to whoever has no key', async () => {
+    expect((await send('TRACE', '/workspaces', 'none')).status).toBe(401);
+  });
+
+  it('is 404 where there is no such path', async () => {
+    expect((await send('TRACE', '/nothing')).status).toBe(404);
+  });
+
+  it('is no reason to pass over an environment whose name stands in a path too', async () => {
+    await client.ok('POST', '/segments/ws/Odd/trafficTypes/user', { name: 'in-ws' });
+
+    expect(await client.ok('POST', '/segments/ws/in-ws')).toMatchObject({ name: 'in-ws' });
+  });
+});
