@@ -161,7 +161,9 @@ export async function inactiveSegments(
       join segments on segments.workspace_id = environments.workspace_id
       join activations on activations.segment_id = segments.id
         and activations.environment_id = environments.id
-      where environments.id = ${environmentId} and segments.name in (${sql.join(part)})`.execute(db);
+      where environments.id = ${environmentId} and segments.name in (${sql.join(part)})`.execute(
+      db,
+    );
     for (const { name } of rows) active.add(name);
   }
   return names.filter((name) => !active.has(name));
