@@ -5,8 +5,14 @@ import { newestPlan } from '../health.js';
 import type { SourceView } from '../view.js';
 import { moment, untrusted } from './phrases.js';
 
-/** What is held back and can be approved, with the button for it; or the approval that no run has used yet. */
-export function approvalOf(source: SourceView, now: number): Html {
+/**
+ * What is held back and can be approved, with the button for it where somebody would answer; or the approval that no run
+ * has used yet.
+ */
+export function approvalOf(
+  source: SourceView,
+  { now, takesRequests }: { readonly now: number; readonly takesRequests: boolean },
+): Html {
   const { name, approved } = source;
   const plan = newestPlan(source);
   if (plan?.heldHash === undefined) return html``;
@@ -17,18 +23,16 @@ export function approvalOf(source: SourceView, now: number): Html {
       ${moment(approved.until ?? '', now)}.
     </p>`;
   }
-  return html`<p>
-    ${what}
-    <button
-      type="button"
-      id="approve-${name}"
-      data-approve="${plan.heldHash}"
-      data-source="${name}"
-      data-what="${what}"
-    >
-      Approve…
-    </button>
-  </p>`;
+  const button = html`<button
+    type="button"
+    id="approve-${name}"
+    data-approve="${plan.heldHash}"
+    data-source="${name}"
+    data-what="${what}"
+  >
+    Approve…
+  </button>`;
+  return html`<p>${what} ${takesRequests ? button : []}</p>`;
 }
 
 /** Whole sentences of our own. */
@@ -64,7 +68,7 @@ export const APPROVE_DIALOG = html`<dialog id="approve" aria-labelledby="approve
 /** Sends what the dialog holds; nothing is kept of the token. Without it the page is the same, and nothing can be approved there. */
 export const APPROVE_SCRIPT = `
 const dialog = document.getElementById('approve');
-const form = dialog.querySelector('form');
+const form = dialog?.querySelector('form');
 const part = (name) => document.getElementById('approve-' + name);
 let asked = {};
 
@@ -78,10 +82,10 @@ document.addEventListener('click', ({ target }) => {
   part('answer').textContent = '';
   dialog.showModal();
 });
-part('close').addEventListener('click', () => dialog.close());
-dialog.addEventListener('close', () => { form.elements.token.value = ''; });
+part('close')?.addEventListener('click', () => dialog.close());
+dialog?.addEventListener('close', () => { form.elements.token.value = ''; });
 
-form.addEventListener('submit', async (event) => {
+form?.addEventListener('submit', async (event) => {
   event.preventDefault();
   const { by, reason, token } = form.elements;
   const body = { ...asked, by: by.value, ...(reason.value && { reason: reason.value }) };

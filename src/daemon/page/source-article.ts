@@ -50,8 +50,8 @@ export function sourceArticle(
       ({ what, why, since }) =>
         html`<p>The ${what}, since ${moment(since, now)}: ${untrusted(why)}</p>`,
     )}
-    ${overrideLines(source, now)} ${approvalOf(source, now)} ${factList(source, now)}
-    ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
+    ${overrideLines(source, now)} ${approvalOf(source, { now, takesRequests })}
+    ${factList(source, now)} ${takesRequests ? buttonBar(source) : []} ${diagnosticList(source)}
     ${environmentTable(environments, source, now)} ${orderedKillList(source)}
     ${reminderList(newestPlan(source) ?? {})} ${rampList(newestPlan(source)?.ramps ?? [])}
     ${liveKillList(newestPlan(source)?.liveKills ?? [])} ${unwrittenList(source)}

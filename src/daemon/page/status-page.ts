@@ -34,7 +34,7 @@ export function statusPage(view: DaemonView, at: PageMoment): string {
         Up since ${moment(view.startedAt, now)}. For programs: <a href="status">status</a>,
         <a href="metrics">metrics</a>, <a href="readyz">readiness</a>.
       </footer>
-      ${APPROVE_DIALOG}`,
+      ${at.takesRequests ? APPROVE_DIALOG : []}`,
   });
 }
 

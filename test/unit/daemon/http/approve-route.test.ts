@@ -110,9 +110,10 @@ it.skipIf(lacks('chromium'))(
     await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
 
     const seen = await withPage(`${operations.url}/`, {}, async (page) => {
+      const dialog = page.locator('#approve');
       const send = async (token: string): Promise<string> => {
-        await page.getByLabel('Your name').fill('ana');
-        await page.getByLabel('Token').fill(token);
+        await dialog.getByLabel('Your name').fill('ana');
+        await dialog.getByLabel('Token').fill(token);
         const answered = page.waitForResponse((response) => response.url().endsWith('/approve'));
         await page.getByRole('button', { name: 'Approve', exact: true }).click();
         await answered;
