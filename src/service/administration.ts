@@ -41,16 +41,16 @@ export function administrationOf(store: Store, clock: () => number): Administrat
 }
 
 /**
- * Opens a store that no service has open, runs `work` on it, and closes it again.
+ * Opens a store, runs `work` on it, and closes it again. A service that has it open heeds what was done from the next
+ * request on.
  *
- * @throws FlaghoistError (IN_USE) a service has the directory open: ask it over HTTP.
  * @throws FlaghoistError (USAGE) what was asked for is not allowed or names what is not there.
  */
 export async function administer<T>(
   location: StoreLocation,
   work: (administration: Administration) => Promise<T>,
 ): Promise<T> {
-  const store = await openStore(location);
+  const store = await openStore(location, { beside: true });
   try {
     return await work(administrationOf(store, Date.now));
   } catch (error) {

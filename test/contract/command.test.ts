@@ -134,12 +134,46 @@ describe('the key command', () => {
     });
   });
 
-  it('says in words what it cannot do', async () => {
-    await whileServing({}, async () => {
-      await expect(
-        runServiceKeys({ directory }, { action: 'list' }, { write }),
-      ).rejects.toMatchObject({ code: 'IN_USE' });
+  it('works beside a running service, which heeds it from the next request on', async () => {
+    await whileServing({}, async ({ origin, key }) => {
+      const client = callsOf({ origin, key });
+      await client.ok('GET', '/workspaces');
+      output = [];
+      await runServiceKeys({ directory }, { action: 'create', name: 'beside' }, { write });
+      const other = callsOf({ origin, key: output[0]?.trim() ?? '' });
+      const before = await other.call('GET', '/workspaces');
+      await runServiceKeys({ directory }, { action: 'list' }, { write });
+      const id = /^(\w+) {2}valid {4}beside$/m.exec(output.join(''))?.[1] ?? '';
+
+      await runServiceKeys({ directory }, { action: 'revoke', id }, { write });
+      const after = await other.call('GET', '/workspaces');
+
+      expect([before.status, after.status]).toEqual([200, 401]);
+      await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'still-writes' });
     });
+  });
+
+  it('waits for its turn among many writers of a running service, who wait for it', async () => {
+    await whileServing({}, async ({ origin, key }) => {
+      const client = callsOf({ origin, key });
+      const flags = Array.from({ length: 40 }, (_, index) => `f${index}`);
+
+      await Promise.all([
+        ...flags.map(async (name) =>
+          client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name }),
+        ),
+        ...flags.slice(0, 5).map(async (name) => {
+          await runServiceKeys({ directory }, { action: 'create', name }, { write });
+        }),
+      ]);
+
+      const { totalCount } = await client.ok<{ totalCount: number }>('GET', '/splits/ws/Default');
+      expect(totalCount).toBe(40);
+      expect(await client.ok('GET', '/apiKeys')).toHaveLength(6);
+    });
+  });
+
+  it('says in words what it cannot do', async () => {
     await expect(
       runServiceKeys(
         { directory },
@@ -176,6 +210,17 @@ describe('the audit command', () => {
     expect(create).toMatch(/ {2}by first \(\w{12}\) {2}First\uFFFDline {2}Why\n/);
     expect(create).toContain('\n    + /name  "a"\n');
     expect(output[0]).toContain('\n    ~ /keys  2 added, 0 removed: k1, k2\uFFFD\n');
+  });
+
+  it('prints the log of a running service', async () => {
+    await whileServing({}, async (service) => {
+      await callsOf(service).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'now' });
+      output = [];
+
+      await runServiceAudit({ directory }, { object: 'flag/now', format: 'text' }, { write });
+
+      expect(output.join('')).toMatch(/ {2}create {2}flag\/now {2}by first/);
+    });
   });
 
   it('prints the whole log as one JSON list, however long it is', async () => {

@@ -89,7 +89,7 @@ function writer(terminal: Terminal): (text: string) => void {
 function addKeys(service: Command, terminal: Terminal): void {
   const keys = service
     .command('keys')
-    .description('Admin API keys of a store that no service has open');
+    .description('Admin API keys of a store, also while a service has it open');
   keys
     .command('create')
     .description('make a key and print it, this once')
@@ -123,7 +123,7 @@ function addKeys(service: Command, terminal: Terminal): void {
 function addLog(service: Command, terminal: Terminal): void {
   service
     .command('log')
-    .description('what was changed, the newest first, in a store that no service has open')
+    .description('what was changed, the newest first, also while a service has the store open')
     .option('--object <kind/name>', 'only this object')
     .option('--environment <name>', 'only this environment')
     .addOption(
@@ -239,10 +239,8 @@ export type KeyCommand =
   | { readonly action: 'revoke'; readonly id: string };
 
 /**
- * Creates, lists or revokes Admin API keys in a store that no service has open; a running one does the same under
- * `/apiKeys`.
- *
- * @throws FlaghoistError `IN_USE`: a service has the directory open.
+ * Creates, lists or revokes Admin API keys in a store. A running service heeds it from the next request on; it does the
+ * same under `/apiKeys`.
  */
 export async function runServiceKeys(
   store: StoreOptions,
@@ -279,8 +277,6 @@ export interface AuditCommand {
 /**
  * Prints all that was changed, the newest first: as text with a line for each member that a change touched, as JSON
  * one list with everything. Where nothing was changed, nothing, or an empty list in JSON.
- *
- * @throws FlaghoistError `IN_USE`: a service has the directory open.
  */
 export async function runServiceAudit(
   store: StoreOptions,

@@ -1,9 +1,10 @@
 /**
  * Codes of the system where a server cannot be reached, and of PostgreSQL (SQLSTATE, appendix A of its manual) where it
- * ends connections, starts, stops, or has no connection left. Class 08 is about connections as a whole.
+ * ends connections, starts, stops, or has no connection left. Class 08 is about connections as a whole. `SQLITE_BUSY`: another
+ * process has been writing for longer than anybody waits.
  */
 const CODES =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|08.{3}|57P0[1-3]|53300)$/;
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|08.{3}|57P0[1-3]|53300|SQLITE_BUSY.*)$/;
 
 /** What `pg` says of a connection that broke, without a code. */
 const WORDS =

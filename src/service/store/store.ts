@@ -19,7 +19,7 @@ import {
 import { postgresLookUp, sqliteLookUp, type PreparedRead } from './lookup.js';
 import { migrations, type Dialect } from './migrations.js';
 import type { Db, Tables } from './tables.js';
-import { runAll, writeTogether } from './writers.js';
+import { runAll, writeAlone, WriteCounter, writeTogether } from './writers.js';
 
 export type StoreLocation =
   | { readonly kind: 'memory' }
@@ -52,12 +52,17 @@ export interface Store {
 /**
  * Opens the store and brings its tables up to date.
  *
- * @throws FlaghoistError (IN_USE) another process has the directory open.
- * @throws FlaghoistError (STATE_UNREADABLE) the store cannot be opened, or was written by a newer version.
+ * @param options `beside`: a directory that a service has open is opened beside it; its tables are left as they are.
+ * @throws FlaghoistError (IN_USE) another process has the directory open, and the store is not to be opened beside it.
+ * @throws FlaghoistError (STATE_UNREADABLE) the store cannot be opened, or was written by another version.
  */
-export async function openStore(location: StoreLocation): Promise<Store> {
+export async function openStore(
+  location: StoreLocation,
+  options: { readonly beside?: boolean } = {},
+): Promise<Store> {
   if (location.kind === 'postgres') return openPostgres(location.url);
-  return location.kind === 'memory' ? openMemory() : openDirectory(location.path);
+  if (location.kind === 'memory') return openMemory();
+  return openDirectory(location.path, options.beside === true);
 }
 
 /** A store that ends with the process. */
@@ -67,18 +72,22 @@ async function openMemory(): Promise<Store> {
   return storeOver(sqliteParts(database));
 }
 
-/** A store of one SQLite file in a directory that one process holds at a time. */
-async function openDirectory(path: string): Promise<Store> {
+/** A store of one SQLite file in a directory that one service holds at a time. */
+async function openDirectory(path: string, beside: boolean): Promise<Store> {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const lock = takeLock(path);
+    if (lock === undefined && !beside) throw inUse(path);
     try {
       // It often stands inside a checkout, and is no part of it.
-      writeFileSync(join(path, '.gitignore'), '*\n');
+      if (lock !== undefined) writeFileSync(join(path, '.gitignore'), '*\n');
       const parts = sqliteParts(openDurable(join(path, 'service.sqlite')));
-      return await storeOver(parts, () => lock.close());
+      return await storeOver(parts, {
+        isBeside: lock === undefined,
+        closed: () => lock?.close(),
+      });
     } catch (error) {
-      lock.close();
+      lock?.close();
       throw error;
     }
   } catch (error) {
@@ -89,6 +98,13 @@ async function openDirectory(path: string): Promise<Store> {
       { cause: error },
     );
   }
+}
+
+function inUse(path: string): FlaghoistError {
+  return new FlaghoistError(
+    'IN_USE',
+    `cannot open the store in "${path}": another process has it open (stop that process, or name another directory)`,
+  );
 }
 
 /** Opens the SQLite file with durable commits and with references between tables checked. */
@@ -106,8 +122,12 @@ function openDurable(file: string): SqliteDatabase {
   }
 }
 
-/** An exclusive lock on a file of its own: the system takes it back when the process dies, however it dies. */
-function takeLock(path: string): SqliteDatabase {
+/**
+ * An exclusive lock on a file of its own: the system takes it back when the process dies, however it dies.
+ *
+ * @returns undefined: another process holds it.
+ */
+function takeLock(path: string): SqliteDatabase | undefined {
   const lock = openSqlite(join(path, 'lock'));
   try {
     lock.exec('begin exclusive');
@@ -115,11 +135,7 @@ function takeLock(path: string): SqliteDatabase {
   } catch (error) {
     lock.close();
     if (!isBusy(error)) throw error;
-    throw new FlaghoistError(
-      'IN_USE',
-      `cannot open the store in "${path}": another process has it open (stop that process, or name another directory)`,
-      { cause: error },
-    );
+    return undefined;
   }
 }
 
@@ -129,6 +145,8 @@ interface Parts {
   readonly kysely: KyselyDialect;
   readonly lookUp: (db: Db, isWriting: () => boolean) => PreparedRead;
   readonly ping: () => Promise<void>;
+  /** A number that is another one after other connections have written; absent where nobody can tell. */
+  readonly othersVersion?: () => unknown;
 }
 
 /** What a store over SQLite is made of. */
@@ -146,7 +164,14 @@ function sqliteParts(database: SqliteDatabase): Parts {
     kysely,
     lookUp: (db, isWriting) => sqliteLookUp(database, db, isWriting),
     ping: async () => Promise.resolve(database.exec('select 1')).then(() => undefined),
+    othersVersion: dataVersionOf(database),
   };
+}
+
+/** What SQLite counts for each connection: commits of others, those of other processes too. Asking takes microseconds. */
+function dataVersionOf(database: SqliteDatabase): () => unknown {
+  const statement = database.prepare('pragma data_version');
+  return () => (statement.all([])[0] as { readonly data_version: unknown }).data_version;
 }
 
 /**
@@ -212,35 +237,34 @@ async function openPostgres(url: string): Promise<Store> {
   });
 }
 
-/**
- * Brings the tables up to date and puts transactions around the work.
- *
- * @param closed called after the database was closed.
- */
-async function storeOver(
-  { dialect, kysely, lookUp, ping }: Parts,
-  closed: () => void = () => undefined,
-): Promise<Store> {
+/** How a store was opened. */
+interface Opened {
+  /** Its tables are those of whoever opened it first. */
+  readonly isBeside?: boolean;
+  /** Called after the database was closed. */
+  readonly closed?: () => void;
+}
+
+/** Brings the tables up to date and puts transactions around the work. */
+async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
+  const { dialect, kysely, lookUp, ping } = parts;
   const db = new Kysely<Tables>({ dialect: kysely });
   try {
-    await migrate(db, dialect);
+    await (opened.isBeside === true ? checkUpToDate(db, dialect) : migrate(db, dialect));
   } catch (error) {
     await db.destroy();
     throw error;
   }
-  let version = 0;
+  const writes = new WriteCounter(parts.othersVersion);
   let writers = 0;
   const write = writeTogether(async (works) =>
-    db.transaction().execute(async (transaction) => {
-      if (dialect === 'postgres') await waitForOtherWriters(transaction);
-      return runAll(transaction, works);
-    }),
+    writeAlone(db, dialect, async (transaction) => runAll(transaction, works)),
   );
   return {
     dialect,
     lookUp: lookUp(db, () => writers > 0),
     ping,
-    version: () => (dialect === 'postgres' ? null : version),
+    version: () => (dialect === 'postgres' ? null : writes.count()),
     read: async (work) => {
       const transaction = db.transaction();
       return (
@@ -253,19 +277,25 @@ async function storeOver(
         return await write(work);
       } finally {
         writers -= 1;
-        version += 1;
+        writes.add();
       }
     },
     close: async () => {
       await db.destroy();
-      closed();
+      opened.closed?.();
     },
   };
 }
 
-/** SQLite has one connection and so one writer; PostgreSQL has to be told. The lock ends with the transaction. */
-async function waitForOtherWriters(transaction: Db): Promise<void> {
-  await sql`select pg_advisory_xact_lock(72616771)`.execute(transaction);
+/** @throws FlaghoistError (STATE_UNREADABLE) the service that has the store open is of another version. */
+async function checkUpToDate(db: Db, dialect: Dialect): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select name from kysely_migration order by name`.execute(db);
+  if (rows.map(({ name }) => name).join() === Object.keys(migrations(dialect)).join()) return;
+  throw new FlaghoistError(
+    'STATE_UNREADABLE',
+    'cannot open the store beside the service: that service is of another version (use that version, or stop the service)',
+  );
 }
 
 /**

@@ -1,5 +1,7 @@
-import { setImmediate as afterWhatHasCome } from 'node:timers/promises';
+import { setImmediate as afterWhatHasCome, setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { isBusy } from '../../platform/sqlite.js';
+import type { Dialect } from './migrations.js';
 import type { Db } from './tables.js';
 
 /** What one writer does in a transaction. */
@@ -83,4 +85,63 @@ async function runApart(db: Db, work: Work): Promise<Settled> {
     await sql`release savepoint work`.execute(db);
     return { status: 'rejected', reason };
   }
+}
+
+/** Counts writes, our own and those of other connections. */
+export class WriteCounter {
+  readonly #othersVersion: (() => unknown) | undefined;
+  #others: unknown;
+  #count = 0;
+
+  constructor(othersVersion: (() => unknown) | undefined) {
+    this.#othersVersion = othersVersion;
+    this.#others = othersVersion?.();
+  }
+
+  add(): void {
+    this.#count += 1;
+  }
+
+  count(): number {
+    const others = this.#othersVersion?.();
+    if (others !== this.#others) this.#count += 1;
+    this.#others = others;
+    return this.#count;
+  }
+}
+
+/** Whoever works beside a service writes for milliseconds. */
+const WAIT_FOR_OTHERS_MS = 5_000;
+const ASK_AGAIN_MS = 5;
+
+/** A transaction that waits until no other process writes. Work that has begun is never run again. */
+export async function writeAlone<T>(
+  db: Db,
+  dialect: Dialect,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
+  const giveUp = Date.now() + WAIT_FOR_OTHERS_MS;
+  for (;;) {
+    const turn = { hasBegun: false };
+    try {
+      return await db.transaction().execute(async (transaction) => {
+        await waitForOtherWriters(transaction, dialect);
+        turn.hasBegun = true;
+        return work(transaction);
+      });
+    } catch (error) {
+      if (turn.hasBegun || !isBusy(error) || Date.now() > giveUp) throw error;
+      await wait(ASK_AGAIN_MS);
+    }
+  }
+}
+
+/**
+ * PostgreSQL has to be told that there is one writer, and waits; SQLite knows from the first statement that writes,
+ * and fails where another process has begun. Either lock ends with the transaction.
+ */
+async function waitForOtherWriters(transaction: Db, dialect: Dialect): Promise<void> {
+  if (dialect === 'postgres')
+    await sql`select pg_advisory_xact_lock(72616771)`.execute(transaction);
+  else await sql`update admin_keys set id = id where 1 = 0`.execute(transaction);
 }
