@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { SERVICE_KINDS, startStoryService, type StoryService } from '../support/stories/service.js';
-import { storyOf, tell, type Story, type Told } from '../support/stories/story.js';
+import { storyOf, tell, textOf, type Story, type Told } from '../support/stories/story.js';
 import { lawSettings } from './law-settings.js';
 
 /** Stories told to each of the services; the story of a seed is the same for all of them. */
@@ -81,9 +81,4 @@ async function shortest(story: Story, told: Told, service: StoryService): Promis
     if (retold.breaches.length > 0) best = { story: shorter, told: retold };
   }
   return best.told;
-}
-
-function textOf({ seed, lines, breaches }: Told): string {
-  const wrong = breaches.map((each) => `!! ${each}`);
-  return [`FLAGHOIST_LAW_SEED=${seed} FLAGHOIST_LAW_RUNS=1`, ...lines, ...wrong].join('\n');
 }

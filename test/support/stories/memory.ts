@@ -76,7 +76,8 @@ export class StoryMemory {
     if (!id.includes('@') && document && !document.error && isUnseen(id, document)) return true;
     if (only !== null && objectOf(id) !== only) return false;
     const fields = written.objects.get(id);
-    if (!fields) return false;
+    // A segment is emptied before it goes, and a run may be cut off in between.
+    if (!fields) return path === 'keys' && this.#declared.has(id) && this.#prunes;
     // The treatments travel in one list, and a baseline follows a treatment that goes.
     if (path.startsWith('/targets/') && !fields.has(path)) return true;
     if (path === '/baselineTreatment' && !fields.has(path)) return true;

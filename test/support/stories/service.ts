@@ -39,18 +39,22 @@ export interface StoryWorkspace extends RawPlace {
 /** Title and comment of all that is done by hand. */
 export const BY_HAND = 'By hand';
 
-const PAST_HABITS = 'x-past-habits';
+export const PAST_HABITS = 'x-past-habits';
 
-/** @param workspaces how many stories it is for. */
+/**
+ * @param workspaces how many stories it is for.
+ * @param around what lies between the service and whoever asks it.
+ */
 export async function startStoryService(
   kind: ServiceKind,
   workspaces: number,
+  around: (next: RequestListener) => RequestListener = (next) => next,
 ): Promise<StoryService> {
   const service = await startService({
     store: { kind: 'memory' },
     strict: kind === 'strict',
     seed: seedOf(workspaces),
-    ...(kind === 'other' && { middleware: withHabits(() => service.origin) }),
+    middleware: (next) => around(kind === 'other' ? withHabits(() => service.origin)(next) : next),
   });
   const key = await service.createKey('test');
   const all = await listWorkspaces(service.origin, key);

@@ -51,7 +51,7 @@ export function storyOf(seed: number): Story {
 export async function tell({ seed, events }: Story, service: StoryService): Promise<Told> {
   using repository = new ConfigRepository();
   const workspace = await service.workspace();
-  const play = new Play(seed, repository, service, workspace);
+  const play = new Play({ seed, repository, service, workspace });
   await play.begin();
   for (const event of events) {
     if (play.breaches.length > 0) break;
@@ -61,111 +61,114 @@ export async function tell({ seed, events }: Story, service: StoryService): Prom
   return { seed, runs: play.runs, lines: play.lines, breaches: play.breaches };
 }
 
-class Play {
+interface PlayParts {
+  readonly seed: number;
+  readonly repository: ConfigRepository;
+  readonly service: StoryService;
+  readonly workspace: StoryWorkspace;
+}
+
+/** A story as it is played: commits into a repository, acts on a service, and runs between them. */
+export class Play {
   readonly lines: string[] = [];
   readonly breaches: string[] = [];
   runs = 0;
-  readonly #repository: ConfigRepository;
-  readonly #service: StoryService;
-  readonly #workspace: StoryWorkspace;
-  readonly #memory: StoryMemory;
-  readonly #commits: Specs[] = [];
-  readonly #past: RawState[] = [];
+  protected readonly repository: ConfigRepository;
+  protected readonly service: StoryService;
+  protected readonly workspace: StoryWorkspace;
+  protected readonly memory: StoryMemory;
+  protected readonly commits: Specs[] = [];
+  protected readonly past: RawState[] = [];
   #files: ReadonlySet<string> = new Set();
   /** What is there, unless somebody has changed it since the last look. */
-  #seen: RawState | undefined;
+  protected seen: RawState | undefined;
   /** What the specs say, but for the file that is wrong. */
-  #written: Written;
+  protected written: Written;
 
-  constructor(
-    seed: number,
-    repository: ConfigRepository,
-    service: StoryService,
-    workspace: StoryWorkspace,
-  ) {
-    this.#repository = repository;
-    this.#service = service;
-    this.#workspace = workspace;
+  constructor({ seed, repository, service, workspace }: PlayParts) {
+    this.repository = repository;
+    this.service = service;
+    this.workspace = workspace;
     const first = firstSpecs(workspace.name, seed);
-    this.#written = readWritten(filesOf(first));
-    this.#memory = new StoryMemory(rulesOf(first.config), first.config['prune'] === true);
-    this.#commits.push(first);
+    this.written = readWritten(filesOf(first));
+    this.memory = new StoryMemory(rulesOf(first.config), first.config['prune'] === true);
+    this.commits.push(first);
   }
 
-  get #now(): Specs {
-    const last = this.#commits.at(-1);
+  protected get now(): Specs {
+    const last = this.commits.at(-1);
     if (!last) throw new Error('bug: a story without a commit');
     return last;
   }
 
   async begin(): Promise<void> {
     this.#write();
-    this.#repository.commit('Begin the story');
-    await this.#run('full', 0);
+    this.repository.commit('Begin the story');
+    await this.run('full', 0);
   }
 
   /** In the end everything is run once more; then there is nothing left to write, and all that was is told. */
   async end(): Promise<void> {
-    if (this.#now.isBroken) this.#commit('break', [0, 0, 0]);
-    await this.#run('full', 0);
-    const again = await this.#run('dry run', 0);
+    if (this.now.isBroken) this.commit('break', [0, 0, 0]);
+    await this.run('full', 0);
+    const again = await this.run('dry run', 0);
     const isDone = again?.changes.every(({ id }) => isUnseen(id, again)) ?? true;
     if (again && !again.error && !isDone) {
       this.breaches.push(`a second run would write ${again.changes.map(({ id }) => id).join()}`);
     }
-    await this.#compareHistory();
+    await this.compareHistory();
   }
 
   async happen({ kind, numbers, runs }: Event): Promise<void> {
     this.lines.push(`${kind} ${numbers.map((each) => each.toFixed(2)).join(' ')}`);
-    if (isIn(COMMITS, kind)) this.#commit(kind, numbers);
-    else if (isIn(ACTS, kind)) await this.#act(kind, numbers);
+    if (isIn(COMMITS, kind)) this.commit(kind, numbers);
+    else if (isIn(ACTS, kind)) await this.act(kind, numbers);
     else {
-      this.#seen = undefined;
-      const place = { workspace: this.#workspace, past: this.#past };
+      this.seen = undefined;
+      const place = { workspace: this.workspace, past: this.past };
       await editByHand(kind, numbers, place);
     }
-    for (const run of runs) await this.#run(run, numbers[0]);
+    for (const run of runs) await this.run(run, numbers[0]);
   }
 
-  #commit(kind: CommitKind, numbers: Event['numbers']): void {
-    const next = committed(kind, numbers, this.#now, this.#commits.slice(0, -1));
-    this.#commits.push(next);
+  protected commit(kind: CommitKind, numbers: Event['numbers']): void {
+    const next = committed(kind, numbers, this.now, this.commits.slice(0, -1));
+    this.commits.push(next);
     this.#write();
     // Kills are read also where another file is wrong.
-    this.#written = readWritten(filesOf({ ...next, isBroken: false }));
-    const at = this.#commits.length;
+    this.written = readWritten(filesOf({ ...next, isBroken: false }));
+    const at = this.commits.length;
     const subject = `Commit ${at}: ${kind}`;
-    this.#repository.git('add', '--all');
-    this.#repository.git('commit', '--quiet', '--allow-empty', '-m', `${subject}\n\nWhy: ☂ ${at}`);
+    this.repository.git('add', '--all');
+    this.repository.git('commit', '--quiet', '--allow-empty', '-m', `${subject}\n\nWhy: ☂ ${at}`);
   }
 
   #write(): void {
-    const files = filesOf(this.#now);
-    for (const path of this.#files) if (!files.has(path)) this.#repository.remove(path);
-    this.#repository.write(Object.fromEntries(files));
+    const files = filesOf(this.now);
+    for (const path of this.#files) if (!files.has(path)) this.repository.remove(path);
+    this.repository.write(Object.fromEntries(files));
     this.#files = new Set(files.keys());
   }
 
-  async #act(kind: ActKind, [which, where, what]: Event['numbers']): Promise<void> {
-    this.#seen = undefined;
-    const flag = pick(liveFlags(this.#past), which) ?? '';
+  protected async act(kind: ActKind, [which, where, what]: Event['numbers']): Promise<void> {
+    this.seen = undefined;
+    const flag = pick(liveFlags(this.past), which) ?? '';
     const place = ['--environment', environmentOf(where)];
     const reason = ['--reason', `INC-${Math.floor(what * 9)}`];
-    const { directory } = this.#repository;
+    const { directory } = this.repository;
     const name = kind === 'act-kill' ? 'kill' : 'restore';
-    await this.#cli([name, flag, directory, ...place, ...reason, '--url', this.#service.origin]);
+    await this.#cli([name, flag, directory, ...place, ...reason, '--url', this.service.origin]);
     // What it prepares in the working tree nobody commits.
-    this.#repository.git('checkout', '--quiet', '--', '.');
-    this.#repository.git('clean', '--quiet', '--force', '-d');
+    this.repository.git('checkout', '--quiet', '--', '.');
+    this.repository.git('clean', '--quiet', '--force', '-d');
   }
 
   async #cli(args: readonly string[]): ReturnType<typeof cliRun> {
-    return cliRun(args, { FLAGHOIST_API_KEY: this.#service.key });
+    return cliRun(args, { FLAGHOIST_API_KEY: this.service.key });
   }
 
-  async #run(kind: RunKind, chance: number): Promise<Document | null> {
-    const objects = [...this.#written.objects.keys()].filter((id) => !id.includes('@'));
+  protected async run(kind: RunKind, chance: number): Promise<Document | null> {
+    const objects = [...this.written.objects.keys()].filter((id) => !id.includes('@'));
     const only = kind === 'only' ? (pick(objects, chance) ?? null) : null;
     const args = [...RUNS[kind], ...(only === null ? [] : ['--only', only])];
     const ran = await this.#runOnce(kind, only, args);
@@ -176,19 +179,19 @@ class Play {
   }
 
   async #runOnce(kind: RunKind, only: string | null, args: readonly string[]): Promise<Ran> {
-    const known = (await this.#workspace.recorded()).length;
-    const before = this.#seen ?? (await this.#look());
-    const { directory } = this.#repository;
-    const place = ['--format', 'json', '--url', this.#service.origin];
+    const known = (await this.workspace.recorded()).length;
+    const before = this.seen ?? (await this.look());
+    const { directory } = this.repository;
+    const place = ['--format', 'json', '--url', this.service.origin];
     const { exitCode, stdout, stderr } = await this.#cli([
       'reconcile',
       directory,
       ...args,
       ...place,
     ]);
-    const all = await this.#workspace.recorded();
-    const after = all.length === known ? before : await this.#look();
-    this.#seen = after;
+    const all = await this.workspace.recorded();
+    const after = all.length === known ? before : await this.look();
+    this.seen = after;
     const ran: Ran = {
       kind,
       isDry: args.includes('--dry-run'),
@@ -199,33 +202,33 @@ class Play {
       before,
       after,
       recorded: all.slice(0, all.length - known),
-      head: this.#commits.length,
-      isBroken: this.#now.isBroken,
-      written: this.#written,
+      head: this.commits.length,
+      isBroken: this.now.isBroken,
+      written: this.written,
     };
     this.runs += 1;
-    this.#past.push(before, after);
+    this.past.push(before, after);
     this.lines.push(lineOf(ran, args));
-    this.breaches.push(...breachesOf(ran), ...this.#memory.look(ran));
+    this.breaches.push(...breachesOf(ran), ...this.memory.look(ran));
     return ran;
   }
 
-  async #look(): Promise<RawState> {
+  protected async look(): Promise<RawState> {
     const names = { flags: FLAGS, segments: SEGMENTS };
-    return readRawState(this.#workspace, names, this.#workspace.ask);
+    return readRawState(this.workspace, names, this.workspace.ask);
   }
 
   /** Everything that the service recorded and nobody did by hand is in the history, and the other way round. */
-  async #compareHistory(): Promise<void> {
-    const place = ['--format', 'json', '--url', this.#service.origin];
-    const { stdout } = await this.#cli(['history', this.#repository.directory, ...place]);
+  protected async compareHistory(): Promise<void> {
+    const place = ['--format', 'json', '--url', this.service.origin];
+    const { stdout } = await this.#cli(['history', this.repository.directory, ...place]);
     const { applies } = JSON.parse(stdout) as { applies: Apply[] };
     const told = applies.flatMap(({ changes }) =>
       changes
         .filter(({ comment }) => comment !== undefined)
         .map(({ id, title, comment }) => JSON.stringify([id, title, comment])),
     );
-    const sent = (await this.#workspace.recorded())
+    const sent = (await this.workspace.recorded())
       .filter(
         ({ kind, title }) => kind !== 'workspace' && kind !== 'environment' && title !== BY_HAND,
       )
@@ -243,8 +246,14 @@ class Play {
   }
 }
 
+/** A story with what was wrong in it, and what repeats it. */
+export function textOf({ seed, lines, breaches }: Told): string {
+  const wrong = breaches.map((each) => `!! ${each}`);
+  return [`FLAGHOIST_LAW_SEED=${seed} FLAGHOIST_LAW_RUNS=1`, ...lines, ...wrong].join('\n');
+}
+
 /** What a run said, in a line. */
-function lineOf({ document, exitCode }: Ran, args: readonly string[]): string {
+export function lineOf({ document, exitCode }: Ran, args: readonly string[]): string {
   const { error, changes = [], withheld = [], liveKills = [] } = document ?? {};
   const parts = [
     ...changes.map(({ id, reason, outcome = '' }) => `${outcome} ${id} ${reason}`),
