@@ -11,7 +11,7 @@ import {
   type Problem,
   type Span,
 } from './source-text.js';
-import { placesIn, typedValue, pointerOf, type Place } from './typed-value.js';
+import { OFFSETS, placesIn, typedValue, pointerOf, type Place, type Spans } from './typed-value.js';
 import { parseYaml } from './yaml-file.js';
 
 /** The kind of a file, which decides how it is parsed. */
@@ -59,7 +59,7 @@ function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   const yaml = parseYaml(source.text);
   if (!yaml.ok) return unreadable(source, [...leaks, yaml.problem]);
   const { document } = yaml;
-  const { value, marks, problems } = typedValue(document, kind);
+  const { value, spans, problems } = typedValue(document, kind);
   // What an alias or a doubled key left behind would only echo in the schema's errors.
   const departures =
     problems.length > 0 ? [] : schemaProblems(kind, value, () => placesIn(document, kind));
@@ -67,7 +67,11 @@ function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
     source,
     value,
     valid: problems.length + departures.length === 0,
-    places: new SourcePositions(kind, { text: source.text, value, marks }),
+    places: new SourcePositions(kind, {
+      text: source.text,
+      value,
+      spans: problems.length > 0 ? null : spans,
+    }),
     problems: [...leaks, ...problems, ...departures],
   };
 }
@@ -149,40 +153,37 @@ export class SpecFile {
 type Path = readonly (string | number)[];
 
 /**
- * Where the values of a file stand.
- *
- * Every reading asks where the keys of the first levels begin, of each of ten thousand files; those are kept, as plain
- * offsets in the order of the file. All other places are asked for where something is wrong, and found by parsing the
- * file once more: kept, they would weigh several times what the values do.
+ * Where the values of a file stand. Offsets are kept, because lint and every reading ask for them in each of ten thousand
+ * files. The text is parsed once more where they do not tell: where the YAML itself is wrong, and inside of mappings whose keys
+ * look like numbers, which an object has in another order than the file.
  */
 class SourcePositions {
   readonly #kind: SchemaName;
   readonly #text: string;
   readonly #value: unknown;
-  readonly #marks: readonly number[];
+  readonly #spans: Spans | null;
   #all: ReadonlyMap<string, Place> | undefined;
 
-  /** @param marks of `typedValue`: the file's own beginning, then each key of a level followed by those inside. */
+  /** @param spans of `typedValue`; null: they do not go with the value. */
   constructor(
     kind: SchemaName,
-    { text, value, marks }: { text: string; value: unknown; marks: readonly number[] },
+    { text, value, spans }: { text: string; value: unknown; spans: Spans | null },
   ) {
     this.#kind = kind;
     this.#text = text;
     this.#value = value;
-    this.#marks = marks;
+    this.#spans = spans;
   }
 
   /** The place of a value; undefined where no value stands there. */
   at(path: Path): Place | undefined {
-    this.#all ??= allPlaces(this.#kind, this.#text);
-    return this.#all.get(pointerOf(path));
+    const index = this.#spans === null ? undefined : indexOf(this.#value, path);
+    if (index === undefined || this.#spans === null) return this.#parsed().get(pointerOf(path));
+    return index === null ? undefined : placeIn(this.#spans, index);
   }
 
   /** Where the key of a value begins, or, where it is no member, the value itself. */
   startOf(path: Path): number | undefined {
-    const index = markOf(this.#value, path);
-    if (index !== undefined) return this.#marks[index];
     const place = this.at(path);
     return (place?.key ?? place?.value)?.from;
   }
@@ -191,8 +192,18 @@ class SourcePositions {
   keys(path: Path): readonly string[] {
     const value = path.reduce((at, part) => memberOf(at, part), this.#value);
     if (!isMapping(value)) return [];
-    return orderedKeys(value) ?? this.at(path)?.keys ?? [];
+    return orderedKeys(value) ?? this.#parsed().get(pointerOf(path))?.keys ?? [];
   }
+
+  #parsed(): ReadonlyMap<string, Place> {
+    this.#all ??= allPlaces(this.#kind, this.#text);
+    return this.#all;
+  }
+}
+
+function placeIn(spans: Spans, index: number): Place {
+  const [keyFrom = 0, keyTo = 0, from = 0, to = 0] = spans.subarray(index * OFFSETS);
+  return { ...(keyTo > 0 && { key: { from: keyFrom, to: keyTo } }), value: { from, to } };
 }
 
 /** Parses the text once more; a text with broken YAML has no places. */
@@ -201,23 +212,26 @@ function allPlaces(kind: SchemaName, text: string): ReadonlyMap<string, Place> {
   return yaml.ok ? placesIn(yaml.document, kind) : new Map();
 }
 
-/** The position of a value among the marks; undefined where it has none. */
-function markOf(value: unknown, [first, second, third]: Path): number | undefined {
-  if (third !== undefined) return undefined;
-  if (first === undefined) return 0;
-  let mark = 1;
-  for (const key of (isMapping(value) ? orderedKeys(value) : undefined) ?? []) {
-    const member = memberOf(value, key);
-    const inside = isMapping(member) ? orderedKeys(member) : [];
-    if (inside === undefined) return undefined;
-    if (key === first && second === undefined) return mark;
-    if (key === first) {
-      const position = inside.indexOf(String(second));
-      return position === -1 ? undefined : mark + 1 + position;
-    }
-    mark += 1 + inside.length;
+/** The position of a value among all of a file; null: there is none. Undefined: the order of the file is not known. */
+function indexOf(root: unknown, path: Path): number | null | undefined {
+  let index = 0;
+  let value = root;
+  for (const part of path) {
+    const before = isMapping(value) ? orderedKeys(value) : Object.keys(Object(value));
+    if (before === undefined) return undefined;
+    const place = before.indexOf(String(part));
+    if (place === -1) return null;
+    index += 1;
+    for (const key of before.slice(0, place)) index += countOf(memberOf(value, key));
+    value = memberOf(value, part);
   }
-  return undefined;
+  return index;
+}
+
+/** A value and all that is inside of it. */
+function countOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, each) => sum + countOf(each), 1);
 }
 
 /** Keys that JavaScript objects sort before all others. */

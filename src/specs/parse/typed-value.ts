@@ -13,13 +13,18 @@ export interface Place {
 /** The value of a document, and what is wrong with its YAML. */
 export interface TypedValue {
   readonly value: unknown;
-  /** Offsets at which the keys of the first levels begin, see `SourcePositions`. */
-  readonly marks: readonly number[];
+  readonly spans: Spans;
   readonly problems: readonly Problem[];
 }
 
-/** Levels of a file whose keys have marks: of a flag, those of its fields and of its environments. */
-export const MARKED_LEVELS = 2;
+/**
+ * Where every value of a file stands, in the order of the file, a value before those inside of it. Four offsets for each: its key
+ * begins, its key ends (both 0 where there is no key), it begins, it ends.
+ */
+export type Spans = Uint16Array | Uint32Array;
+
+/** Offsets of each value in `Spans`. */
+export const OFFSETS = 4;
 
 /**
  * The value of a document, each plain scalar typed by what the schema expects at its place: a number where a number
@@ -28,14 +33,21 @@ export const MARKED_LEVELS = 2;
  */
 export function typedValue(document: Document, name: SchemaName): TypedValue {
   const walk = new Walk();
-  const value = walk.visit(document.contents, expectedOf(name), { key: null, level: 0 });
-  return { value, marks: [...walk.marks], problems: walk.problems };
+  const value = walk.visit(document.contents, expectedOf(name), { key: null });
+  return { value, spans: packed(walk.offsets), problems: walk.problems };
+}
+
+/** Offsets of ten thousand files weigh as little as they can. */
+function packed(offsets: readonly number[]): Spans {
+  // What holds all others ends last.
+  const end = offsets[OFFSETS - 1] ?? 0;
+  return end < 2 ** 16 ? Uint16Array.from(offsets) : Uint32Array.from(offsets);
 }
 
 /** JSON Pointer → place, of every value of a document. */
 export function placesIn(document: Document, name: SchemaName): ReadonlyMap<string, Place> {
   const walk = new Walk();
-  walk.visit(document.contents, expectedOf(name), { key: null, level: 0, pointer: '' });
+  walk.visit(document.contents, expectedOf(name), { key: null, pointer: '' });
   return walk.places;
 }
 
@@ -60,14 +72,13 @@ Object.setPrototypeOf(Mapping.prototype, null);
 interface At {
   /** The key's node; null where there is none. */
   readonly key: unknown;
-  readonly level: number;
   /** Absent where no places are noted. */
   readonly pointer?: string;
 }
 
 /** Visits every value of a document once, in the order of the file. */
 class Walk {
-  readonly marks: number[] = [];
+  readonly offsets: number[] = [];
   readonly places = new Map<string, Place>();
   readonly problems: Problem[] = [];
 
@@ -76,7 +87,7 @@ class Walk {
    * goes on.
    */
   visit(node: unknown, expected: Expected, at: At): unknown {
-    if (at.level === 0) this.marks.push(spanOf(node)?.from ?? 0);
+    this.#note(node, at);
     if (at.pointer !== undefined) this.places.set(at.pointer, placeOf(node, at));
     if (isAlias(node)) {
       this.#refuse(valueSpan(node, at), 'an alias (*name)');
@@ -91,6 +102,12 @@ class Walk {
     return isScalar(node) ? this.#scalar(node, expected, at) : null;
   }
 
+  #note(node: unknown, at: At): void {
+    const { from, to } = valueSpan(node, at);
+    const key = at.key === null ? NO_KEY : (spanOf(at.key) ?? { from, to });
+    this.offsets.push(key.from, key.to, from, to);
+  }
+
   /** The members of a mapping. Of a key that stands there twice, the first value counts. */
   #map(node: YAMLMap, expected: Expected, at: At): unknown {
     const mapping: Record<string, unknown> = new Mapping();
@@ -102,7 +119,6 @@ class Walk {
         this.#add('duplicate-key', keySpan(key, node, at), `"${name}" stands here twice`);
         continue;
       }
-      if (at.level < MARKED_LEVELS) this.marks.push(keySpan(key, node, at).from);
       names?.push(name);
       mapping[name] = this.visit(value, expected.member(name), below(at, key, name));
     }
@@ -174,9 +190,8 @@ function hasProperties(node: unknown): node is Properties {
 }
 
 /** The position of a value inside of another one. */
-function below({ level, pointer }: At, key: unknown, name: string | number): At {
-  if (pointer === undefined) return { key, level: level + 1 };
-  return { key, level: level + 1, pointer: `${pointer}${pointerOf([name])}` };
+function below({ pointer }: At, key: unknown, name: string | number): At {
+  return pointer === undefined ? { key } : { key, pointer: `${pointer}${pointerOf([name])}` };
 }
 
 /** The place of a value and of its key. */
@@ -185,6 +200,8 @@ function placeOf(node: unknown, at: At): Place {
   const key = at.key === null ? undefined : (spanOf(at.key) ?? value);
   return { ...(key !== undefined && { key }), value };
 }
+
+const NO_KEY: Span = { from: 0, to: 0 };
 
 /** The span of a value; where nothing is written for it, that of its key. */
 function valueSpan(node: unknown, { key }: At): Span {
