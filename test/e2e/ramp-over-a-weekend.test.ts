@@ -24,7 +24,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('a daemon climbs a ladder over a freeze, a kill and a weekend, by the clock alone', async () => {
+/** A change as the audit log of the service tells of it. */
+interface Told {
+  readonly time: number;
+  readonly environmentId: string | null;
+  readonly name: string;
+  readonly action: string;
+  readonly title: string;
+  readonly comment: string;
+}
+
+it('a daemon climbs a ladder over a freeze with an approval, a kill and a weekend, by the clock alone', async () => {
   const repository = makeRepository();
   const service = await startTestService();
   const live = await liveWorkspace(service);
@@ -53,6 +63,7 @@ it('a daemon climbs a ladder over a freeze, a kill and a weekend, by the clock a
   commit('2026-01-05T09:30Z', 'Ramp the shop', {
     'flaghoist.yaml': CONFIG,
     'flags/shop.yaml': spec,
+    'flags/pay.yaml': flagSpec('pay'),
   });
   const watching = new InProcessDaemon(repository.directory, service, { intervalMs: 50 });
   const story: string[] = [];
@@ -72,6 +83,14 @@ it('a daemon climbs a ladder over a freeze, a kill and a weekend, by the clock a
   await then('2026-01-07T12:00Z', 'Stop', {
     'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n',
   });
+  await then('2026-01-07T13:00Z', 'Repair pay', {
+    'flags/pay.yaml': flagSpec('pay', { on: 20 }),
+  });
+  const held = watching.runs.at(-1)?.plan?.heldHash ?? '';
+  vi.setSystemTime(new Date('2026-01-07T13:30Z'));
+  const end = { until: '2026-01-07T14:30:00.000Z', reason: 'INC-2' };
+  watching.daemon.approve('default', { hash: held, by: 'ana', ...end });
+  await watching.rest(watching.runs.length + 1);
   await then('2026-01-08T09:00Z');
   await then('2026-01-08T12:00Z', 'Go on', { 'kills/production.yaml': 'kills: {}\n' });
   await then('2026-01-08T12:30Z');
@@ -90,6 +109,7 @@ it('a daemon climbs a ladder over a freeze, a kill and a weekend, by the clock a
     // Wednesday is frozen.
     '2026-01-06T10:00Z 25 %; 2026-01-08T09:00',
     '2026-01-07T12:00Z 25 %, killed; 2026-01-08T09:00',
+    '2026-01-07T13:00Z 25 %, killed; 2026-01-08T00:00',
     '2026-01-08T09:00Z 25 %, killed; 2026-01-09T09:00',
     // It begins anew where it stands.
     '2026-01-08T12:00Z 25 %; 2026-01-08T12:30',
@@ -99,18 +119,29 @@ it('a daemon climbs a ladder over a freeze, a kill and a weekend, by the clock a
     '2026-01-12T09:00Z 50 %; 2026-01-13T09:00',
     '2026-01-13T09:00Z 100 %; the end',
   ]);
-  const written = requests.filter(
-    ({ method, path }) => method !== 'GET' && path.includes(live.production),
+  const { objects } = await live.ok<{ objects: readonly Told[] }>(
+    'GET',
+    `/auditLog/ws/${live.id}?limit=100`,
   );
-  expect(written.map(({ query }) => query['title'])).toEqual([
-    'Ramp the shop',
-    'Ramp flag/shop@production: on to 10 %, step 1 of 4',
-    'Ramp flag/shop@production: on to 25 %, step 2 of 4',
-    'Stop',
-    'Go on',
-    'Ramp flag/shop@production: on to 50 %, step 3 of 4',
-    'Ramp flag/shop@production: on to 100 %, step 4 of 4',
+  const told = objects.filter(({ environmentId }) => environmentId === live.production).reverse();
+  expect(
+    told.map(
+      ({ time, action, name, title }) =>
+        `${new Date(time).toISOString().slice(0, 16)} ${action} ${name}: ${title}`,
+    ),
+  ).toEqual([
+    '2026-01-05T09:30 create pay: Ramp the shop',
+    '2026-01-05T09:30 create shop: Ramp the shop',
+    '2026-01-05T10:00 update shop: Ramp flag/shop@production: on to 10 %, step 1 of 4',
+    '2026-01-06T10:00 update shop: Ramp flag/shop@production: on to 25 %, step 2 of 4',
+    '2026-01-07T12:00 kill shop: Stop',
+    '2026-01-07T13:30 update pay: Repair pay',
+    '2026-01-08T12:00 restore shop: Go on',
+    '2026-01-12T09:00 update shop: Ramp flag/shop@production: on to 50 %, step 3 of 4',
+    '2026-01-13T09:00 update shop: Ramp flag/shop@production: on to 100 %, step 4 of 4',
   ]);
+  const approved = told.find(({ title }) => title === 'Repair pay')?.comment;
+  expect(approved).toContain(`frozen by "inventory": approved as ${held} by ana`);
   await watching.daemon.stop('end');
   await service.stop();
 });
