@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAIN, measured, median, type Measured, type Service } from './client/measure.js';
 import { apply } from './client/apply.js';
+import { kill } from './client/kill.js';
 import { limited } from './client/limited.js';
 import { once } from './client/once.js';
 import { segments } from './client/segments.js';
@@ -21,9 +22,9 @@ const SIZES = (process.env['BENCH_SIZES'] ?? '100,1000,10000').split(',').map(Nu
 const TSX = ['--import', 'tsx'];
 const HERE = import.meta.dirname;
 
-const PARTS = { startup, validate, noop, strict, touched, once, segments, limited, apply };
+const PARTS = { startup, validate, noop, strict, touched, once, segments, limited, apply, kill };
 /** These have data of their own. */
-const OWN_DATA: ReadonlySet<string> = new Set(['startup', 'segments', 'limited', 'apply']);
+const OWN_DATA: ReadonlySet<string> = new Set(['startup', 'segments', 'limited', 'apply', 'kill']);
 type Part = keyof typeof PARTS;
 
 /** What one round of a run against its floor gives. */

@@ -44,7 +44,7 @@ interface Round {
 }
 
 async function firstApply(atOnce: number): Promise<Round> {
-  const workspace = newWorkspace();
+  const workspace = newWorkspace('flag', FLAGS);
   try {
     return await withService(workspace, false, async (service) => {
       await fetch(`${service.origin}/bench/slow`);
@@ -65,29 +65,34 @@ async function firstApply(atOnce: number): Promise<Round> {
   }
 }
 
-/** Specs of which the service has nothing yet. */
-function newWorkspace(): Workspace {
+const PLACES = ['dev', 'staging', 'production'];
+
+/** Specs of so many flags, of which the service has nothing yet. */
+export function newWorkspace(prefix: string, flags: number): Workspace {
   const folder = mkdtempSync(join(tmpdir(), 'flaghoist-bench-'));
   const [store, repository] = [join(folder, 'store'), join(folder, 'repository')];
   mkdirSync(store);
   mkdirSync(join(repository, 'flags'), { recursive: true });
-  const places = ['dev', 'staging', 'production'];
   writeFileSync(
     join(repository, 'flaghoist.yaml'),
-    `workspace: Default\nenvironments: { ${places.map((place) => `${place}: {}`).join(', ')} }\ndefaults: { trafficType: user }\n`,
+    `workspace: Default\nenvironments: { ${PLACES.map((place) => `${place}: {}`).join(', ')} }\ndefaults: { trafficType: user }\n`,
   );
+  writeFlags(repository, prefix, flags);
+  execFileSync('git', ['init', '--quiet', '--initial-branch=main'], { cwd: repository });
+  commit(repository, 'Write flags');
+  return { flags, folder, store, repository };
+}
+
+export function writeFlags(repository: string, prefix: string, count: number): void {
   const rule = '{ defaultRule: { "on": 10, "off": rest } }';
-  for (let index = 0; index < FLAGS; index += 1) {
-    const name = `flag-${String(index)}`;
-    const environments = places.map((place) => `${place}: ${rule}`).join(', ');
+  const environments = PLACES.map((place) => `${place}: ${rule}`).join(', ');
+  for (let index = 0; index < count; index += 1) {
+    const name = `${prefix}-${String(index)}`;
     writeFileSync(
       join(repository, 'flags', `${name}.yaml`),
       `flag: ${name}\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\nenvironments: { ${environments} }\n`,
     );
   }
-  execFileSync('git', ['init', '--quiet', '--initial-branch=main'], { cwd: repository });
-  commit(repository, 'Write flags');
-  return { flags: FLAGS, folder, store, repository };
 }
 
 function seconds(ms: number): string {

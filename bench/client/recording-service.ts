@@ -4,7 +4,7 @@ import { BENCH_SEED } from '../fill.js';
 
 /**
  * The service in a process of its own, which tells at `/bench/requests` what was asked of it since it told last: method
- * and path of each request, and how many were under way at once. Run with its `StoreLocation` as JSON and, for
+ * and path of each request, how many were under way at once, and when each PATCH ended. Run with its `StoreLocation` as JSON and, for
  * a service without bulk lists, `strict`. Says origin and key on one line.
  *
  * At `/bench/slow` it begins to take 30 ms more for every request.
@@ -14,6 +14,8 @@ import { BENCH_SEED } from '../fill.js';
 export interface Recorded {
   readonly lines: readonly string[];
   readonly atOnce: number;
+  /** Path of each PATCH that was admitted → when its answer had ended, in milliseconds since the epoch. */
+  readonly patchedAt: Readonly<Record<string, number>>;
 }
 
 const ADMITTED = 20;
@@ -24,6 +26,7 @@ const store = JSON.parse(process.argv[2] ?? '') as StoreLocation;
 let lines: string[] = [];
 let underWay = 0;
 let atOnce = 0;
+let patchedAt: Record<string, number> = {};
 let isLimited = false;
 let isSlow = false;
 let admitted: number[] = [];
@@ -44,9 +47,10 @@ const service = await startService({
   strict: process.argv[3] === 'strict',
   middleware: (next) => (request, response) => {
     if (request.url === '/bench/requests') {
-      response.end(JSON.stringify({ lines, atOnce } satisfies Recorded));
+      response.end(JSON.stringify({ lines, atOnce, patchedAt } satisfies Recorded));
       lines = [];
       atOnce = 0;
+      patchedAt = {};
       return;
     }
     if (request.url === '/bench/slow') {
@@ -69,6 +73,7 @@ const service = await startService({
     atOnce = Math.max(atOnce, underWay);
     response.once('close', () => {
       underWay -= 1;
+      if (request.method === 'PATCH') patchedAt[request.url ?? ''] = Date.now();
     });
     if (isSlow) setTimeout(next, SLOW_MS, request, response);
     else next(request, response);
