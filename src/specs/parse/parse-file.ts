@@ -217,7 +217,7 @@ function indexOf(root: unknown, path: Path): number | null | undefined {
   let index = 0;
   let value = root;
   for (const part of path) {
-    const before = isMapping(value) ? orderedKeys(value) : Object.keys(Object(value));
+    const before = isMapping(value) ? orderedKeys(value) : Object.keys(Object(value) as object);
     if (before === undefined) return undefined;
     const place = before.indexOf(String(part));
     if (place === -1) return null;
