@@ -1,10 +1,12 @@
+import { readFile } from 'node:fs/promises';
 import { startOperations, type Operations } from '../daemon/http/operations.js';
 import type { Metrics } from '../daemon/metrics/metrics.js';
+import { unknownPlaceholders } from '../daemon/notify/formats.js';
 import { startNotifications } from '../daemon/notify/notifications.js';
 import { parseNotifyTarget, type NotifyTarget } from '../daemon/notify/target.js';
 import { readSecrets } from '../daemon/http/secret-file.js';
 import type { DaemonControls, DaemonView } from '../daemon/view.js';
-import { FlaghoistError } from '../errors.js';
+import { FlaghoistError, messageOf } from '../errors.js';
 import type { Log } from '../platform/log.js';
 import { realTime } from '../platform/clock.js';
 import { forgeToken } from './settings.js';
@@ -25,6 +27,8 @@ export interface OperationsRequest {
   readonly notify: readonly string[];
   /** One target a line. */
   readonly notifyFile?: string;
+  /** File with the text of messages to `plain` targets. */
+  readonly notifyTemplate?: string;
 }
 
 /** The parts of a daemon that other systems see. */
@@ -97,12 +101,29 @@ export function parseListen(text: string): { readonly host?: string; readonly po
   return { host: host.replace(/^\[|\]$/g, ''), port: number };
 }
 
-async function targetsOf({ notify, notifyFile }: OperationsRequest): Promise<NotifyTarget[]> {
+async function targetsOf(request: OperationsRequest): Promise<NotifyTarget[]> {
+  const { notify, notifyFile } = request;
   const lines = notifyFile === undefined ? [] : await readSecrets(notifyFile);
   if (typeof lines === 'string') {
     throw new FlaghoistError('USAGE', `cannot use the file of --notify-file: it is ${lines}`);
   }
-  return [...notify, ...lines].map((text) => parseNotifyTarget(text, null));
+  const targets = [...notify, ...lines].map((text) => parseNotifyTarget(text, null));
+  const template = await templateOf(request);
+  if (template === undefined) return targets;
+  if (!targets.some(({ format }) => format === 'plain')) {
+    throw new FlaghoistError('USAGE', 'cannot use --notify-template: no address is plain=…');
+  }
+  return targets.map((target) => (target.format === 'plain' ? { ...target, template } : target));
+}
+
+async function templateOf({ notifyTemplate }: OperationsRequest): Promise<string | undefined> {
+  if (notifyTemplate === undefined) return undefined;
+  const template = await readFile(notifyTemplate, 'utf8').catch((error: unknown) => {
+    throw new FlaghoistError('USAGE', `cannot use --notify-template: ${messageOf(error)}`);
+  });
+  const [unknown] = unknownPlaceholders(template);
+  if (unknown === undefined) return template;
+  throw new FlaghoistError('USAGE', `cannot use --notify-template: no message has ${unknown}`);
 }
 
 /** Which statuses are set on commits; without `statuses` none are. */

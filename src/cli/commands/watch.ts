@@ -50,6 +50,8 @@ interface WatchOptions
   readonly notify: readonly string[];
   /** File with one such URL a line. */
   readonly notifyFile?: string;
+  /** File with the text of messages as plain text. */
+  readonly notifyTemplate?: string;
   /** Forge on which statuses are set, with or without a repository. */
   readonly statuses?: string;
   readonly forgeUrl?: string;
@@ -116,6 +118,7 @@ function surfaceOptions(command: Command): void {
     .option('--webhook-secret-file <file>', 'with --listen: take webhooks signed with one of these')
     .option('--notify <url>', 'send a message for each run that matters (repeatable)', collect, [])
     .option('--notify-file <file>', 'the same, one address a line')
+    .option('--notify-template <file>', 'text of the messages to plain=… addresses')
     .option(
       '--statuses <forge>',
       'set statuses on commits: github or gitlab, or github:owner/name, gitlab:group/project',

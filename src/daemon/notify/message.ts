@@ -1,6 +1,7 @@
 import type { RunRecord, RunResult, SourceView } from '../view.js';
 
-export type MessageKind =
+/** What is told of a run as a whole. */
+export type RunKind =
   /** The run wrote something and nothing went wrong. */
   | 'changed'
   | 'failed'
@@ -9,11 +10,30 @@ export type MessageKind =
   /** Something was to be looked at again by now. */
   | 'reminder';
 
+/** What is told of objects, once for each time that it begins. */
+export type NoticeKind =
+  /** Changed outside git and not put back. */
+  | 'drift'
+  /** Killed on the service, and not by git. */
+  | 'live-kill'
+  /** No step of a ramp is taken, whatever is due. */
+  | 'held-ramp';
+
+export type MessageKind = RunKind | NoticeKind;
+
 /** What one run is worth telling. */
 export interface Message {
   readonly kind: MessageKind;
   readonly source: SourceView;
   readonly run: RunRecord;
+  /** Those that a notice is about; empty where it is of the run as a whole. */
+  readonly objects: readonly ToldObject[];
+}
+
+export interface ToldObject {
+  readonly id: string;
+  /** A clause; untrusted text. */
+  readonly says: string;
 }
 
 const FAILURES: ReadonlySet<RunResult> = new Set([
@@ -32,10 +52,10 @@ export class MessageMemory {
   /** @returns undefined: nothing new. */
   messageFor(source: SourceView, run: RunRecord): Message | undefined {
     const kind = this.#kindOf(source.name, run);
-    return kind && { kind, source, run };
+    return kind && { kind, source, run, objects: [] };
   }
 
-  #kindOf(source: string, run: RunRecord): MessageKind | undefined {
+  #kindOf(source: string, run: RunRecord): RunKind | undefined {
     // It says nothing about how things stand.
     if (run.result === 'interrupted') return wrote(run) ? 'changed' : undefined;
     const before = this.#failing.get(source);

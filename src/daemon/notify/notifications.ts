@@ -4,11 +4,12 @@ import type { Metrics, NotificationResult } from '../metrics/metrics.js';
 import type { DaemonView } from '../view.js';
 import { MessageMemory, type Message } from './message.js';
 import { ReminderDays } from './reminder-days.js';
+import { NoticeMemory } from './notices.js';
 import type { NotifyTarget } from './target.js';
 import { askedWaitMs, backoffMs } from '../../admin-api/http/retry.js';
 import { messageOf } from '../../errors.js';
 import { HttpClient } from '../../platform/http-client.js';
-import { BODY_OF } from './formats.js';
+import { BODY_OF, type Body } from './formats.js';
 
 export interface NotificationOptions {
   readonly log: Log;
@@ -16,7 +17,7 @@ export interface NotificationOptions {
   readonly time?: Time | undefined;
 }
 
-/** One message for each run that is worth one, to each target. Nothing that goes wrong here reaches a run. */
+/** The messages that each run is worth, to each target. Nothing that goes wrong here reaches a run. */
 export function startNotifications(
   view: DaemonView,
   targets: readonly NotifyTarget[],
@@ -24,6 +25,7 @@ export function startNotifications(
 ): { readonly close: () => Promise<void> } {
   const memory = new MessageMemory();
   const reminders = new ReminderDays();
+  const notices = new NoticeMemory();
   const deliveries = targets.map(
     (target) =>
       new Delivery(target, {
@@ -36,12 +38,14 @@ export function startNotifications(
       }),
   );
   const stop = view.onRun((source, run) => {
-    for (const message of [memory.messageFor(source, run), reminders.messageFor(source, run)]) {
-      if (message === undefined) continue;
-      deliveries.forEach((delivery) => {
-        delivery.add(message);
+    const message = memory.messageFor(source, run);
+    const reminder = reminders.messageFor(source, run);
+    const about = [message, reminder].filter((each) => each !== undefined);
+    const told = [...about, ...notices.noticesFor(source, run)];
+    for (const delivery of deliveries)
+      told.forEach((each) => {
+        delivery.add(each);
       });
-    }
   });
   return {
     close: async () => {
@@ -113,7 +117,7 @@ class Delivery {
   async #sendAll(): Promise<void> {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       // One after the other, so that they are read in the order in which things happened.
-      const why = await this.#send(JSON.stringify(BODY_OF[this.#target.format](next)));
+      const why = await this.#send(BODY_OF[this.#target.format](next, this.#target.template));
       if (why === null) this.#report('sent', {});
       else this.#report('failed', { why, run: next.run.id });
     }
@@ -121,7 +125,7 @@ class Delivery {
   }
 
   /** @returns why it failed for good; null: it was taken. */
-  async #send(body: string): Promise<string | null> {
+  async #send(body: Body): Promise<string | null> {
     const { time } = this.#options;
     for (let tries = 1; ; tries += 1) {
       const { why, isFinal, waitMs } = await this.#try(body);
@@ -135,17 +139,17 @@ class Delivery {
     }
   }
 
-  async #try(body: string): Promise<Attempt> {
+  async #try({ contentType, text }: Body): Promise<Attempt> {
     const { pathname, search } = new URL(this.#target.url);
     try {
       const { status, headers } = await this.#client.send({
         method: 'POST',
         path: pathname + search,
         headers: {
-          'content-type': 'application/json',
+          'content-type': contentType,
           'user-agent': `flaghoist/${this.#options.version}`,
         },
-        body,
+        body: text,
         signal: AbortSignal.any([AbortSignal.timeout(TRY_MS), this.#end.signal]),
       });
       if (status >= 200 && status < 300) return { why: null, isFinal: true };

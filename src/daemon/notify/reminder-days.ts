@@ -1,3 +1,4 @@
+import { reminderText } from '../../report/text/reminders.js';
 import type { RunRecord, SourceView } from '../view.js';
 import type { Message } from './message.js';
 
@@ -9,9 +10,10 @@ export class ReminderDays {
   /** @returns undefined: there is nothing, or today somebody was reminded already. */
   messageFor(source: SourceView, run: RunRecord): Message | undefined {
     const day = run.startedAt.slice(0, 10);
-    const isDue = (run.plan?.reminders?.length ?? 0) > 0;
-    if (!isDue || this.#reminded.get(source.name) === day) return undefined;
+    const due = run.plan?.reminders ?? [];
+    if (due.length === 0 || this.#reminded.get(source.name) === day) return undefined;
     this.#reminded.set(source.name, day);
-    return { kind: 'reminder', source, run };
+    const objects = due.map((each) => ({ id: each.id, says: reminderText(each) }));
+    return { kind: 'reminder', source, run, objects };
   }
 }

@@ -6,10 +6,12 @@ import { FORMATS, type NotifyFormat } from './formats.js';
 export interface NotifyTarget {
   readonly format: NotifyFormat;
   readonly url: string;
+  /** Of a message as plain text; absent: the one that is ours. */
+  readonly template?: string;
 }
 
 /**
- * Reads `slack=https://…`, `json=https://…`, or a URL alone, which is JSON unless its host is Slack's.
+ * Reads `slack=https://…`, `json=https://…` and so on, or a URL alone, which is JSON unless its host tells another format.
  *
  * @param allowedOrigins null: the operator named it. Otherwise it came from somewhere that others can write, and its
  *   origin must be in the list.
@@ -39,10 +41,18 @@ export function parseNotifyTarget(
     );
   }
   url.hash = '';
-  return { format: format ?? (url.hostname === SLACK ? 'slack' : 'json'), url: url.href };
+  return { format: format ?? formatOf(url.hostname), url: url.href };
 }
 
-const SLACK = 'hooks.slack.com';
+/** Hosts whose webhooks take one format alone. */
+const HOSTS: readonly (readonly [RegExp, NotifyFormat])[] = [
+  [/^hooks\.slack\.com$/, 'slack'],
+  [/\.(webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)$/, 'teams'],
+];
+
+function formatOf(host: string): NotifyFormat {
+  return HOSTS.find(([pattern]) => pattern.test(host))?.[1] ?? 'json';
+}
 
 function unusable(why: string): FlaghoistError {
   return new FlaghoistError('USAGE', `cannot use the address for notifications: ${why}`);

@@ -12,7 +12,7 @@ import { Metrics } from '../../../src/daemon/metrics/metrics.js';
 import { createLog } from '../../../src/platform/log.js';
 import { aRun, aSource, appliedReport, DaemonInMemory } from '../../support/daemon-view.js';
 import { startScripted } from '../../support/http.js';
-import { aStory } from '../../support/plan-builder-story.js';
+import { aChange, aReport } from '../../support/plan-builder.js';
 
 const closing: (() => Promise<unknown>)[] = [];
 
@@ -35,6 +35,8 @@ async function fileOf(text: string): Promise<string> {
   await writeFile(join(directory, 'file'), text);
   return join(directory, 'file');
 }
+
+const PLAIN = 'plain=https://hooks.example.com/';
 
 describe('where the daemon listens', () => {
   it.each([
@@ -68,11 +70,17 @@ describe('the surface of the daemon', () => {
     const notifyFile = await fileOf(`slack=${server.url}/second\n\n`);
 
     const { url, close } = await open({ notify: [`${server.url}/first`], notifyFile }, daemon);
-    daemon.end(aRun(appliedReport(aStory())));
+    daemon.end(aRun(appliedReport(aReport({ changes: [aChange('flag/a', 'update')] }))));
     await close();
 
     expect(url).toBeNull();
     expect(server.lines().sort()).toEqual(['POST /first', 'POST /second']);
+  });
+
+  it('is refused with a template that names what no message has', async () => {
+    const notifyTemplate = await fileOf('{event} in {sauce}\n');
+
+    await expect(open({ notify: [PLAIN], notifyTemplate })).rejects.toThrow('{sauce}');
   });
 
   it.each<[string, Partial<OperationsRequest>]>([
@@ -80,6 +88,8 @@ describe('the surface of the daemon', () => {
     ['secrets of webhooks without a port', { webhookSecretFile: '/some/file' }],
     ['an address that is none', { notify: ['here'] }],
     ['a file that is not there', { notifyFile: '/nowhere/at/all' }],
+    ['a template that is not there', { notify: [PLAIN], notifyTemplate: '/nowhere/at/all' }],
+    ['a template for nobody', { notifyTemplate: import.meta.filename }],
   ])('is refused with %s, and nothing is open then', async (_, flags) => {
     const daemon = new DaemonInMemory(aSource());
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { METRICS, type Metric } from '../../../src/daemon/metrics/metrics.js';
-import { BODY_OF, type JsonBody } from '../../../src/daemon/notify/formats.js';
+import { unknownPlaceholders } from '../../../src/daemon/notify/formats.js';
+import { jsonBody } from '../../../src/daemon/notify/message-text.js';
 import { runStatus } from '../../../src/daemon/statuses/commit-statuses.js';
 import type { RunResult } from '../../../src/daemon/view.js';
 import { aRun, aSource, DaemonInMemory } from '../../support/daemon-view.js';
@@ -33,14 +34,14 @@ describe('docs/watch-operations.md', () => {
   });
 
   it('explains exactly the members of a notification', () => {
-    const body = BODY_OF.json({
-      kind: 'changed',
-      source: aSource(),
-      run: aRun(aReport()),
-    }) as JsonBody;
+    const of = { kind: 'changed', source: aSource(), run: aRun(aReport()), objects: [] } as const;
+    const body = jsonBody(of);
 
-    const rows = rowsOf(sectionOf(PAGE, '## Notifications'));
+    const rows = rowsOf(sectionOf(PAGE, '### A message as JSON'));
     expect(rows.map(([member]) => bare(member))).toEqual(Object.keys(body));
+    // Each of them may stand in a template.
+    const all = Object.keys(body).map((member) => `{${member}}`);
+    expect(unknownPlaceholders(`{title} ${all.join(' ')}`)).toEqual([]);
   });
 
   it('says of every result what status its commit gets', () => {

@@ -9,7 +9,9 @@ import { createLog } from '../../../../src/platform/log.js';
 import { aRun, aSource, appliedReport, DaemonInMemory } from '../../../support/daemon-view.js';
 import { JumpingTime } from '../../../support/http-time.js';
 import { startScripted, type Script } from '../../../support/http.js';
-import { aChange, aReport } from '../../../support/plan-builder.js';
+import type { MessageKind, ToldObject } from '../../../../src/daemon/notify/message.js';
+import type { RunRecord } from '../../../../src/daemon/view.js';
+import { aChange, aLiveKill, aReport, aWithheld } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 
 const closing: (() => Promise<void>)[] = [];
@@ -21,7 +23,11 @@ afterEach(async () => {
 const OK: Script = () => ({ status: 200, body: 'ok' });
 
 /** A daemon whose runs are told to one scripted receiver. */
-async function fixture(script: Script = OK, format: NotifyTarget['format'] = 'json') {
+async function fixture(
+  script: Script = OK,
+  format: NotifyTarget['format'] = 'json',
+  template?: string,
+) {
   const server = await startScripted(script);
   closing.push(server.close);
   const daemon = new DaemonInMemory(aSource());
@@ -31,7 +37,11 @@ async function fixture(script: Script = OK, format: NotifyTarget['format'] = 'js
   const log = createLog({ level: 'debug', format: 'json', stream });
   const time = new JumpingTime();
   const url = `${server.url}/hooks/secret-path?token=secret-token`;
-  const notifications = startNotifications(daemon, [{ format, url }], { log, metrics, time });
+  const notifications = startNotifications(
+    daemon,
+    [{ format, url, ...(template !== undefined && { template }) }],
+    { log, metrics, time },
+  );
   closing.push(notifications.close);
   return {
     daemon,
@@ -101,8 +111,10 @@ describe('a run', () => {
     daemon.end(run);
     await close();
 
+    // What it left as it was is told beside it.
     expect(bodies()).toMatchObject([
       { formatVersion: 1, event: 'changed', source: 'shop-flags', run: run.id, text: run.text },
+      { event: 'drift' },
     ]);
   });
 
@@ -157,7 +169,7 @@ describe('a run', () => {
     daemon.end(partial({ outcomes: new Map() }));
     await close();
 
-    expect(bodies()).toHaveLength(2);
+    expect(bodies().filter(({ event }) => event === 'failed')).toHaveLength(2);
   });
 
   it('of one source says nothing about the failures of another', async () => {
@@ -174,6 +186,109 @@ describe('a run', () => {
       ['failed', 'bank-flags'],
       ['recovered', 'bank-flags'],
     ]);
+  });
+});
+
+const OUTSIDE = { reason: 'drift' } as const;
+const HELD = aWithheld('flag/legacy@production', 'update', 'drift-reported', OUTSIDE);
+const OTHER = aWithheld('flag/other@production', 'update', 'drift-reported', OUTSIDE);
+const RAMP = {
+  ...{ id: 'flag/shop@production', rule: null, treatment: 'on', step: 0 },
+  steps: [{ percent: 5, dueMs: null, due: null, dueText: null }],
+};
+
+describe('something that is not as git says', () => {
+  const told = (bodies: Record<string, unknown>[]): unknown[] =>
+    bodies.map(({ event, objects }) => [event, (objects as ToldObject[]).map(({ id }) => id)]);
+
+  it.each<[MessageKind, RunRecord, string]>([
+    ['drift', aRun(aReport({ withheld: [HELD] })), HELD.id],
+    [
+      'live-kill',
+      aRun(aReport({ liveKills: [aLiveKill('flag/pay@production')] })),
+      'flag/pay@production',
+    ],
+    ['held-ramp', aRun({ ...aReport(), ramps: [{ ...RAMP, held: 'a freeze' }] }), RAMP.id],
+  ])('is told once, though every run finds it: %s', async (kind, run, id) => {
+    const { daemon, bodies, close } = await fixture();
+
+    daemon.end(run);
+    daemon.end(run);
+    daemon.end(aRun(null));
+    daemon.end(run);
+    await close();
+
+    expect(told(bodies())).toEqual([[kind, [id]]]);
+  });
+
+  it('is told again when it begins again, and what is new beside it alone', async () => {
+    const { daemon, bodies, close } = await fixture();
+    const touched = aReport({ observed: 'touched' });
+
+    daemon.end(aRun(aReport({ withheld: [HELD] })));
+    daemon.end(aRun(aReport({ withheld: [HELD, OTHER] })));
+    daemon.end(aRun(touched));
+    daemon.end(aRun(aReport({ withheld: [OTHER] })));
+    daemon.end(aRun(aReport({ withheld: [HELD, OTHER] })));
+    await close();
+
+    expect(told(bodies())).toEqual([
+      ['drift', [HELD.id]],
+      ['drift', [OTHER.id]],
+      ['drift', [HELD.id]],
+    ]);
+  });
+
+  it('is not told where the run put it back: that is a change', async () => {
+    const { daemon, bodies, close } = await fixture();
+    const fixed = aChange('flag/a@production', 'update', OUTSIDE);
+
+    daemon.end(aRun(appliedReport(aReport({ changes: [fixed] }))));
+    await close();
+
+    expect(bodies().map(({ event }) => event)).toEqual(['changed']);
+  });
+});
+
+describe('a message as plain text', () => {
+  it('says what happened in a few lines, or in those of a template', async () => {
+    const run = aRun(aReport({ withheld: [HELD] }), { subject: 'Ramp {text} \u001b[2J' });
+    const ours = await fixture(OK, 'plain');
+    const theirs = await fixture(OK, 'plain', '{event} in {source}: {subject} {commit}');
+
+    for (const { daemon, close } of [ours, theirs]) {
+      daemon.end(run);
+      await close();
+    }
+
+    const [body] = ours.server.seen.map((each) => each.body);
+    expect(body?.split('\n')[0]).toMatch(/^shop-flags has 1 object changed outside git at 3f9c2ab/);
+    expect(body).toContain('\nflag/legacy@production: changed outside git');
+    expect(theirs.server.seen[0]?.body).toMatch(
+      /^drift in shop-flags: Ramp \{text\} .*\[2J 3f9c2ab[0-9a-f]+$/,
+    );
+    expect(theirs.server.seen[0]?.body).not.toContain('\u001b');
+  });
+});
+
+describe('a message in the format of Teams', () => {
+  it('is a card of less than 28 KB in which nothing of a commit is markup', async () => {
+    const { daemon, server, close } = await fixture(OK, 'teams');
+    const subject = '[link](https://evil.example) <at>all</at> **bold**';
+
+    daemon.end({ ...APPLIED(), subject, text: `${'"\u202E line'.repeat(3)}\n`.repeat(2_000) });
+    await close();
+
+    const text = server.seen[0]?.body ?? '';
+    const { attachments } = JSON.parse(text) as {
+      attachments: { contentType: string; content: { body: { type: string }[] } }[];
+    };
+    const body = attachments[0]?.content.body ?? [];
+    expect(attachments[0]?.contentType).toBe('application/vnd.microsoft.card.adaptive');
+    // Text runs are never read as Markdown; text blocks would be.
+    expect(new Set(body.map(({ type }) => type))).toEqual(new Set(['RichTextBlock']));
+    expect(text).toContain('[link](https://evil.example)');
+    expect(Buffer.byteLength(text)).toBeLessThan(28 * 1024);
   });
 });
 
@@ -206,27 +321,30 @@ describe('a message in the format of Slack', () => {
 });
 
 describe('the way of a message', () => {
-  it.each(FORMATS)(
-    'is a POST of JSON, and no secret of its address is logged: %s',
-    async (format) => {
-      const { daemon, server, close, logged, results } = await fixture(
-        () => ({ status: 404 }),
-        format,
-      );
+  it.each(FORMATS)('is a POST, and no secret of its address is logged: %s', async (format) => {
+    const { daemon, server, close, logged, results } = await fixture(
+      () => ({ status: 404 }),
+      format,
+    );
 
-      daemon.end(APPLIED());
-      await close();
+    daemon.end(APPLIED());
+    await close();
 
-      expect(
-        server.seen.map(({ method, url, headers }) => [method, url, headers['content-type']]),
-      ).toEqual([['POST', '/hooks/secret-path?token=secret-token', 'application/json']]);
-      expect(logged()).toContain('it answered 404');
-      expect(logged()).not.toMatch(/secret/);
-      expect(await results()).toEqual([
-        `flaghoist_notifications_total{format="${format}",result="failed"} 1`,
-      ]);
-    },
-  );
+    expect(
+      server.seen.map(({ method, url, headers }) => [method, url, headers['content-type']]),
+    ).toEqual([
+      [
+        'POST',
+        '/hooks/secret-path?token=secret-token',
+        format === 'plain' ? 'text/plain; charset=utf-8' : 'application/json',
+      ],
+    ]);
+    expect(logged()).toContain('it answered 404');
+    expect(logged()).not.toMatch(/secret/);
+    expect(await results()).toEqual([
+      `flaghoist_notifications_total{format="${format}",result="failed"} 1`,
+    ]);
+  });
 
   it('is tried again while the other side is down, and not for ever', async () => {
     const { daemon, server, results } = await fixture((_, nth) =>

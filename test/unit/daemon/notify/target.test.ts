@@ -9,6 +9,11 @@ describe('where messages go', () => {
       'https://hooks.slack.com/services/T/B/X',
       { format: 'slack', url: 'https://hooks.slack.com/services/T/B/X' },
     ],
+    [
+      'https://prod-1.westeurope.logic.azure.com/workflows/X',
+      { format: 'teams', url: 'https://prod-1.westeurope.logic.azure.com/workflows/X' },
+    ],
+    ['plain=https://ntfy.example.com/t', { format: 'plain', url: 'https://ntfy.example.com/t' }],
     ['json=http://127.0.0.1:9000/', { format: 'json', url: 'http://127.0.0.1:9000/' }],
   ])('is read from %s', (text, target) => {
     expect(parseNotifyTarget(text, null)).toEqual(target);
@@ -17,7 +22,7 @@ describe('where messages go', () => {
   it.each([
     ['http://hooks.example.com/secret', 'https'],
     ['ftp://hooks.example.com/secret', 'https'],
-    ['teams=https://hooks.example.com/secret', 'teams'],
+    ['pager=https://hooks.example.com/secret', 'pager'],
     ['https://me:secret@hooks.example.com/', 'credentials'],
     ['hooks.example.com/secret', 'URL'],
     ['', 'URL'],
