@@ -75,6 +75,8 @@ const ROOMS: Record<string, readonly string[]> = {
     'state',
     'reconcile',
     'daemon',
+    'import',
+    'report',
   ],
   review: ['errors.ts', 'model', 'platform', 'forge', 'git', 'report', 'reconcile', 'compose'],
   cli: [

@@ -12,9 +12,15 @@ import { realTime } from '../platform/clock.js';
 import { forgeToken } from './settings.js';
 import { startCommitStatuses } from '../daemon/statuses/commit-statuses.js';
 import type { SendStatus } from '../daemon/statuses/status-queue.js';
-import { parseStatuses, statusTarget, type StatusTarget } from '../daemon/statuses/target.js';
+import {
+  parseForge,
+  statusTarget,
+  type ForgeUse,
+  type StatusTarget,
+} from '../daemon/statuses/target.js';
 import { openCommitForge, refuseUnsafeApi } from '../forge/open.js';
 import { packageVersion } from '../platform/version.js';
+import type { ProposalTarget } from './live-values.js';
 import type { WatchedSource } from './watch.js';
 
 /** How the daemon shows itself and whom it tells; what is absent is off. */
@@ -126,15 +132,18 @@ async function templateOf({ notifyTemplate }: OperationsRequest): Promise<string
   throw new FlaghoistError('USAGE', `cannot use --notify-template: no message has ${unknown}`);
 }
 
-/** Which statuses are set on commits; without `statuses` none are. */
-export interface StatusRequest {
-  /** See `parseStatuses`. */
+/** What a forge is told; what is absent is not. */
+export interface ForgeRequest {
+  /** Of statuses on commits; see `parseForge`. */
   readonly statuses?: string;
+  /** Of live values. */
+  readonly propose?: string;
   readonly forgeUrl?: string;
   readonly publicUrl?: string;
 }
 
 type Environment = Parameters<typeof forgeToken>[0];
+type WatchedPlace = Pick<WatchedSource, 'name' | 'place'>;
 
 /** The longest time that one try may take, because whoever stops the daemon waits for it. */
 const TRY_MS = 5_000;
@@ -145,31 +154,66 @@ export interface StatusPlan {
   readonly publicUrl: string | undefined;
 }
 
+const STATUSES: ForgeUse = { does: 'set statuses on commits', option: '--statuses' };
+const PROPOSALS: ForgeUse = { does: 'propose live values', option: '--propose' };
+
 /**
  * Reads what the command line says; null: no statuses. Opens nothing.
  *
  * @throws FlaghoistError USAGE
  */
 export function readStatuses(
-  { statuses, forgeUrl, publicUrl }: StatusRequest,
-  sources: readonly Pick<WatchedSource, 'name' | 'place'>[],
+  { statuses, propose, forgeUrl, publicUrl }: ForgeRequest,
+  sources: readonly WatchedPlace[],
   environment: Environment,
 ): StatusPlan | null {
   if (statuses === undefined) {
-    if (forgeUrl === undefined && publicUrl === undefined) return null;
-    throw unusable('--forge-url and --public-url are of no use without --statuses');
+    const isOfUse = publicUrl === undefined && (forgeUrl === undefined || propose !== undefined);
+    if (isOfUse) return null;
+    throw unusable(STATUSES, '--forge-url and --public-url are of no use without --statuses');
   }
-  const choice = parseStatuses(statuses);
+  return {
+    targets: targetsOn({ text: statuses, use: STATUSES, forgeUrl }, sources, environment),
+    publicUrl: publicUrl === undefined ? undefined : checkedPublicUrl(publicUrl),
+  };
+}
+
+/**
+ * Where the live values of each source are proposed; empty: nowhere. Opens nothing.
+ *
+ * @throws FlaghoistError USAGE
+ */
+export function readProposals(
+  { propose, forgeUrl }: ForgeRequest,
+  sources: readonly WatchedPlace[],
+  environment: Environment,
+): ReadonlyMap<string, ProposalTarget> {
+  if (propose === undefined) return new Map();
+  const asked = { text: propose, use: PROPOSALS, forgeUrl };
+  const targets = targetsOn(asked, sources, environment);
+  return new Map(
+    sources.flatMap(({ name, place }) => {
+      const target = targets.get(name);
+      const base = 'repo' in place ? (place.branch ?? null) : null;
+      const token = (): string => tokenNow(environment, PROPOSALS);
+      return target === undefined ? [] : [[name, { ...target, name, base, token }] as const];
+    }),
+  );
+}
+
+function targetsOn(
+  { text, use, forgeUrl }: { text: string; use: ForgeUse; forgeUrl: string | undefined },
+  sources: readonly WatchedPlace[],
+  environment: Environment,
+): ReadonlyMap<string, StatusTarget> {
+  const choice = parseForge(text, use);
   const targets = sources.map(({ name, place }) => {
     const repo = 'repo' in place ? place.repo : undefined;
     return [name, statusTarget(choice, { repo, apiUrl: forgeUrl })] as const;
   });
   for (const [, { apiUrl }] of targets) refuseUnsafeApi(apiUrl);
-  tokenNow(environment);
-  return {
-    targets: new Map(targets),
-    publicUrl: publicUrl === undefined ? undefined : checkedPublicUrl(publicUrl),
-  };
+  tokenNow(environment, use);
+  return new Map(targets);
 }
 
 /** Sets the statuses that were asked for. */
@@ -189,7 +233,7 @@ function sender(environment: Environment): SendStatus {
     const { target, commit, runUrl } = due;
     const forge = await openCommitForge({
       place: { ...target, commit, runUrl },
-      token: tokenNow(environment),
+      token: tokenNow(environment, STATUSES),
       version: packageVersion(),
       timeoutMs: TRY_MS,
       wait: async (waitMs) => realTime.sleep(waitMs, signal),
@@ -200,10 +244,13 @@ function sender(environment: Environment): SendStatus {
   };
 }
 
-function tokenNow(environment: Environment): string {
+function tokenNow(environment: Environment, use: ForgeUse): string {
   const token = forgeToken(environment);
   if (token !== undefined) return token;
-  throw unusable('there is no token (set FLAGHOIST_FORGE_TOKEN or FLAGHOIST_FORGE_TOKEN_FILE)');
+  throw unusable(
+    use,
+    'there is no token (set FLAGHOIST_FORGE_TOKEN or FLAGHOIST_FORGE_TOKEN_FILE)',
+  );
 }
 
 function checkedPublicUrl(text: string): string {
@@ -212,9 +259,9 @@ function checkedPublicUrl(text: string): string {
     (url?.protocol === 'https:' || url?.protocol === 'http:') &&
     url.username + url.password + url.search + url.hash === '';
   if (isPlain) return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
-  throw unusable('--public-url is http or https, without credentials, query or fragment');
+  throw unusable(STATUSES, '--public-url is http or https, without credentials, query or fragment');
 }
 
-function unusable(why: string): FlaghoistError {
-  return new FlaghoistError('USAGE', `cannot set statuses on commits: ${why}`);
+function unusable({ does }: ForgeUse, why: string): FlaghoistError {
+  return new FlaghoistError('USAGE', `cannot ${does}: ${why}`);
 }

@@ -13,8 +13,10 @@ import type { Upstream } from '../daemon/upstream/upstream.js';
 import { remoteAccess } from '../git/remote-access.js';
 import type { Log } from '../platform/log.js';
 import { RunCache } from '../reconcile/cache.js';
+import type { Planned } from '../reconcile/context.js';
 import { packageVersion } from '../platform/version.js';
 import { Limiters } from '../admin-api/http/limiter-pool.js';
+import { LiveValues, type ProposalTarget } from './live-values.js';
 import { openRun, type RunFlags } from './run.js';
 import type { DaemonView } from '../daemon/view.js';
 import { messageOf, FlaghoistError } from '../errors.js';
@@ -52,11 +54,19 @@ export function ownRepositories(sources: readonly WatchedSource[]): readonly str
   });
 }
 
+/** What a daemon may have beside its sources. */
+export interface DaemonParts {
+  readonly traffic?: Traffic;
+  readonly replicas?: Replicas | undefined;
+  /** Where the live values of sources are proposed, by their names. */
+  readonly proposals?: ReadonlyMap<string, ProposalTarget>;
+}
+
 /** Builds the daemon. Nothing is looked at, opened or asked before it is started. */
 export function createDaemon(
   sources: readonly WatchedSource[],
   log: Log,
-  { traffic, replicas }: { traffic?: Traffic; replicas?: Replicas | undefined } = {},
+  { traffic, replicas, proposals }: DaemonParts = {},
 ): Daemon {
   const limiters = new Limiters();
   return new Daemon({
@@ -71,7 +81,7 @@ export function createDaemon(
         upstream,
         openRun: runsOf(source, upstream, {
           ...{ limiters, log, traffic },
-          isShared: replicas !== undefined,
+          ...{ isShared: replicas !== undefined, proposals },
         }),
         leadership: replicas?.leadership(
           leaseName(source, upstream),
@@ -83,16 +93,21 @@ export function createDaemon(
   });
 }
 
+interface RunParts {
+  readonly proposals: DaemonParts['proposals'] | undefined;
+  readonly limiters: Limiters;
+  readonly log: Log;
+  readonly traffic: Traffic | undefined;
+  readonly isShared: boolean;
+}
+
 function runsOf(
   { name, run, settings }: WatchedSource,
   { directory, pushState }: Upstream,
-  {
-    limiters,
-    log,
-    traffic,
-    isShared,
-  }: { limiters: Limiters; log: Log; traffic: Traffic | undefined; isShared: boolean },
+  { limiters, log, traffic, isShared, proposals }: RunParts,
 ): OpenRun {
+  const target = proposals?.get(name);
+  const live = target && new LiveValues(target, log.child({ source: name }));
   const note = (text: string): void => {
     log.info({ source: name, note: text }, 'note');
   };
@@ -108,8 +123,8 @@ function runsOf(
     signal,
     fence,
     approval,
-  }) =>
-    openRun(
+  }) => {
+    const opened = await openRun(
       directory,
       {
         ...run,
@@ -125,6 +140,12 @@ function runsOf(
         memory: mode === 'isolated' ? memory.isolated() : memory,
       },
     );
+    if (live === undefined || dryRun) return opened;
+    const { source } = opened.context;
+    return Object.assign(opened, {
+      afterwards: async (planned: Planned) => live.propose(planned, source, signal),
+    });
+  };
 }
 
 /**

@@ -27,7 +27,7 @@ export function openGithub(options: ForgeOptions): Forge {
   const { place } = options;
   const at = repositoryOf(place);
   const pull = { ...at, issue_number: place.pullRequest };
-  const octokit = client(options);
+  const octokit = githubClient(options);
   return {
     ...commitForge(octokit, place),
     findComment: async (marker) => {
@@ -58,14 +58,14 @@ export function openGithub(options: ForgeOptions): Forge {
 
 /** A commit there, without a pull request. */
 export function openGithubCommit(options: ForgeOptions<CommitTarget>): CommitForge {
-  return commitForge(client(options), options.place);
+  return commitForge(githubClient(options), options.place);
 }
 
 /** What comments of a pull request there approve. Whoever may write to the repository may merge; a bot approves nothing. */
 export async function githubApprovals(
   options: ForgeOptions<PullRequestTarget>,
 ): Promise<CommentApprovals> {
-  const octokit = client(options);
+  const octokit = githubClient(options);
   const at = repositoryOf(options.place);
   const pull = { ...at, issue_number: options.place.pullRequest, per_page: PAGE };
   const comments = await octokit.paginate(octokit.rest.issues.listComments, pull);
@@ -104,7 +104,7 @@ function commitForge(octokit: Octokit, place: CommitTarget): CommitForge {
   };
 }
 
-function repositoryOf({ repository }: RepositoryTarget): { owner: string; repo: string } {
+export function repositoryOf({ repository }: RepositoryTarget): { owner: string; repo: string } {
   const [owner = '', repo = ''] = repository.split('/');
   return { owner, repo };
 }
@@ -180,7 +180,8 @@ class GithubError extends FlaghoistError {
   }
 }
 
-function client(options: ForgeOptions<RepositoryTarget>): Octokit {
+/** Of the API, with the token, tries and time limits of these options. */
+export function githubClient(options: ForgeOptions<RepositoryTarget>): Octokit {
   const { place, token, version, timeoutMs, wait, now, signal } = options;
   const silent = (): void => undefined;
   const octokit = new Octokit({
@@ -228,7 +229,7 @@ function refusalOf(error: unknown, now: () => number): ForgeRefusal {
 function wayOut(status: number | null): string {
   if (status === 401) return ' (check the token)';
   return status === 403 || status === 404
-    ? ' (the token needs to write pull requests, statuses and checks)'
+    ? ' (the token needs to write pull requests, statuses and checks; to propose, contents)'
     : '';
 }
 

@@ -29,10 +29,10 @@ const STATES = {
 /** A merge request on GitLab. Notes on lines come from reports there, so `annotate` does nothing. */
 export function openGitlab(options: ForgeOptions): Forge {
   const { wait } = options;
-  const gitlab = client(options);
+  const gitlab = gitlabClient(options);
   const { repository: project, pullRequest } = options.place;
   const ask = async <T>(send: () => Promise<T>, repeatable = true): Promise<T> =>
-    withRetry(send, refusalOf, { wait, repeatable });
+    withRetry(send, gitlabRefusal, { wait, repeatable });
   return {
     ...commitForge(gitlab, options),
     findComment: async (marker) => {
@@ -65,8 +65,8 @@ export async function gitlabApprovals(
 ): Promise<CommentApprovals> {
   const { wait, place } = options;
   const { repository: project, pullRequest } = place;
-  const gitlab = client(options);
-  const ask: Ask = async (send) => withRetry(send, refusalOf, { wait, repeatable: true });
+  const gitlab = gitlabClient(options);
+  const ask: Ask = async (send) => withRetry(send, gitlabRefusal, { wait, repeatable: true });
   const notes = await ask(async () =>
     gitlab.MergeRequestNotes.all(project, pullRequest, { perPage: PAGE, sort: 'asc' }),
   );
@@ -126,10 +126,11 @@ async function absentIsNull<T>(answer: Promise<T>): Promise<T | null> {
 
 /** A commit there, without a merge request. */
 export function openGitlabCommit(options: ForgeOptions<CommitTarget>): CommitForge {
-  return commitForge(client(options), options);
+  return commitForge(gitlabClient(options), options);
 }
 
-function client({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget>) {
+/** Of the API, with the token and the time limit of these options. */
+export function gitlabClient({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget>) {
   return new Gitlab({
     host: place.apiUrl.replace(/\/api\/v4\/?$/, ''),
     token,
@@ -137,7 +138,7 @@ function client({ place, token, timeoutMs }: ForgeOptions<RepositoryTarget>) {
   });
 }
 
-type Client = ReturnType<typeof client>;
+type Client = ReturnType<typeof gitlabClient>;
 
 function commitForge(gitlab: Client, { place, wait }: ForgeOptions<CommitTarget>): CommitForge {
   return {
@@ -150,7 +151,7 @@ function commitForge(gitlab: Client, { place, wait }: ForgeOptions<CommitTarget>
           ...(place.runUrl !== undefined && { targetUrl: place.runUrl }),
         });
       try {
-        await withRetry(send, refusalOf, { wait, repeatable: true });
+        await withRetry(send, gitlabRefusal, { wait, repeatable: true });
       } catch (error) {
         // GitLab refuses a status that the commit has already.
         if (state !== 'pending' || !(error instanceof GitlabError) || error.status !== 400)
@@ -172,7 +173,7 @@ class GitlabError extends FlaghoistError {
 /** The library gives up on 429 and 502 with an error of its own, which has no answer in it. */
 const RETRY_ERROR = 'GitbeakerRetryError';
 
-function refusalOf(error: unknown): ForgeRefusal {
+export function gitlabRefusal(error: unknown): ForgeRefusal {
   const cause =
     error instanceof Error ? (error.cause as { response?: Response } | undefined) : undefined;
   const status = cause?.response?.status ?? null;

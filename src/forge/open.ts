@@ -10,6 +10,7 @@ import type {
   PullRequestTarget,
   RepositoryTarget,
 } from './forge.js';
+import type { ProposalForge } from './proposal.js';
 
 const TIMEOUT_MS = 30_000;
 
@@ -67,6 +68,21 @@ export async function openCommitForge(options: ForgeOptions<CommitTarget>): Prom
     return (await import('./github.js')).openGithubCommit(options);
   }
   return (await import('./gitlab.js')).openGitlabCommit(options);
+}
+
+/**
+ * The forge of changes that are proposed. Its library is loaded only here.
+ *
+ * @throws FlaghoistError as `openForge`.
+ */
+export async function openProposals(
+  options: ForgeOptions<RepositoryTarget>,
+): Promise<ProposalForge> {
+  refuseUnsafeApi(options.place.apiUrl);
+  if (options.place.kind === 'github') {
+    return (await import('./github-proposals.js')).openGithubProposals(options);
+  }
+  return (await import('./gitlab-proposals.js')).openGitlabProposals(options);
 }
 
 /** @throws FlaghoistError `USAGE`: the address is none that a token may be sent to. */

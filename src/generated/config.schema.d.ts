@@ -274,9 +274,9 @@ export interface ConfigSpec {
    */
   prune?: boolean;
   /**
-   * What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).
+   * What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.
    */
-  onDrift?: "revert" | "report";
+  onDrift?: "revert" | "report" | "propose";
   /**
    * What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).
    */
@@ -310,9 +310,9 @@ export interface EnvironmentConfigSpec {
    */
   protected?: boolean;
   /**
-   * What happens to a field that changed outside git while git did not: revert (default) or report (default in a protected environment).
+   * What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.
    */
-  onDrift?: "revert" | "report";
+  onDrift?: "revert" | "report" | "propose";
   /**
    * What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).
    */

@@ -32,7 +32,8 @@ export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
   killLists: new Set(),
 };
 
-export type DriftPolicy = 'revert' | 'report';
+/** `propose` is `report`, and the live value is proposed to git by a daemon that may. */
+export type DriftPolicy = 'revert' | 'report' | 'propose';
 export type ConflictPolicy = 'apply' | 'hold';
 export type LiveKillPolicy = 'keep' | 'revert';
 

@@ -165,7 +165,7 @@ export function workspaceRules(policy: PlanPolicy): FieldRules {
   return {
     protected: environments.some((each) => each.protected),
     onDrift:
-      !policy.revertDrift && environments.some((each) => each.onDrift === 'report')
+      !policy.revertDrift && environments.some((each) => each.onDrift !== 'revert')
         ? 'report'
         : 'revert',
     onConflict: environments.some((each) => each.onConflict === 'hold') ? 'hold' : 'apply',
@@ -226,7 +226,7 @@ export function withholdReason(
 ): WithheldReason | undefined {
   const { reason } = change;
   if (reason === 'kill') return undefined;
-  if (reason === 'drift' && rules.onDrift === 'report') {
+  if (reason === 'drift' && rules.onDrift !== 'revert') {
     return {
       why: 'drift-reported',
       wayOut: 'write the live value into the spec, or run with --revert-drift',

@@ -1,4 +1,4 @@
-import { createDaemon, type WatchedSource } from '../../src/compose/watch.js';
+import { createDaemon, type DaemonParts, type WatchedSource } from '../../src/compose/watch.js';
 import { operatorSettings } from '../../src/compose/settings.js';
 import type { Daemon } from '../../src/daemon/daemon.js';
 import type { RunRecord, SourceView } from '../../src/daemon/view.js';
@@ -17,6 +17,7 @@ export class InProcessDaemon {
     directory: string,
     { origin, key }: Pick<TestService, 'origin' | 'key'>,
     options: Partial<WatchedSource> = {},
+    parts: DaemonParts = {},
   ) {
     const settings = operatorSettings({ FLAGHOIST_API_KEY: key });
     const log = createLog({
@@ -36,7 +37,7 @@ export class InProcessDaemon {
       settings,
       ...options,
     };
-    this.daemon = createDaemon([source], log);
+    this.daemon = createDaemon([source], log, parts);
     this.daemon.onRun((_, run) => this.runs.push(run));
   }
 

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander';
 import {
   openCommitStatuses,
   readStatuses,
+  readProposals,
   openOperations,
   readOperations,
 } from '../../compose/operations.js';
@@ -54,6 +55,8 @@ interface WatchOptions
   readonly notifyTemplate?: string;
   /** Forge on which statuses are set, with or without a repository. */
   readonly statuses?: string;
+  /** The same, on which live values are proposed. */
+  readonly propose?: string;
   readonly forgeUrl?: string;
   readonly publicUrl?: string;
 }
@@ -123,7 +126,11 @@ function surfaceOptions(command: Command): void {
       '--statuses <forge>',
       'set statuses on commits: github or gitlab, or github:owner/name, gitlab:group/project',
     )
-    .option('--forge-url <url>', 'with --statuses: of the API of the forge')
+    .option(
+      '--propose <forge>',
+      'where onDrift is propose: keep a pull request with the live values; as --statuses',
+    )
+    .option('--forge-url <url>', 'with --statuses or --propose: of the API of the forge')
     .option('--public-url <url>', 'with --statuses: where people find the status page');
 }
 
@@ -157,6 +164,7 @@ interface Watched {
   readonly sources: readonly WatchedSource[];
   readonly plans: {
     readonly statuses: ReturnType<typeof readStatuses>;
+    readonly proposals: ReturnType<typeof readProposals>;
     readonly operations: Awaited<ReturnType<typeof readOperations>>;
   };
   /** Null: there are no other replicas. */
@@ -182,6 +190,7 @@ async function watch(
   const { environment } = terminal;
   const plans = {
     statuses: readStatuses(options, sources, environment),
+    proposals: readProposals(options, sources, environment),
     operations: await readOperations(options),
   };
   const replicas = await openReplicas(database, options.lease, log);
@@ -201,7 +210,8 @@ async function watchUntilSignal(
   log: Log,
 ): Promise<void> {
   const metrics = new Metrics();
-  const daemon = createDaemon(sources, log, { traffic: metrics.traffic, replicas });
+  const { traffic } = metrics;
+  const daemon = createDaemon(sources, log, { traffic, replicas, proposals: plans.proposals });
   const operations = await openOperations(daemon, plans.operations, { metrics, log });
   const { environment } = terminal;
   const statuses = openCommitStatuses(daemon, plans.statuses, { environment, log });

@@ -5,8 +5,16 @@ import { DEFAULT_API } from '../../forge/open.js';
 /** A repository on a forge. */
 export type StatusTarget = Pick<CommitTarget, 'kind' | 'apiUrl' | 'repository'>;
 
-/** What the operator asked for; see `parseStatuses`. */
+/** What the operator wants of a forge, for messages. */
+export interface ForgeUse {
+  /** `cannot <do what>`. */
+  readonly does: string;
+  readonly option: string;
+}
+
+/** What the operator asked for; see `parseForge`. */
 export interface StatusChoice {
+  readonly use: ForgeUse;
   readonly kind: StatusTarget['kind'];
   /** Undefined: the one that the source is cloned from. */
   readonly repository: string | undefined;
@@ -24,35 +32,41 @@ const HOST = { github: 'github.com', gitlab: 'gitlab.com' };
  *
  * @throws FlaghoistError USAGE
  */
-export function parseStatuses(text: string): StatusChoice {
+export function parseForge(text: string, use: ForgeUse): StatusChoice {
   const [, kind, repository] = /^(github|gitlab)(?::(.*))?$/s.exec(text) ?? [];
   if (kind !== 'github' && kind !== 'gitlab') {
-    throw unusable('github or gitlab is expected, with :owner/name or without');
+    throw unusable(use, 'github or gitlab is expected, with :owner/name or without');
   }
   if (repository !== undefined && !isRepository(kind, repository)) {
-    throw unusable(`${JSON.stringify(repository)} names no repository of ${kind}`);
+    throw unusable(use, `${JSON.stringify(repository)} names no repository of ${kind}`);
   }
-  return { kind, repository };
+  return { use, kind, repository };
 }
 
 /**
- * Where the statuses of one source go. Only the operator's words count, nothing that a repository holds.
+ * Where what is said of one source goes. Only the operator's words count, nothing that a repository holds.
  *
  * @param from `repo`: the URL that the source is cloned from; `apiUrl`: as the operator gave it.
  * @throws FlaghoistError USAGE: it is not known which repository, or which forge.
  */
 export function statusTarget(
-  { kind, repository }: StatusChoice,
+  { use, kind, repository }: StatusChoice,
   { repo, apiUrl }: { readonly repo?: string | undefined; readonly apiUrl?: string | undefined },
 ): StatusTarget {
   if (repository !== undefined) return { kind, repository, apiUrl: apiUrl ?? DEFAULT_API[kind] };
   const remote = repo === undefined ? undefined : remoteOf(repo);
   if (remote === undefined || !isRepository(kind, remote.path)) {
-    throw unusable(`it is not known which repository (name it: --statuses ${EXAMPLE[kind]})`);
+    throw unusable(
+      use,
+      `it is not known which repository (name it: ${use.option} ${EXAMPLE[kind]})`,
+    );
   }
   // A token goes where the operator said, not where a server of any name is guessed to have its API.
   if (apiUrl === undefined && remote.host !== HOST[kind]) {
-    throw unusable(`${remote.host} is not ${HOST[kind]} (set --forge-url to the URL of its API)`);
+    throw unusable(
+      use,
+      `${remote.host} is not ${HOST[kind]} (set --forge-url to the URL of its API)`,
+    );
   }
   return { kind, repository: remote.path, apiUrl: apiUrl ?? DEFAULT_API[kind] };
 }
@@ -73,6 +87,6 @@ function remoteOf(url: string): { readonly host: string; readonly path: string }
   return { host: host.toLowerCase(), path: path.replace(/(?<!\/)\/+$/, '').replace(/\.git$/, '') };
 }
 
-function unusable(why: string): FlaghoistError {
-  return new FlaghoistError('USAGE', `cannot set statuses on commits: ${why}`);
+function unusable({ does }: ForgeUse, why: string): FlaghoistError {
+  return new FlaghoistError('USAGE', `cannot ${does}: ${why}`);
 }

@@ -10,7 +10,6 @@ import { aRun, aSource, appliedReport, DaemonInMemory } from '../../../support/d
 import { JumpingTime } from '../../../support/http-time.js';
 import { startScripted, type Script } from '../../../support/http.js';
 import type { MessageKind, ToldObject } from '../../../../src/daemon/notify/message.js';
-import type { RunRecord } from '../../../../src/daemon/view.js';
 import { aChange, aLiveKill, aReport, aWithheld } from '../../../support/plan-builder.js';
 import { aStory } from '../../../support/plan-builder-story.js';
 
