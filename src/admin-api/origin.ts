@@ -1,6 +1,11 @@
 import { FlaghoistError } from '../errors.js';
 import type { Location } from '../model/diagnostic.js';
 
+/** Headers in which the key may go: as a Bearer token, or by itself. */
+export const AUTH_HEADERS = ['authorization', 'x-api-key'] as const;
+
+export type AuthHeader = (typeof AUTH_HEADERS)[number];
+
 /** Where a URL of the service may come from, strongest first. */
 export interface OriginChoice {
   /** URL of the service that runs in this process. */

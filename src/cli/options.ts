@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import { AUTH_HEADERS, type AuthHeader } from '../admin-api/origin.js';
 import { collect, collectObject, duration, exactMoment, positive } from './arguments.js';
 
 /**
@@ -44,6 +45,8 @@ export function logFormatOption(command: Command): Command {
 export interface ConnectionOptions {
   /** Origin of the administration service; it goes before `FLAGHOIST_URL` and before flaghoist.yaml. */
   readonly url?: string;
+  /** It goes before `FLAGHOIST_AUTH_HEADER`. */
+  readonly authHeader?: AuthHeader;
   readonly embedded?: boolean;
   readonly embeddedDir?: string;
   /** Milliseconds. */
@@ -53,6 +56,9 @@ export interface ConnectionOptions {
 export function placeOptions(command: Command): Command {
   return command
     .option('--url <url>', 'the administration service (default: FLAGHOIST_URL)')
+    .addOption(
+      new Option('--auth-header <name>', 'in which header the key goes').choices(AUTH_HEADERS),
+    )
     .option('--embedded', 'start the embedded service in this process and use it')
     .option('--embedded-dir <path>', 'where the embedded service keeps its data');
 }

@@ -1,4 +1,5 @@
 import { AdminClient } from '../admin-api/http/admin-client.js';
+import type { AuthHeader } from '../admin-api/origin.js';
 import { decideOrigin, originOf, parseOrigins } from '../admin-api/origin.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import { HttpAdminReader } from '../admin-api/reader-http.js';
@@ -16,6 +17,7 @@ import type { Limiters } from '../admin-api/http/limiter-pool.js';
 export interface AccessOptions {
   readonly settings: OperatorSettings;
   readonly url?: string | undefined;
+  readonly authHeader?: AuthHeader | undefined;
   /** Absent: the service is somewhere else. */
   readonly embedded?: EmbeddedOptions | undefined;
   /** Milliseconds after which a silent network counts as dead. */
@@ -64,6 +66,7 @@ export async function openService(
   const client = new AdminClient({
     url,
     key,
+    authHeader: options.authHeader ?? options.settings.authHeader,
     version: packageVersion(),
     timeoutMs: options.timeoutMs,
     concurrency: options.concurrency,

@@ -28,6 +28,8 @@ export interface OperationsRequest {
   /** `[HOST:]PORT`. */
   readonly listen?: string;
   readonly tokenFile?: string;
+  /** Whether a token is needed to look. */
+  readonly private?: boolean;
   readonly webhookSecretFile?: string;
   /** See `parseNotifyTarget`. */
   readonly notify: readonly string[];
@@ -53,6 +55,7 @@ export interface OperationsPlan {
     readonly host?: string;
     readonly port: number;
     readonly tokenFile: string | undefined;
+    readonly isPrivate: boolean;
     readonly webhookSecretFile: string | undefined;
   } | null;
 }
@@ -65,13 +68,18 @@ export interface OperationsPlan {
 export async function readOperations(options: OperationsRequest): Promise<OperationsPlan> {
   const notify = await targetsOf(options);
   if (options.listen !== undefined) {
-    const { tokenFile, webhookSecretFile } = options;
-    return { notify, surface: { ...parseListen(options.listen), tokenFile, webhookSecretFile } };
+    const { tokenFile, webhookSecretFile, private: isPrivate = false } = options;
+    if (isPrivate && tokenFile === undefined) {
+      throw new FlaghoistError('USAGE', 'cannot use --private without --token-file');
+    }
+    const files = { tokenFile, webhookSecretFile };
+    return { notify, surface: { ...parseListen(options.listen), ...files, isPrivate } };
   }
-  if (options.tokenFile !== undefined || options.webhookSecretFile !== undefined) {
+  const { tokenFile, webhookSecretFile, private: isPrivate } = options;
+  if (tokenFile !== undefined || webhookSecretFile !== undefined || isPrivate === true) {
     throw new FlaghoistError(
       'USAGE',
-      'cannot use --token-file or --webhook-secret-file without --listen',
+      'cannot use --token-file, --private or --webhook-secret-file without --listen',
     );
   }
   return { notify, surface: null };

@@ -1,3 +1,4 @@
+import type { AuthHeader } from '../admin-api/origin.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import type { Desired } from '../model/desired.js';
 import { realTime } from '../platform/clock.js';
@@ -35,18 +36,21 @@ export interface OpenedReading extends AsyncDisposable {
  */
 export async function openReading(
   directory: string,
-  flags: Pick<RunFlags, 'url' | 'embedded' | 'embeddedDir' | 'timeout' | 'concurrency'>,
+  flags: Pick<
+    RunFlags,
+    'url' | 'authHeader' | 'embedded' | 'embeddedDir' | 'timeout' | 'concurrency'
+  >,
   { settings, signal, note, progress }: Surroundings,
   desired: Desired | null,
 ): Promise<OpenedReading> {
   const closers = new Disposables();
-  const { url, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, concurrency } = flags;
+  const { url, authHeader, timeout: timeoutMs = DEFAULT_TIMEOUT_MS, concurrency } = flags;
   const embedded =
     flags.embedded === true
       ? { directory, storeDirectory: flags.embeddedDir, isDryRun: true }
       : undefined;
   const surroundings = { settings, signal, note, progress };
-  const options = { ...surroundings, url, embedded, timeoutMs, concurrency };
+  const options = { ...surroundings, url, authHeader, embedded, timeoutMs, concurrency };
   try {
     const { reader } = await openService(desired, options, closers);
     return { reader, [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose]() };
@@ -60,6 +64,7 @@ export async function openReading(
 export interface RunFlags {
   readonly dryRun?: boolean;
   readonly url?: string;
+  readonly authHeader?: AuthHeader;
   readonly embedded?: boolean;
   readonly embeddedDir?: string;
   readonly environment: readonly string[];
@@ -232,11 +237,11 @@ function approvalsOf({ approve, approvals = [] }: RunFlags): readonly Approval[]
 function accessOptions(
   flags: RunFlags,
   directory: string,
-): Pick<AccessOptions, 'url' | 'embedded' | 'timeoutMs' | 'concurrency'> {
-  const { url, embedded, embeddedDir, dryRun, timeout, concurrency } = flags;
+): Pick<AccessOptions, 'url' | 'authHeader' | 'embedded' | 'timeoutMs' | 'concurrency'> {
+  const { url, authHeader, embedded, embeddedDir, dryRun, timeout, concurrency } = flags;
   const store = { directory, storeDirectory: embeddedDir, isDryRun: dryRun === true };
   return {
-    url,
+    ...{ url, authHeader },
     embedded: embedded === true ? store : undefined,
     timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
     concurrency,

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { FlaghoistError } from '../errors.js';
+import { AUTH_HEADERS, type AuthHeader } from '../admin-api/origin.js';
 
 /**
  * What the operator decides, from the environment: never from the repository.
  *
  * - `FLAGHOIST_API_KEY`, or `FLAGHOIST_API_KEY_FILE`: the Admin API key.
+ * - `FLAGHOIST_AUTH_HEADER`: in which header it goes, as `--auth-header`.
  * - `FLAGHOIST_URL`: the service to use, as `--url`.
  * - `FLAGHOIST_ORIGINS`: comma-separated origins that a repository may propose.
  * - `FLAGHOIST_STATE_DIR`: a bare repository that keeps the state.
@@ -23,6 +25,8 @@ export interface OperatorSettings {
    * @throws FlaghoistError `NO_KEY`: none was given, or the file cannot be read.
    */
   readonly apiKey: () => string;
+  /** In which header it goes; absent: as a Bearer token. */
+  readonly authHeader?: AuthHeader;
   readonly git: GitCredentials;
   /**
    * URL of PostgreSQL; undefined: none was given.
@@ -73,6 +77,7 @@ export function operatorSettings(environment: Environment): OperatorSettings {
     ...(stateDir !== undefined && { stateDir }),
     allowedOrigins: environment['FLAGHOIST_ORIGINS'] ?? '',
     apiKey: () => apiKey(environment),
+    ...authHeader(environment),
     database: () => databaseUrl(environment),
     git: {
       user: nonEmpty(environment['FLAGHOIST_GIT_USER']),
@@ -93,6 +98,18 @@ function gitToken(environment: Environment): string | undefined {
   const given = nonEmpty(environment['FLAGHOIST_GIT_TOKEN']?.trim());
   const file = nonEmpty(environment['FLAGHOIST_GIT_TOKEN_FILE']);
   return given ?? (file === undefined ? undefined : secretInFile(file, 'token of the git server'));
+}
+
+/** @throws FlaghoistError `USAGE` */
+function authHeader(environment: Environment): Pick<OperatorSettings, 'authHeader'> {
+  const given = nonEmpty(environment['FLAGHOIST_AUTH_HEADER']?.trim().toLowerCase());
+  if (given === undefined) return {};
+  const known = AUTH_HEADERS.find((each) => each === given);
+  if (known !== undefined) return { authHeader: known };
+  throw new FlaghoistError(
+    'USAGE',
+    `cannot use FLAGHOIST_AUTH_HEADER: it is none of ${AUTH_HEADERS.join(', ')}`,
+  );
 }
 
 function apiKey(environment: Environment): string {

@@ -153,7 +153,15 @@ export interface ReviewOptions
     ForgeFlags,
     Pick<
       RunFlags,
-      'url' | 'embedded' | 'embeddedDir' | 'environment' | 'only' | 'at' | 'timeout' | 'concurrency'
+      | 'url'
+      | 'authHeader'
+      | 'embedded'
+      | 'embeddedDir'
+      | 'environment'
+      | 'only'
+      | 'at'
+      | 'timeout'
+      | 'concurrency'
     > {
   /** Revision that the plan starts from. */
   readonly since?: string;

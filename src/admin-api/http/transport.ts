@@ -1,3 +1,4 @@
+import type { AuthHeader } from '../origin.js';
 import { FlaghoistError } from '../../errors.js';
 import { HttpClient, type Answer, type Method } from '../../platform/http-client.js';
 
@@ -6,6 +7,8 @@ export interface TransportOptions {
   readonly url: string;
   /** Asked for every request, so that a rotated key is picked up. */
   readonly key: () => string;
+  /** In which header the key goes; default: `authorization`, as a Bearer token. */
+  readonly authHeader?: AuthHeader | undefined;
   /** Of flaghoist, for the User-Agent. */
   readonly version: string;
   readonly connectTimeoutMs?: number;
@@ -97,12 +100,16 @@ export class HttpTransport {
       );
     }
     return {
-      authorization: `Bearer ${key}`,
+      ...authHeaders(key, this.#options.authHeader),
       accept: 'application/json',
       'user-agent': `flaghoist/${this.#options.version}`,
       ...(hasBody ? { 'content-type': 'application/json' } : {}),
     };
   }
+}
+
+function authHeaders(key: string, name: AuthHeader = 'authorization'): Record<string, string> {
+  return { [name]: name === 'authorization' ? `Bearer ${key}` : key };
 }
 
 /**

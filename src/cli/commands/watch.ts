@@ -46,6 +46,7 @@ interface WatchOptions
   /** `[HOST:]PORT`. */
   readonly listen?: string;
   readonly tokenFile?: string;
+  readonly private?: boolean;
   readonly webhookSecretFile?: string;
   /** URLs that are told how runs end. */
   readonly notify: readonly string[];
@@ -118,6 +119,7 @@ function surfaceOptions(command: Command): void {
   command
     .option('--listen <[host:]port>', 'serve status page, metrics, health and webhooks')
     .option('--token-file <file>', 'with --listen: take requests that bear one of these tokens')
+    .option('--private', 'with --token-file: let nobody look without one of these tokens')
     .option('--webhook-secret-file <file>', 'with --listen: take webhooks signed with one of these')
     .option('--notify <url>', 'send a message for each run that matters (repeatable)', collect, [])
     .option('--notify-file <file>', 'the same, one address a line')

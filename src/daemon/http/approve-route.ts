@@ -26,7 +26,7 @@ const LASTS_MS = 3_600_000;
  */
 export function addApproveRoute(
   app: FastifyInstance,
-  { view, controls, log, now }: Omit<ControlOptions, 'tokenFile'>,
+  { view, controls, log, now }: Omit<ControlOptions, 'access'>,
 ): void {
   app.post('/approve', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
     const { source: named, ...asked } = approveBody(request.body);

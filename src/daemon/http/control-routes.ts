@@ -1,14 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Log } from '../../platform/log.js';
-import { isSameSecret, readSecrets } from './secret-file.js';
+import type { Access } from './access.js';
 import type { DaemonControls, DaemonView } from '../view.js';
 import { Refusal } from './http-error.js';
 
 export interface ControlOptions {
   readonly view: DaemonView;
   readonly controls: DaemonControls;
-  /** Absent: the endpoints are off. */
-  readonly tokenFile: string | undefined;
+  readonly access: Access;
   readonly log: Log;
   readonly now: () => number;
 }
@@ -20,12 +19,13 @@ export function addControlRoutes(app: FastifyInstance, options: ControlOptions):
   const { view, controls, log, now } = options;
   app.addHook('onRequest', async (request) => {
     refuseCrossSite(request);
-    await refuseUnauthorized(request, options.tokenFile);
+    await options.access.require(request);
   });
   const add = (path: string, act: (body: unknown) => Asked): void => {
     app.post(path, { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
       const asked = act(request.body);
-      log.info({ request: path, ...asked }, 'asked by request');
+      const by = options.access.nameOf(request);
+      log.info({ request: path, by, ...asked }, 'asked by request');
       return reply.code(202).send({ accepted: true, ...asked });
     });
   };
@@ -87,25 +87,6 @@ function refuseCrossSite({ headers }: FastifyRequest): void {
 
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
-}
-
-async function refuseUnauthorized(
-  { headers }: FastifyRequest,
-  tokenFile: string | undefined,
-): Promise<void> {
-  if (tokenFile === undefined) {
-    throw new Refusal(
-      403,
-      'cannot do what was asked: write endpoints are off (start with --token-file FILE)',
-    );
-  }
-  const tokens = await readSecrets(tokenFile);
-  if (typeof tokens === 'string') {
-    throw new Refusal(503, `cannot check the token: the file of tokens is ${tokens}`);
-  }
-  const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-  if (given !== undefined && tokens.some((token) => isSameSecret(given, token))) return;
-  throw new Refusal(401, 'cannot do what was asked: it needs "Authorization: Bearer" and a token');
 }
 
 /** Null: all. */

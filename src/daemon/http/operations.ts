@@ -6,6 +6,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { startNotifications } from '../notify/notifications.js';
 import type { NotifyTarget } from '../notify/target.js';
 import type { DaemonControls, DaemonView } from '../view.js';
+import { Access, challengeOf } from './access.js';
 import { addApproveRoute } from './approve-route.js';
 import { addControlRoutes } from './control-routes.js';
 import { addViewRoutes } from './view-routes.js';
@@ -19,6 +20,8 @@ export interface OperationsOptions {
   readonly port: number;
   /** Tokens of the write endpoints, one a line; absent: they are off. */
   readonly tokenFile?: string | undefined;
+  /** Whether one of those tokens is needed to look; default: nobody needs one. */
+  readonly isPrivate?: boolean | undefined;
   /** Secrets of webhooks, one a line; absent: they are off. */
   readonly webhookSecretFile?: string | undefined;
   readonly notify?: readonly NotifyTarget[] | undefined;
@@ -50,11 +53,13 @@ export async function startOperations(
   const { log, now = Date.now, metrics = new Metrics() } = options;
   const app = createApp(log);
   const { tokenFile, webhookSecretFile: secretFile } = options;
+  const access = new Access(tokenFile);
+  if (options.isPrivate === true) app.addHook('onRequest', async (request) => access.look(request));
   addViewRoutes(app, { view, metrics, now, takesRequests: tokenFile !== undefined });
   addEvents(app, view);
   // Each in a scope of its own: their hooks and bodies are not those of the pages.
   void app.register((scope, _, done) => {
-    addControlRoutes(scope, { view, controls, tokenFile, log, now });
+    addControlRoutes(scope, { view, controls, access, log, now });
     addApproveRoute(scope, { view, controls, log, now });
     done();
   });
@@ -99,7 +104,8 @@ function createApp(log: Log): FastifyInstance {
     const status = error.statusCode ?? 500;
     // Of requests that nobody vouches for, only ours are worth a line.
     if (status >= 500) log.error({ error, path: request.url.split('?')[0] }, 'request failed');
-    if (status === 401) void reply.header('www-authenticate', 'Bearer');
+    // A browser asks its user for a name and a password, and the password is the token.
+    if (status === 401) void reply.header('www-authenticate', challengeOf(request));
     const message = status === 500 ? 'internal error' : error.message;
     return reply.code(status).send({ error: message });
   });

@@ -1,3 +1,4 @@
+import { operatorSettings } from '../../../src/compose/settings.js';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +57,15 @@ describe('where the daemon listens', () => {
   );
 });
 
+describe('the header of the key', () => {
+  it('is what the operator says, and nothing that there is not', () => {
+    const of = (name: string) => operatorSettings({ FLAGHOIST_AUTH_HEADER: name }).authHeader;
+
+    expect([of('X-Api-Key'), of('')]).toEqual(['x-api-key', undefined]);
+    expect(() => of('cookie')).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  });
+});
+
 describe('the surface of the daemon', () => {
   it('is served where the command line says so', async () => {
     const { url } = await open({ listen: '127.0.0.1:0' });
@@ -85,6 +95,7 @@ describe('the surface of the daemon', () => {
 
   it.each<[string, Partial<OperationsRequest>]>([
     ['tokens without a port', { tokenFile: '/some/file' }],
+    ['a page that is private without tokens', { listen: '127.0.0.1:0', private: true }],
     ['secrets of webhooks without a port', { webhookSecretFile: '/some/file' }],
     ['an address that is none', { notify: ['here'] }],
     ['a file that is not there', { notifyFile: '/nowhere/at/all' }],

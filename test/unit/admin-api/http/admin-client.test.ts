@@ -103,6 +103,15 @@ describe('a request', () => {
     expect(client.counts()).toEqual({ GET: 1, POST: 0, PUT: 0, PATCH: 1, DELETE: 0 });
   });
 
+  it('carries the key alone in x-api-key where the operator wants it there', async () => {
+    const { client, server } = await fixture(() => OK, { authHeader: 'x-api-key' });
+
+    await client.get(READ);
+
+    expect(server.seen[0]?.headers).toMatchObject({ 'x-api-key': KEY });
+    expect(server.seen[0]?.headers).not.toHaveProperty('authorization');
+  });
+
   it('asks for the key each time, so that a rotated one is picked up', async () => {
     const keys = ['old', 'new'];
     const { client, server } = await fixture(() => OK, { key: () => keys.shift() ?? 'newer' });

@@ -167,6 +167,43 @@ describe('who may ask', () => {
     expect([await status(TOKEN), await status('new')]).toEqual([401, 202]);
   });
 
+  it('whoever has the scope for it, and the log tells by what name', async () => {
+    const daemon = new DaemonInMemory(SHOP);
+    const tokens = ['t-ana ana operate', 't-bob bob read', 't-eve eve approve,read', 't-old'];
+    await using operations = await startTestOperations(daemon, { tokens });
+    const status = async (token: string) =>
+      (await post(operations, '/reconcile', {}, { authorization: `Bearer ${token}` })).status;
+
+    expect(await Promise.all(['t-ana', 't-bob', 't-eve', 't-old', 'ana'].map(status))).toEqual([
+      202, 403, 403, 202, 401,
+    ]);
+
+    const by = operations.logged().match(/"by":"[^"]*"/g);
+    expect(by?.sort()).toEqual(['"by":"ana"', '"by":"token 4"']);
+    expect(operations.logged()).not.toMatch(/t-(ana|bob|eve|old)/);
+  });
+
+  it('nobody while a line of the file of tokens names a scope that there is not', async () => {
+    const daemon = new DaemonInMemory(SHOP);
+    const tokens = [TOKEN, 'secret ana operator'];
+    await using operations = await startTestOperations(daemon, { tokens });
+
+    const { status, answer } = await post(operations, '/reconcile', {});
+
+    expect(status).toBe(503);
+    expect(answer['error']).toContain('line 2');
+    expect(answer['error']).not.toContain('secret');
+  });
+
+  it('nobody by a password, which a browser would send for any page', async () => {
+    const daemon = new DaemonInMemory(SHOP);
+    await using operations = await startTestOperations(daemon, { tokens: [TOKEN] });
+    const authorization = `Basic ${Buffer.from(`ana:${TOKEN}`).toString('base64')}`;
+
+    expect((await post(operations, '/reconcile', {}, { authorization })).status).toBe(401);
+    expect(daemon.asked).toEqual([]);
+  });
+
   it('nobody while the file of tokens cannot be read or is empty', async () => {
     const daemon = new DaemonInMemory(SHOP);
     await using operations = await startTestOperations(daemon, { tokens: [''] });

@@ -20,6 +20,47 @@ const DOWN = {
   since: minutesAgo(4),
 } as const;
 
+describe('a private daemon', () => {
+  const PATHS = ['/', '/status', '/metrics', '/events', '/runs/none', '/runs/none/plan', '/none'];
+  const basic = (text: string): string => `Basic ${Buffer.from(text).toString('base64')}`;
+
+  it.each(PATHS)('shows %s to nobody without a token, and asks a browser for one', async (path) => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await startTestOperations(daemon, {
+      tokens: ['t-bob bob read'],
+      isPrivate: true,
+    });
+    const ask = async (authorization?: string, method = 'GET'): Promise<Response> => {
+      const headers = authorization === undefined ? {} : { authorization };
+      const answer = await fetch(operations.url + path, { method, headers });
+      await answer.body?.cancel();
+      return answer;
+    };
+
+    const none = await ask();
+    const refused = [
+      await ask(undefined, 'HEAD'),
+      await ask('Bearer x'),
+      await ask(basic('bob:x')),
+    ];
+    const shown = [await ask('Bearer t-bob'), await ask(basic('anybody:t-bob'))];
+
+    expect(none.status).toBe(401);
+    expect(none.headers.get('www-authenticate')).toContain('Basic realm="flaghoist"');
+    expect(refused.map(({ status }) => status)).toEqual([401, 401, 401]);
+    expect(shown.some(({ status }) => status === 401)).toBe(false);
+  });
+
+  it('still tells a supervisor whether it lives', async () => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await startTestOperations(daemon, { tokens: ['t'], isPrivate: true });
+
+    const answers = ['/healthz', '/readyz'].map(async (path) => fetch(operations.url + path));
+
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+});
+
 describe('/healthz', () => {
   it('is well whatever the sources are', async () => {
     await using operations = await startTestOperations(

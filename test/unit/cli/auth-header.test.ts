@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigRepository } from '../../support/config-repository.js';
+import { startScripted } from '../../support/http.js';
+import { STAGING_CONFIG } from '../../support/spec-texts.js';
+import { cliRun } from '../../support/terminal.js';
+
+describe('the key of a run', () => {
+  it.each([
+    [[], {}, 'authorization'],
+    [['--auth-header', 'x-api-key'], {}, 'x-api-key'],
+    [[], { FLAGHOIST_AUTH_HEADER: 'x-api-key' }, 'x-api-key'],
+    [['--auth-header', 'authorization'], { FLAGHOIST_AUTH_HEADER: 'x-api-key' }, 'authorization'],
+  ])('goes in the header that the operator names: %j %j', async (options, variables, header) => {
+    using repository = new ConfigRepository();
+    repository.write({ 'flaghoist.yaml': STAGING_CONFIG });
+    repository.commit('Begin');
+    const server = await startScripted(() => ({ status: 401 }));
+    const environment = { FLAGHOIST_API_KEY: 'the-key', ...variables };
+    const args = ['plan', '--url', server.url, ...options, repository.directory];
+
+    const { exitCode } = await cliRun(args, environment);
+    await server.close();
+
+    expect(exitCode).toBe(6);
+    const [sent] = server.seen;
+    const found = ['authorization', 'x-api-key'].filter(
+      (name) => sent?.headers[name] !== undefined,
+    );
+    expect(found).toEqual([header]);
+  });
+});
