@@ -137,8 +137,12 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Columns that a terminal gives to cleaned text, by the widths of the Unicode standard. */
 export function displayWidth(text: string): number {
-  return stringWidth(text);
+  // Nearly all text is plain, and there is much of it.
+  return PLAIN.test(text) ? text.length : stringWidth(text);
 }
+
+/** Characters that have one column each. */
+const PLAIN = /^[\x20-\x7e]*$/;
 
 /**
  * The text, or as much of it as fits into so many columns with `…` at its end. No character is cut

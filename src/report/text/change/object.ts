@@ -5,7 +5,7 @@ import type { PlanReport } from '../../plan-report.js';
 import { clean } from '../../sanitize.js';
 import { itemText, plural } from '../../values.js';
 import { changeLines, commitText, originSpans, placeText, type Headline } from './change.js';
-import { EMPTY_LINE, renderLines, span, type Line } from '../layout.js';
+import { EMPTY_LINE, span, type Line } from '../layout.js';
 
 /** From so many objects on, those to which the same happens are told once. */
 const FOLD_FROM = 10;
@@ -65,11 +65,14 @@ function isTold({ changes }: PlannedObject, report: PlanReport): boolean {
   return changes.some((change) => isUrgent(change, report) || change.rename !== undefined);
 }
 
-/** Text that is equal where the same happens to two objects. New ones are alike whatever they hold. */
+/**
+ * Text that is equal where the same happens to two objects. New ones are alike whatever they hold. It is compared and never
+ * shown, so that it is not laid out: that would take most of the time of a large plan.
+ */
 function sameText({ changes }: PlannedObject, report: PlanReport): string {
-  return renderLines(
-    changes.flatMap((change) => foldedLines(change, report)),
-    { color: false, width: Infinity },
+  const lines = changes.flatMap((change) => foldedLines(change, report));
+  return JSON.stringify(
+    lines.map(({ indent, spans }) => [indent, spans.map(({ text }) => text).join('')]),
   );
 }
 
