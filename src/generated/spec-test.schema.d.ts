@@ -55,7 +55,7 @@ export interface SpecTestCase {
    */
   killed?: boolean;
   /**
-   * Moment at which it is evaluated.
+   * Moment at which it is evaluated: each ramp with a `start` at the step that is due then. A day is its first moment, in UTC.
    */
   when?: string;
   /**

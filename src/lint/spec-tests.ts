@@ -4,6 +4,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import { evaluate, type Answer } from '../plan/impact/evaluate.js';
 import type { SpecParts } from '../specs/read-specs.js';
 import { validOf } from '../specs/resolve/spec-set.js';
+import { desiredAt } from './desired-at.js';
 
 /** What came of one case of a spec test. */
 export interface CaseResult {
@@ -17,7 +18,7 @@ export interface CaseResult {
 
 /**
  * Runs every case of `tests/`, in the order of files and cases, against what the specs say and nothing else: no service, no
- * clock, no chance. Equal specs give equal results.
+ * clock but the moment that a case names, no chance. Equal specs give equal results.
  *
  * @param desired of the same reading as `parts`; nothing may be wrong with it.
  */
@@ -43,7 +44,7 @@ export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult
 
 /** What is wrong with a case, and the member at which that is told. */
 interface CaseFault {
-  readonly member: 'environment' | 'segments' | 'expect';
+  readonly member: 'environment' | 'segments' | 'when' | 'expect';
   readonly message: string;
 }
 
@@ -55,13 +56,33 @@ function faultOf(flag: string, each: SpecTestCase, desired: Desired): CaseFault 
     const message = `no segment "${stranger}" is declared here or in references`;
     return { member: 'segments', message };
   }
-  const answer = evaluate(desired, { flag, environment }, each);
+  const untold = untoldMoment(flag, each, desired);
+  if (untold) return untold;
+  const answer = evaluate(atMoment(each, desired, 'before'), { flag, environment }, each);
   if (!answer) {
     const message = `flag "${flag}" is not declared for environment "${environment}"`;
     return { member: 'environment', message };
   }
   if (isMet(expect, answer)) return undefined;
   return { member: 'expect', message: `expected ${expectedText(expect)}, got ${gotText(answer)}` };
+}
+
+/** A day is its first moment, by UTC. */
+function atMoment({ when }: SpecTestCase, desired: Desired, startless: 'before' | 'end'): Desired {
+  return when === undefined ? desired : desiredAt(desired, Date.parse(when), startless);
+}
+
+/** A case that names a moment must not pass because a ramp is taken to stand where it began. */
+function untoldMoment(flag: string, each: SpecTestCase, desired: Desired): CaseFault | undefined {
+  const { environment, when } = each;
+  if (when === undefined) return undefined;
+  const answers = (['before', 'end'] as const).map((startless) =>
+    evaluate(atMoment(each, desired, startless), { flag, environment }, each),
+  );
+  const [before, after] = answers.map((answer) => answer && sharesText(answer));
+  if (before === after) return undefined;
+  const message = `a ramp that it depends on begins with its commit, so that no file tells where it is then (give the ramp a \`start\`)`;
+  return { member: 'when', message };
 }
 
 /** A distribution has to be met to the per cent; a treatment, or one of several, has to be certain. */

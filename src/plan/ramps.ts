@@ -102,9 +102,10 @@ function bucketsIn(
   return rule === null ? defaultRule : rules?.[rule]?.buckets;
 }
 
-function withBuckets<T extends Definition>(
+/** A definition with other buckets where a ramp stands. */
+export function withBuckets<T extends Definition>(
   side: T,
-  { rule }: DesiredRamp,
+  { rule }: Pick<DesiredRamp, 'rule'>,
   buckets: readonly Bucket[],
 ): T {
   if (rule === null) return side.defaultRule ? { ...side, defaultRule: buckets } : side;

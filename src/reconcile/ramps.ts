@@ -10,7 +10,7 @@ import type { PlanInput } from '../plan/input.js';
 import { isKillOrdered } from '../plan/kills/orders.js';
 import type { PlanPolicy } from '../plan/policy.js';
 import type { Ladders } from '../plan/ramps.js';
-import { dueMoments, stepAt } from '../timing/ladder.js';
+import { calendarsOf, dueMoments, stepAt } from '../timing/ladder.js';
 import { historyOf, type RunContext } from './context.js';
 import { calendarOf } from './windows.js';
 
@@ -62,17 +62,16 @@ function ladderOf(
   { desired, environment }: { readonly desired: BoundDesired; readonly environment: string },
   nowMs: number,
 ): Ladder {
-  const { windows = [] } = desired.config;
-  const calendar = calendarOf(desired, environment);
-  const within = windows.filter(({ name }) => name === ramp.within);
+  const calendars = calendarsOf(ramp, desired.config, calendarOf(desired, environment));
+  const [calendar, within] = calendars;
   const startMs = ramp.startMs ?? start?.ms;
-  const zone = [...within, ...calendar.windows][0]?.zone ?? 'UTC';
+  const zone = [...within.windows, ...calendar.windows][0]?.zone ?? 'UTC';
   const startedBy = ramp.startMs === undefined ? (start?.by ?? null) : null;
   const known = { ramp, zone, startedBy };
   if (startMs === undefined) {
     return { ...known, held: NO_START, step: -1, dueMs: ramp.steps.map(() => null) };
   }
-  const dueMs = dueMoments(ramp, startMs, [calendar, { windows: within, freezes: [] }]);
+  const dueMs = dueMoments(ramp, startMs, calendars);
   const held = ramp.hold ? 'its spec says `hold: true`' : null;
   return { ...known, held, dueMs, step: stepAt(dueMs, nowMs) };
 }

@@ -5,7 +5,7 @@ import { approvalText } from '../model/run.js';
 import type { PlanInput } from '../plan/input.js';
 import { planChanges, planHash } from '../plan/plan.js';
 import { asIfOpen, closedFor, type Closed, type PlanPolicy } from '../plan/policy.js';
-import { closingAt, openingText, type Calendar } from '../timing/windows.js';
+import { calendarIn, closingAt, openingText, type Calendar } from '../timing/windows.js';
 import type { RunContext } from './context.js';
 import type { PlanFromBases } from './inferred-bases.js';
 
@@ -26,12 +26,7 @@ export function policyAt(policy: PlanPolicy, desired: BoundDesired, ms: number):
 
 /** When an environment may be changed. @param name as the service has it. */
 export function calendarOf({ config, configNames }: BoundDesired, name: string): Calendar {
-  const written = configNames.get(name) ?? name;
-  const used = config.environments.find((each) => each.name === name)?.windows ?? [];
-  return {
-    windows: (config.windows ?? []).filter((each) => used.includes(each.name)),
-    freezes: (config.freezes ?? []).filter((each) => each.environments?.includes(written) ?? true),
-  };
+  return calendarIn(config, name, configNames.get(name));
 }
 
 /** A plan with the hash that it has at any time: that of what would be written if every window were open. */

@@ -1,3 +1,4 @@
+import type { Config } from '../model/desired.js';
 import type { DesiredRamp } from '../model/flag/ramp.js';
 import { nextOpening, type Calendar } from './windows.js';
 
@@ -33,6 +34,15 @@ function openIn(calendars: readonly Calendar[], ms: number): number | null {
     at = next;
   }
   return null;
+}
+
+/** All that have to be open for a step: of the environment, and the window of the ramp itself. */
+export function calendarsOf(
+  { within }: Pick<DesiredRamp, 'within'>,
+  { windows = [] }: Pick<Config, 'windows'>,
+  environment: Calendar,
+): readonly [Calendar, Calendar] {
+  return [environment, { windows: windows.filter(({ name }) => name === within), freezes: [] }];
 }
 
 /** Position of the last step that is due; -1: none is. */

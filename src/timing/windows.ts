@@ -1,4 +1,4 @@
-import type { Freeze, TimeWindow } from '../model/desired.js';
+import type { Config, Freeze, TimeWindow } from '../model/desired.js';
 import {
   dateAfter,
   momentsAt,
@@ -13,6 +13,20 @@ export interface Calendar {
   readonly windows: readonly TimeWindow[];
   /** Nothing may go while one of them holds, whatever window is open. */
   readonly freezes: readonly Freeze[];
+}
+
+/**
+ * When an environment of a config may be changed.
+ *
+ * @param name as `config.environments` has it.
+ * @param written as the config file has it, by which its freezes go.
+ */
+export function calendarIn(config: Config, name: string, written = name): Calendar {
+  const used = config.environments.find((each) => each.name === name)?.windows ?? [];
+  return {
+    windows: (config.windows ?? []).filter((each) => used.includes(each.name)),
+    freezes: (config.freezes ?? []).filter((each) => each.environments?.includes(written) ?? true),
+  };
 }
 
 /** Why nothing may be changed at a moment, and for how long. */

@@ -1,0 +1,42 @@
+import type { Desired, DesiredDefinition } from '../model/desired.js';
+import { rampedBuckets, type DesiredRamp, type RampStep } from '../model/flag/ramp.js';
+import { withBuckets } from '../plan/ramps.js';
+import { calendarsOf, dueMoments, stepAt } from '../timing/ladder.js';
+import { calendarIn } from '../timing/windows.js';
+
+/**
+ * What the specs say at a moment, if nobody interferes: each ramp at the step that is due then.
+ *
+ * @param ms since the epoch.
+ * @param startless where a ramp is taken to be that has no `start`, and so begins with a commit, which no file knows.
+ */
+export function desiredAt(desired: Desired, ms: number, startless: 'before' | 'end'): Desired {
+  const { config } = desired;
+  const flags = [...desired.flags].map(([flagName, flag]) => {
+    const environments = [...flag.environments].map(([name, definition]) => {
+      const calendar = calendarIn(config, name);
+      const stepOf = (ramp: DesiredRamp): RampStep | undefined => {
+        if (ramp.startMs === undefined) return startless === 'end' ? ramp.steps.at(-1) : undefined;
+        return ramp.steps[
+          stepAt(dueMoments(ramp, ramp.startMs, calendarsOf(ramp, config, calendar)), ms)
+        ];
+      };
+      return [name, ramped(definition, stepOf)] as const;
+    });
+    return [flagName, { ...flag, environments: new Map(environments) }] as const;
+  });
+  return { ...desired, flags: new Map(flags) };
+}
+
+/** @param stepOf undefined: what is written stays, as it does while steps are held. */
+function ramped(
+  definition: DesiredDefinition,
+  stepOf: (ramp: DesiredRamp) => RampStep | undefined,
+): DesiredDefinition {
+  let { creation } = definition;
+  for (const ramp of definition.ramps ?? []) {
+    const step = ramp.hold ? undefined : stepOf(ramp);
+    if (step) creation = withBuckets(creation, ramp, rampedBuckets(ramp, step.percent));
+  }
+  return { ...definition, creation };
+}
