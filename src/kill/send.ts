@@ -118,7 +118,7 @@ async function send(
   } catch (error) {
     // The service that could not show it says now that it is not there.
     if (live === 'unknown' && isNotThere(error)) return { status: 'absent' };
-    return { status: 'failed', error };
+    return { status: 'failed', error, note: fitted };
   }
 }
 

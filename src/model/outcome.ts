@@ -71,6 +71,11 @@ export interface OutcomeError {
   readonly transactionId: string | null;
 }
 
+/** Whether a write that failed so may have been made all the same: no answer tells. */
+export function isFateUnknown({ code, status }: Pick<OutcomeError, 'code' | 'status'>): boolean {
+  return code === 'UNREACHABLE' || code === 'UNREADABLE' || (status ?? 0) >= 500;
+}
+
 export type Outcomes = ReadonlyMap<ObjectId, Outcome>;
 
 /** Something that a run could not know, and what that costs. */
@@ -103,7 +108,12 @@ export interface Revision {
 export type KillResult =
   | { readonly status: 'killed'; readonly note: ChangeNote }
   | { readonly status: 'absent' }
-  | { readonly status: 'failed'; readonly error: unknown };
+  | {
+      readonly status: 'failed';
+      readonly error: unknown;
+      /** The words that it carried; absent: it was not sent. */
+      readonly note?: ChangeNote;
+    };
 
 /** The kills of one run that were not on the service yet; in the order of the specs. */
 export type KillResults = ReadonlyMap<ObjectId, KillResult>;

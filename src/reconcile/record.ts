@@ -1,7 +1,14 @@
 import type { Workspace } from '../admin-api/workspace.js';
-import { FlaghoistError } from '../errors.js';
+import { FlaghoistError, RejectedError } from '../errors.js';
 import { objectId, type ObjectId } from '../model/ref.js';
-import type { ChangeNote, KillResults, Outcome, Outcomes } from '../model/outcome.js';
+import {
+  isFateUnknown,
+  type ChangeNote,
+  type KillResult,
+  type KillResults,
+  type Outcome,
+  type Outcomes,
+} from '../model/outcome.js';
 import type { Change } from '../model/plan.js';
 import { plural } from '../report/values.js';
 import {
@@ -60,7 +67,7 @@ export function runMessage(
 /** A request that got no answer may have been run all the same. */
 function mayHaveWritten(outcome: Outcome): boolean {
   if (outcome.status === 'applied' || outcome.partly === true) return true;
-  return outcome.status === 'failed' && outcome.error.code === 'UNREACHABLE';
+  return outcome.status === 'failed' && isFateUnknown(outcome.error);
 }
 
 function shortHead(head: string | null): string {
@@ -77,12 +84,23 @@ export async function recordKills(
   head: string | null,
 ): Promise<void> {
   const changes = [...results].flatMap(([id, result]): LoggedChange[] => {
-    if (result.status !== 'killed') return [];
-    return [liveChange({ id, isKill: true, note: result.note })];
+    const { status } = result;
+    if (status === 'absent' || result.note === undefined || !mayBeSent(result)) return [];
+    const told = liveChange({ id, isKill: true, note: result.note });
+    return [status === 'failed' ? { ...told, outcome: status } : told];
   });
   if (changes.length === 0) return;
   const subject = `Kill for ${shortHead(head)}: ${plural(changes.length, 'change')}`;
   await record(context, place, applyMessage(subject, head, changes));
+}
+
+/** A kill that got no answer may have been made all the same. */
+function mayBeSent(result: KillResult): boolean {
+  if (result.status !== 'failed') return result.status === 'killed';
+  const { error } = result;
+  if (!(error instanceof FlaghoistError)) return false;
+  const status = error instanceof RejectedError ? error.status : null;
+  return isFateUnknown({ code: error.code, status });
 }
 
 /** A kill or a restore that somebody sent by hand. */

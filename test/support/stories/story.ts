@@ -223,11 +223,7 @@ export class Play {
     const place = ['--format', 'json', '--url', this.service.origin];
     const { stdout } = await this.#cli(['history', this.repository.directory, ...place]);
     const { applies } = JSON.parse(stdout) as { applies: Apply[] };
-    const told = applies.flatMap(({ changes }) =>
-      changes
-        .filter(({ comment }) => comment !== undefined)
-        .map(({ id, title, comment }) => JSON.stringify([id, title, comment])),
-    );
+    const told = applies.flatMap(({ changes }) => changes.filter(isToldWrite));
     const sent = (await this.workspace.recorded())
       .filter(
         ({ kind, title }) => kind !== 'workspace' && kind !== 'environment' && title !== BY_HAND,
@@ -237,8 +233,11 @@ export class Play {
         const id = `${kind}/${name}${environment === null ? '' : `@${environment}`}`;
         return JSON.stringify([id, title, comment]);
       });
-    const missing = [...new Set(sent)].filter((each) => !told.includes(each));
-    const invented = [...new Set(told)].filter((each) => !sent.includes(each));
+    const words = new Set(told.map(wordsOf));
+    const missing = [...new Set(sent)].filter((each) => !words.has(each));
+    // What failed may have been made, and may not.
+    const made = new Set(told.filter(({ outcome }) => outcome === 'applied').map(wordsOf));
+    const invented = [...made].filter((each) => !sent.includes(each));
     this.breaches.push(
       ...missing.map((each) => `written, and not in the history: ${each}`),
       ...invented.map((each) => `in the history, and not written: ${each}`),
@@ -265,11 +264,22 @@ export function lineOf({ document, exitCode }: Ran, args: readonly string[]): st
 }
 
 interface Apply {
-  readonly changes: readonly {
-    readonly id: string;
-    readonly title: string;
-    readonly comment?: string;
-  }[];
+  readonly changes: readonly ToldChange[];
+}
+
+interface ToldChange {
+  readonly id: string;
+  readonly title: string;
+  readonly outcome: string;
+  readonly comment?: string;
+}
+
+function isToldWrite({ comment }: ToldChange): boolean {
+  return comment !== undefined;
+}
+
+function wordsOf({ id, title, comment }: ToldChange): string {
+  return JSON.stringify([id, title, comment]);
 }
 
 function isIn<T extends string>(kinds: readonly T[], kind: string): kind is T {
