@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import { isSpecFolder, topOf, type SpecTree, type TreeEntry } from '../../model/spec-tree.js';
-import { parseFile, SpecFile, type FileKind } from './parse-file.js';
-import { fileDiagnostic } from './source-text.js';
+import { parseFile, SpecFile, type FileKind, type ParsedFile } from './parse-file.js';
+import { ParserPool } from './pool.js';
+import { decodeUtf8, fileDiagnostic } from './source-text.js';
 import type { SpecCache } from '../cache.js';
 
 /** Path of the config, from the root of the directory that is read. */
@@ -12,6 +14,8 @@ const MAX_FILES = 20_000;
 const MAX_YAML_BYTES = 2 * 1024 * 1024;
 const MAX_KEY_FILE_BYTES = 8 * 1024 * 1024;
 const FILES_AT_ONCE = 32;
+/** With fewer files other threads take longer to start than they save. */
+const WORTH_THREADS = 2_000;
 
 /** All files of a tree. */
 export interface LoadedFiles {
@@ -62,6 +66,7 @@ async function readUnknown(
   memory: SpecCache | undefined,
 ): Promise<ReadonlyMap<TreeEntry, SpecFile>> {
   const unknown = wanted.filter(({ entry }) => memory?.fileOf(entry) === undefined);
+  if (unknown.length >= WORTH_THREADS) return readBeside(tree, unknown, memory);
   const read = new Map<TreeEntry, SpecFile>();
   for (let at = 0; at < unknown.length; at += FILES_AT_ONCE) {
     // In batches: thousands of files opened at once would run out of descriptors.
@@ -74,6 +79,64 @@ async function readUnknown(
   return read;
 }
 
+/** The same on all cores: what no other thread is free to parse, this one does. */
+async function readBeside(
+  tree: SpecTree,
+  unknown: readonly Wanted[],
+  memory: SpecCache | undefined,
+): Promise<ReadonlyMap<TreeEntry, SpecFile>> {
+  const read = new Map<TreeEntry, SpecFile>();
+  const given: Promise<void>[] = [];
+  await using pool = new ParserPool();
+  for await (const batch of batchesOf(tree, unknown)) {
+    const keep = (parsed: readonly (ParsedFile | null)[]): void => {
+      for (const [at, { entry, kind, bytes }] of batch.entries()) {
+        read.set(entry, fileOf(entry, kind, parsed[at] ?? parseFile(kind, bytes), memory));
+      }
+    };
+    const offered = pool.offer(
+      batch.map(({ kind, bytes }) => ({ kind, text: textOf(kind, bytes) })),
+    );
+    if (offered === null) keep([]);
+    else given.push(offered.then(keep));
+  }
+  await Promise.all(given);
+  return read;
+}
+
+/** A file that was read. */
+interface ReadFile extends Wanted {
+  readonly bytes: Buffer;
+}
+
+/** Files a few at a time, the next ones read while these are parsed. */
+async function* batchesOf(
+  tree: SpecTree,
+  wanted: readonly Wanted[],
+): AsyncGenerator<readonly ReadFile[]> {
+  const readAt = async (at: number): Promise<ReadFile[]> =>
+    Promise.all(
+      wanted
+        .slice(at, at + FILES_AT_ONCE)
+        .map(async (each) => ({ ...each, bytes: await tree.read(each.entry.path) })),
+    );
+  let next = readAt(0);
+  for (let at = FILES_AT_ONCE; at < wanted.length + FILES_AT_ONCE; at += FILES_AT_ONCE) {
+    const batch = await next;
+    next = readAt(at);
+    // Should nobody come back for it, nobody hears of it either.
+    next.catch(() => undefined);
+    // What other threads have parsed meanwhile is heard of.
+    await setImmediate();
+    yield batch;
+  }
+}
+
+/** What is no YAML, or no text, is left to this thread, which has it already. */
+function textOf(kind: FileKind, bytes: Buffer): string {
+  return kind === 'keys' || kind === 'identities-csv' ? '' : (decodeUtf8(bytes) ?? '');
+}
+
 /**
  * Reads one file, or takes it from memory. Content on disk has no name of git's and is always read.
  */
@@ -83,15 +146,27 @@ export async function loadFile(
   kind: FileKind,
   memory?: SpecCache,
 ): Promise<SpecFile> {
-  const { path, blobId } = entry;
-  if (memory === undefined || blobId === undefined) {
-    return new SpecFile(path, parseFile(kind, await tree.read(path)));
-  }
-  const id = `${kind}:${blobId}`;
+  const known = memory?.parsed(idOf(entry, kind));
+  return fileOf(entry, kind, known ?? parseFile(kind, await tree.read(entry.path)), memory);
+}
+
+/** The file that an entry is, remembered where its content has a name. */
+function fileOf(
+  entry: TreeEntry,
+  kind: FileKind,
+  fresh: ParsedFile,
+  memory: SpecCache | undefined,
+): SpecFile {
+  if (memory === undefined || entry.blobId === undefined) return new SpecFile(entry.path, fresh);
+  const id = idOf(entry, kind);
   const known = memory.parsed(id);
-  const parsed = known ?? parseFile(kind, await tree.read(path));
-  if (known === undefined) memory.remember(id, parsed);
-  return memory.fileAt(entry, parsed);
+  if (known === undefined) memory.remember(id, fresh);
+  return memory.fileAt(entry, known ?? fresh);
+}
+
+/** Of a file on disk an id that nothing is remembered by. */
+function idOf({ blobId }: TreeEntry, kind: FileKind): string {
+  return blobId === undefined ? '' : `${kind}:${blobId}`;
 }
 
 /** What a path holds; undefined for files that are none of flaghoist's. */

@@ -1,7 +1,7 @@
 import type { Location, Diagnostic } from '../../model/diagnostic.js';
 import type { DiagnosticCode } from '../codes.js';
 import { parseIdentitiesCsv, parseKeyFile } from './key-lists.js';
-import { schemaProblems } from './schema-problems.js';
+import { schemaErrors, schemaProblems } from './schema-problems.js';
 import type { SchemaName } from './schemas.js';
 import {
   apiKeyProblems,
@@ -11,7 +11,15 @@ import {
   type Problem,
   type Span,
 } from './source-text.js';
-import { OFFSETS, placesIn, typedValue, pointerOf, type Place, type Spans } from './typed-value.js';
+import {
+  withMappings,
+  OFFSETS,
+  placesIn,
+  typedValue,
+  pointerOf,
+  type Place,
+  type Spans,
+} from './typed-value.js';
 import { parseYaml } from './yaml-file.js';
 
 /** The kind of a file, which decides how it is parsed. */
@@ -51,6 +59,34 @@ export function parseFile(kind: FileKind, bytes: Uint8Array): ParsedFile {
     return listed(source, { keys, problems: [...apiKeyProblems(text), ...problems] });
   }
   return parseSpec(kind, source);
+}
+
+/** What is left of a file that was parsed elsewhere: enough to have it here as if it had been parsed here. */
+export interface ParsedApart {
+  /** The value as JSON. */
+  readonly json: string;
+  readonly spans: Spans;
+}
+
+/** Parses a text for `parsedAgain`; null where it is no YAML, or anything is wrong with it. */
+export function parsedApart(kind: FileKind, text: string): ParsedApart | null {
+  if (kind === 'keys' || kind === 'identities-csv' || text.startsWith(LFS_POINTER)) return null;
+  const yaml = apiKeyProblems(text).length === 0 ? parseYaml(text) : null;
+  if (yaml?.ok !== true) return null;
+  const { value, spans, problems } = typedValue(yaml.document, kind);
+  const isRight = problems.length === 0 && schemaErrors(kind, value).length === 0;
+  return isRight ? { json: JSON.stringify(value), spans } : null;
+}
+
+/** The file that `parseFile` would make of the same text. */
+export function parsedAgain(
+  kind: FileKind,
+  text: string,
+  { json, spans }: ParsedApart,
+): ParsedFile {
+  const value = withMappings(JSON.parse(json));
+  const places = new SourcePositions(kind as SchemaName, { text, value, spans });
+  return { source: new SourceText(text), value, valid: true, places, problems: [] };
 }
 
 /** Parses YAML and checks it against the schema of its kind. */
@@ -217,7 +253,7 @@ function indexOf(root: unknown, path: Path): number | null | undefined {
   let index = 0;
   let value = root;
   for (const part of path) {
-    const before = isMapping(value) ? orderedKeys(value) : Object.keys(Object(value) as object);
+    const before = isMapping(value) ? orderedKeys(value) : positionsIn(value);
     if (before === undefined) return undefined;
     const place = before.indexOf(String(part));
     if (place === -1) return null;
@@ -226,6 +262,11 @@ function indexOf(root: unknown, path: Path): number | null | undefined {
     value = memberOf(value, part);
   }
   return index;
+}
+
+/** Of an element each; nothing is inside of a text or a number. */
+function positionsIn(value: unknown): string[] {
+  return Array.isArray(value) ? Object.keys(value) : [];
 }
 
 /** A value and all that is inside of it. */

@@ -68,6 +68,16 @@ class Mapping {
 Reflect.deleteProperty(Mapping.prototype, 'constructor');
 Object.setPrototypeOf(Mapping.prototype, null);
 
+/** A value that came as JSON, in the form in which a walk makes one. */
+export function withMappings(value: unknown): unknown {
+  if (typeof value === 'string') return shared(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withMappings);
+  const mapping: Record<string, unknown> = new Mapping();
+  for (const [name, member] of Object.entries(value)) mapping[name] = withMappings(member);
+  return mapping;
+}
+
 /** Where a walk through a document is. */
 interface At {
   /** The key's node; null where there is none. */

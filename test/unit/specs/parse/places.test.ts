@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseFile } from '../../../../src/specs/parse/parse-file.js';
+import { parsedAgain, parsedApart, parseFile } from '../../../../src/specs/parse/parse-file.js';
 import { placesIn } from '../../../../src/specs/parse/typed-value.js';
 import { parseYaml } from '../../../../src/specs/parse/yaml-file.js';
 
@@ -59,4 +59,27 @@ it.each(Object.keys(FLAGS))('every value has the place that a whole walk finds: 
     expect(places?.startOf(path)).toBe((key ?? value).from);
   }
   expect(places?.at(['environments', 'nowhere', 'rules', 0])).toBeUndefined();
+});
+
+it.each(Object.keys(FLAGS))('a file that another thread parsed is the same: %s', (name) => {
+  const text = FLAGS[name] ?? '';
+  const here = parseFile('flag', Buffer.from(text));
+
+  const apart = parsedApart('flag', text);
+
+  expect(apart === null).toBe(!here.valid);
+  if (apart === null) return;
+  const again = parsedAgain('flag', text, structuredClone(apart));
+  expect(again).toEqual(here);
+  expect(Object.getPrototypeOf(Object.getPrototypeOf(again.value))).toBeNull();
+});
+
+it.each([
+  ['a key of the service', 'flag: fha_0123456789abcdef0123456789abcdef01234567\n'],
+  ['an unknown field', `${EXAMPLE}nonsense: 1\n`],
+  ['a key twice', `${EXAMPLE}flag: other\n`],
+  ['no YAML', 'flag: [\n'],
+])('is left to the thread that asks, with %s', (_situation, text) => {
+  expect(parseFile('flag', Buffer.from(text)).problems).not.toEqual([]);
+  expect(parsedApart('flag', text)).toBeNull();
 });

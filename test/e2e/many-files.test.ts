@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { flaghoist } from '../support/cli.js';
+import { ConfigRepository } from '../support/config-repository.js';
+import { cliRun } from '../support/terminal.js';
+
+const FLAGS = 2_100;
+
+function flag(name: string, more = ''): string {
+  return `flag: ${name}
+treatments: { "on": Shown, "off": Hidden }
+defaultTreatment: "off"
+${more}environments:
+  staging:
+    targets: { "on": [${name}-qa, "__proto__", 0012] }
+    defaultRule: { "on": 10, "off": rest }
+`;
+}
+
+/** So many files that several threads parse them, with all kinds of mistakes among them. */
+function world(): ConfigRepository {
+  const repository = new ConfigRepository();
+  const names = Array.from({ length: FLAGS }, (_, at) => `f${at}`);
+  repository.write({
+    'flaghoist.yaml':
+      'workspace: Shop\nenvironments: { staging: {} }\ndefaults: { trafficType: user }\n',
+    ...Object.fromEntries(names.map((name) => [`flags/${name}.yaml`, flag(name)])),
+    'flags/f7.yaml': flag('f7', 'nonsense: 1\n'),
+    'flags/f700.yaml': 'flag: [\n',
+    'flags/f1400.yaml': flag('f1400', 'expires: 2020-01-01\n'),
+    'flags/f2000.yaml': flag('f2000').replace('"on": 10', '"no": 10'),
+    'segments/staff.yaml': 'segment: staff\nenvironments: { staging: { keysFile: staff.keys } }\n',
+    'segments/staff.keys': 'a\nb\n',
+  });
+  return repository;
+}
+
+it('thousands of files are read alike by several threads and by one', async () => {
+  using repository = world();
+  repository.commit('Add all of them');
+
+  const built = await flaghoist(['validate', '--format', 'json', repository.directory]);
+  // Sources that are run as they stand have no other threads.
+  const alone = await cliRun(['validate', '--format', 'json', repository.directory]);
+
+  expect(built.code).toBe(3);
+  expect(JSON.parse(built.stdout)).toEqual(JSON.parse(alone.stdout));
+  const { diagnostics } = JSON.parse(built.stdout) as { diagnostics: { code: string }[] };
+  expect(diagnostics.map(({ code }) => code).toSorted()).toEqual([
+    'expired',
+    'unknown-field',
+    'unknown-treatment',
+    'yaml-syntax',
+  ]);
+});
