@@ -1,7 +1,7 @@
 import type { Bucket, Definition, Matcher, Rule, Treatment } from '../../model/flag/flag.js';
 import { canonicalDefinition } from '../../model/flag/wire.js';
 import type { Json } from '../../model/json.js';
-import { RESERVED_TREATMENT_NAMES } from '../../model/names.js';
+import { FLAG_NAME, RESERVED_TREATMENT_NAMES } from '../../model/names.js';
 import type { ForeignNode } from '../../specs/parse/foreign-yaml.js';
 import {
   Conversion,
@@ -24,10 +24,12 @@ export const convertHarnessFf: ConvertSource = (file, { trafficType }) => {
   const flags = all?.get('flags')?.items;
   if (!all || !flags) throw notOfTool(file.path, 'it has no list featureFlags.flags');
   const conversion = new Conversion();
-  for (const entry of flags) {
-    const flag = entry.members?.get('flag') ?? entry;
-    if (flag.members) new FlagReader(file, conversion, trafficType).read(flag, flag.members);
-    else conversion.depart(placeOf(file, entry), 'the entry is no flag');
+  const nodes = flags.map((entry) => entry.members?.get('flag') ?? entry);
+  const known = new Map(nodes.map(({ members }) => [textIn(members, 'identifier'), members]));
+  for (const flag of nodes) {
+    if (flag.members)
+      new FlagReader(file, conversion, { trafficType, known }).read(flag, flag.members);
+    else conversion.depart(placeOf(file, flag), 'the entry is no flag');
   }
   return conversion.result(textIn(all, 'projectIdentifier') || undefined);
 };
@@ -48,13 +50,14 @@ function itemsIn(members: Members | undefined, name: string): readonly ForeignNo
 
 /** Members that mean something here, or nothing anywhere; all others are told. */
 const KNOWN = {
-  flag: 'name identifier description spec tags environments permanent',
+  flag: 'name identifier description spec tags environments permanent prerequisites',
   spec: 'type default variations',
   variation: 'identifier name value description',
   environment: 'identifier default state rules targetRules',
   rule: 'priority serve clauses ruleId',
   clause: 'attribute op values negate id',
   targetRule: 'targets variation',
+  prerequisite: 'identifier feature variations',
 } as const;
 
 /** Reads one flag. */
@@ -62,13 +65,20 @@ class FlagReader {
   readonly #file: SourceFile;
   readonly #conversion: Conversion;
   readonly #trafficType: string;
+  /** All flags of the file, by identifier. */
+  readonly #known: ReadonlyMap<string, Members | undefined>;
   /** Treatment of each variation. */
   #treatments: ReadonlyMap<string, Treatment> = new Map();
 
-  constructor(file: SourceFile, conversion: Conversion, trafficType: string) {
+  constructor(
+    file: SourceFile,
+    conversion: Conversion,
+    of: { readonly trafficType: string; readonly known: ReadonlyMap<string, Members | undefined> },
+  ) {
     this.#file = file;
     this.#conversion = conversion;
-    this.#trafficType = trafficType;
+    this.#trafficType = of.trafficType;
+    this.#known = of.known;
   }
 
   read(node: ForeignNode, members: Members): void {
@@ -94,7 +104,7 @@ class FlagReader {
     for (const environment of itemsIn(members, 'environments')) {
       const where = textIn(environment.members, 'identifier');
       if (where === '') this.#depart(environment, 'the environment has no identifier: left out');
-      else environments.set(where, this.#definitionOf(environment, where, spec));
+      else environments.set(where, this.#definitionOf(environment, where, members));
     }
   }
 
@@ -111,7 +121,7 @@ class FlagReader {
 
   #treatmentsOf(spec: Members | undefined): ReadonlyMap<string, Treatment> {
     const nodes = itemsIn(spec, 'variations');
-    const identifiers = nodes.map(({ members }) => textIn(members, 'identifier'));
+    const identifiers = identifiersIn(spec);
     const isText = textIn(spec, 'type') === 'string';
     return new Map(
       nodes.map((node, at) => {
@@ -125,8 +135,8 @@ class FlagReader {
 
   /** `true` and `false` are reserved words of the service; they become what a flag there begins with. */
   #treatmentName(node: ForeignNode, identifier: string, all: readonly string[]): string {
-    const other = { true: 'on', false: 'off' }[identifier];
-    if (other === undefined || all.includes(other)) {
+    const other = renamed(identifier, all);
+    if (other === undefined) {
       if (RESERVED_TREATMENT_NAMES.has(identifier)) {
         this.#depart(node, `treatment "${identifier}" is a reserved word there: rename it`);
       }
@@ -136,10 +146,11 @@ class FlagReader {
     return other;
   }
 
-  #definitionOf(node: ForeignNode, name: string, spec: Members | undefined): Required<Definition> {
+  #definitionOf(node: ForeignNode, name: string, flag: Members): Required<Definition> {
     this.#tellUnknown('environment', node);
     this.#conversion.addEnvironment(name);
     const { members } = node;
+    const spec = flag.get('spec')?.members;
     const own = members?.get('default')?.members;
     const general = spec?.get('default')?.members;
     const variationOf = (which: string): string =>
@@ -152,7 +163,7 @@ class FlagReader {
       defaultTreatment: off,
       baselineTreatment: off,
       trafficAllocation: 100,
-      rules: this.#rulesOf(members, name),
+      rules: [...this.#prerequisiteRules(flag, node, off), ...this.#rulesOf(members, name)],
       defaultRule: [{ treatment: variationOf('onVariation'), size: 100 }],
     };
     if (definition.killed) {
@@ -166,6 +177,31 @@ class FlagReader {
     if (found) return found.name;
     this.#depart(node, `"${variation}" is no variation of the flag`);
     return [...this.#treatments.values()].at(-1)?.name ?? variation;
+  }
+
+  /** Whoever does not get one of the variations that are asked for gets the off variation: the first rules, turned round. */
+  #prerequisiteRules(flag: Members, environment: ForeignNode, off: string): Rule[] {
+    const where = textIn(environment.members, 'identifier');
+    return itemsIn(flag, 'prerequisites').flatMap((node): Rule[] => {
+      this.#tellUnknown('prerequisite', node);
+      const name = textIn(node.members, 'identifier') || textIn(node.members, 'feature');
+      const other = this.#known.get(name);
+      const environments = FLAG_NAME.test(name) ? itemsIn(other, 'environments') : [];
+      const isThere = environments.some(({ members }) => textIn(members, 'identifier') === where);
+      if (!isThere) {
+        const why = `there is no such flag in "${where}"`;
+        this.#depart(node, `the prerequisite "${name}" is left out, ${why}: see its rules`);
+        return [];
+      }
+      if (itemsIn(environment.members, 'targetRules').length > 0) {
+        this.#depart(node, `targets in "${where}" do not wait for the prerequisite "${name}" here`);
+      }
+      const variations = itemsIn(node.members, 'variations').map(({ text = '' }) => text);
+      const all = identifiersIn(other?.get('spec')?.members);
+      const treatments = variations.map((each) => renamed(each, all) ?? each);
+      const matcher = { type: 'IN_SPLIT', depends: { splitName: name, treatments }, negate: true };
+      return [{ matchers: [matcher], buckets: [{ treatment: off, size: 100 }] }];
+    });
   }
 
   #targetsOf(members: Members | undefined): Record<string, readonly string[]> {
@@ -258,6 +294,16 @@ class FlagReader {
     const segment = { name: group, trafficType: this.#trafficType, description: '' };
     this.#conversion.segment(segment).environments.set(environment, null);
   }
+}
+
+function identifiersIn(spec: Members | undefined): string[] {
+  return itemsIn(spec, 'variations').map(({ members }) => textIn(members, 'identifier'));
+}
+
+/** The treatment that a variation becomes, where that is called otherwise. @param all variations of the flag. */
+function renamed(identifier: string, all: readonly string[]): string | undefined {
+  const other = { true: 'on', false: 'off' }[identifier];
+  return other === undefined || all.includes(other) ? undefined : other;
 }
 
 /** Description of a variation, and its value where that is another than its identifier. */
