@@ -26,7 +26,7 @@ const LASTS_MS = 3_600_000;
  */
 export function addApproveRoute(
   app: FastifyInstance,
-  { view, controls, log, now }: Omit<ControlOptions, 'access'>,
+  { view, controls, access, log, now }: ControlOptions,
 ): void {
   app.post('/approve', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
     const { source: named, ...asked } = approveBody(request.body);
@@ -38,8 +38,9 @@ export function addApproveRoute(
       return reply.code(409).send({ error, heldHash });
     }
     const until = new Date(now() + LASTS_MS).toISOString();
+    const token = access.nameOf(request);
     controls.approve(source, { ...asked, until });
-    log.info({ request: '/approve', source, ...asked, until }, 'asked by request');
+    log.info({ request: '/approve', source, ...asked, token, until }, 'asked by request');
     return reply.code(202).send({ accepted: true, source, ...asked, until });
   });
 }

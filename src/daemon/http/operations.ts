@@ -60,7 +60,7 @@ export async function startOperations(
   // Each in a scope of its own: their hooks and bodies are not those of the pages.
   void app.register((scope, _, done) => {
     addControlRoutes(scope, { view, controls, access, log, now });
-    addApproveRoute(scope, { view, controls, log, now });
+    addApproveRoute(scope, { view, controls, access, log, now });
     done();
   });
   void app.register((scope, _, done) => {
