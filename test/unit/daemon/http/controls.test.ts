@@ -183,6 +183,18 @@ describe('who may ask', () => {
     expect(operations.logged()).not.toMatch(/t-(ana|bob|eve|old)/);
   });
 
+  it('of approvals: whoever may approve, and not whoever may ask for everything else', async () => {
+    const daemon = new DaemonInMemory(SHOP);
+    const tokens = ['t-ana ana operate', 't-eve eve approve'];
+    await using operations = await startTestOperations(daemon, { tokens });
+    const body = { hash: `sha256:${'0'.repeat(64)}`, by: 'eve' };
+    const status = async (token: string) =>
+      (await post(operations, '/approve', body, { authorization: `Bearer ${token}` })).status;
+
+    // 409: nothing is held by that hash.
+    expect([await status('t-ana'), await status('t-eve')]).toEqual([403, 409]);
+  });
+
   it('nobody while a line of the file of tokens names a scope that there is not', async () => {
     const daemon = new DaemonInMemory(SHOP);
     const tokens = [TOKEN, 'secret ana operator'];
