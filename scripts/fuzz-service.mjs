@@ -63,7 +63,10 @@ function separated(schema) {
     required: ['type', ...choice.then.required],
     properties: {
       ...properties,
-      ...choice.then.properties,
+      // What a type may hold and does not use is described above.
+      ...Object.fromEntries(
+        Object.entries(choice.then.properties).filter(([, schema]) => schema !== true),
+      ),
       type: choice.if.properties.type,
     },
   }));

@@ -1,9 +1,10 @@
 import { request } from 'node:http';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
 
-/** Methods that the description of the service does not have for a path. */
+/** Requests that the description of the service does not have. */
 let service: TestService;
 let client: ServiceCalls;
 
@@ -56,6 +57,7 @@ describe('a method that a path does not have', () => {
     ['TRACE', '/workspaces'],
     ['TRACE', DEFINITION],
     ['OPTIONS', DEFINITION],
+    ['QUERY', '/workspaces'],
     ['PATCH', '/rolloutStatuses'],
     ['DELETE', '/segments/staging/any/keys'],
   ])('is 405, and the answer says which it has: %s %s', async (method, path) => {
@@ -82,4 +84,64 @@ describe('a method that a path does not have', () => {
 
     expect(await client.ok('POST', '/segments/ws/in-ws')).toMatchObject({ name: 'in-ws' });
   });
+});
+
+describe('what the description says of requests', () => {
+  interface Document {
+    readonly paths: Record<
+      string,
+      Record<string, { parameters: Parameter[]; requestBody?: object }>
+    >;
+  }
+  interface Parameter {
+    readonly name: string;
+    readonly schema: Readonly<Record<string, unknown>>;
+  }
+  const document = async (): Promise<Document> =>
+    (await fetch(`${service.origin}/openapi.json`)).json() as Promise<Document>;
+
+  it('is that no text holds a null character', async () => {
+    const { paths } = await document();
+    const text = JSON.stringify(
+      paths['/internal/api/v2/splits/ws/{ws}/trafficTypes/{trafficType}'],
+    );
+
+    for (const operations of Object.values(paths)) {
+      for (const { parameters } of Object.values(operations)) {
+        for (const { schema } of parameters.filter((each) => each.schema['type'] === 'string')) {
+          expect(schema['pattern']).toBeDefined();
+        }
+      }
+    }
+    expect(text).toContain('"pattern":"^[^\\\\u0000]*$"');
+    expect((await client.call('GET', '/environments/ws/%00')).status).toBe(400);
+  });
+
+  it.each<[string, string, unknown]>([
+    ['POST', '/splits/ws/Default/trafficTypes/user', { name: '' }],
+    ['POST', '/segments/ws/Default/trafficTypes/user', { name: '0' }],
+    ['POST', '/workspaces', { name: ' ' }],
+    ['POST', '/environments/ws/Default', { name: 'a\u001fb' }],
+    ['PUT', '/segments/staging/any/upload', ['']],
+  ])('is as strict as the service: %s %s with %j', async (method, path, body) => {
+    const { paths } = await document();
+    const described = Object.keys(paths).find((each) =>
+      new RegExp(`^${each.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(`/internal/api/v2${path}`),
+    );
+    const operation = paths[described ?? '']?.[method.toLowerCase()];
+    const { content } = operation?.requestBody as {
+      content: Record<string, { schema: object }>;
+    };
+    const schema = content['application/json']?.schema ?? {};
+
+    expect(new Ajv2020({ strict: false }).validate(schema, body)).toBe(false);
+    expect((await client.call(method, path, body)).status).toBe(400);
+  });
+
+  it.each(['nameOp=IS&nameOp=IS', 'nameOp=LIKE', 'limit=1&limit=1', 'offset=1000000000000000'])(
+    'is that a parameter stands once, with one of its values: %s',
+    async (query) => {
+      expect((await client.call('GET', `/workspaces?${query}`)).status).toBe(400);
+    },
+  );
 });

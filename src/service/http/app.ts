@@ -12,7 +12,7 @@ import { Invalidation, ResponseCache, type CachedResponse } from './response-cac
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type ApiRequest, type Endpoint, type Scope } from './endpoint.js';
 import type { EphemeralKeys } from '../lent-keys.js';
-import { API_TITLE, openApiOf } from './openapi.js';
+import { API_TITLE, openApiOf, parametersOf } from './openapi.js';
 import { badRequest, Problem, storeAway, unauthorised } from './problem.js';
 import { adminKeyId, isSameKey, keyFromHeaders } from '../rules/admin-key.js';
 import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
@@ -107,7 +107,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
     answerError(error, request, reply, options.log),
   );
-  app.setNotFoundHandler((request, reply) => {
+  // Before a body is looked at: of some methods the framework asks for one.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return;
     const path = request.url.split('?')[0] ?? '';
     const methods = methodsOf(path, options.endpoints);
     if (methods.length > 0) void reply.header('allow', methods.join(', '));
@@ -119,7 +121,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-/** The methods of the endpoints that a path could name, in the order of the alphabet. */
+/** The methods of the endpoints that a path names, in the order of the alphabet; of those that it could name, the one of more fixed words. */
 function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
   const parts = path.replace(/\/$/, '').split('/');
   const named = endpoints.filter((endpoint) => {
@@ -129,7 +131,9 @@ function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
       pattern.every((part, index) => part.startsWith(':') || part === parts[index])
     );
   });
-  return [...new Set(named.flatMap(({ methods }) => methods))].sort();
+  const fewest = Math.min(...named.map(({ path }) => path.split(':').length));
+  const meant = named.filter((endpoint) => endpoint.path.split(':').length === fewest);
+  return [...new Set(meant.flatMap(({ methods }) => methods))].sort();
 }
 
 /** What the service says of itself, to whoever asks. */
@@ -224,6 +228,7 @@ function addEndpoint(
     bodyLimit: endpoint.takesMany === true ? MAX_MANY_BYTES : MAX_BODY_BYTES,
     config: { takesText: endpoint.takesText ?? false, takesFile: endpoint.takesFile ?? false },
     handler: async (request, reply) => {
+      checkQuery(request.query as Record<string, unknown>, endpoint);
       const apiRequest = apiRequestOf(request, clock());
       // Keys see different things: what is remembered is so for one of them.
       const question = `${request.adminKey?.id ?? ''} ${request.url}`;
@@ -236,6 +241,14 @@ function addEndpoint(
       return reply.type('application/json; charset=utf-8').send(text);
     },
   });
+}
+
+/** @throws Problem (400) a parameter that stands for one value stands in the query more than once. */
+function checkQuery(query: Readonly<Record<string, unknown>>, endpoint: Endpoint): void {
+  for (const { name, schema } of parametersOf(endpoint)) {
+    if (schema['type'] === 'array' || !Array.isArray(query[name])) continue;
+    throw badRequest(`${name} must stand once`);
+  }
 }
 
 /** Takes the shorter way where the endpoint has one and it finds an answer. */

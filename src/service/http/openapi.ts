@@ -50,8 +50,8 @@ function operationOf(endpoint: Endpoint, method: string): object {
   return {
     operationId: operationId(method, endpoint.path),
     summary: endpoint.summary,
-    parameters: parametersOf(endpoint),
-    ...bodyOf(endpoint),
+    parameters: withoutNull(parametersOf(endpoint)),
+    ...(withoutNull(bodyOf(endpoint)) as object),
     responses: {
       200: { description: 'Done', content: json(endpoint.answer) },
       ...Object.fromEntries(
@@ -62,6 +62,20 @@ function operationOf(endpoint: Endpoint, method: string): object {
       ),
     },
   };
+}
+
+/** Whatever a body or a query holds is looked at for null characters before it is held against a schema. */
+const NO_NULL = '^[^\\u0000]*$';
+
+/** Schemas in which text without a pattern has that one. */
+function withoutNull(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNull);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withoutNull(member)]),
+  );
+  const isText = [members['type']].flat().includes('string');
+  return isText && !('pattern' in members) ? { ...members, pattern: NO_NULL } : members;
 }
 
 /** A parameter of an operation, as OpenAPI has it. */
@@ -83,7 +97,7 @@ export function parametersOf(endpoint: Endpoint): readonly Parameter[] {
       in: 'path' as const,
       required: true,
       description: PARAMETERS[name] ?? 'Name or id.',
-      schema: { type: 'string' },
+      schema: { type: 'string', minLength: 1 },
     })),
     ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query' as const, schema })),
   ];

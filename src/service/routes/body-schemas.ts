@@ -1,4 +1,6 @@
 import type { Schema } from '../rules/matchers.js';
+import { KEY_SCHEMA } from '../rules/keys.js';
+import { NAME_SCHEMA } from '../rules/names.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
 
 /** Bodies that more than one endpoint takes. */
@@ -22,7 +24,7 @@ export const NEW_TRAFFIC_TYPE_BODY: Schema = {
   type: 'object',
   required: ['name'],
   additionalProperties: false,
-  properties: { name: TEXT, ...WORDS_MEMBERS },
+  properties: { name: NAME_SCHEMA, ...WORDS_MEMBERS },
 };
 
 /** The body of a new segment. Its traffic type stands in the path alone. */
@@ -31,7 +33,7 @@ export const NEW_SEGMENT_BODY: Schema = {
   required: ['name'],
   additionalProperties: false,
   properties: {
-    name: TEXT,
+    name: NAME_SCHEMA,
     description: { type: ['string', 'null'], maxLength: 10_000 },
     ...WORDS_MEMBERS,
   },
@@ -59,7 +61,10 @@ export const STRICT_PATCH_BODY: Schema = patchOf(CONTRACT_OPERATIONS);
 /** The other three operations belong to the same standard (RFC 6902) and are taken too. */
 export const PATCH_BODY: Schema = patchOf([...CONTRACT_OPERATIONS, 'move', 'copy', 'test']);
 
-/** Keys as a bare list, the contract's body of an upload. */
+/** The same, of an upload; a removal passes over what no segment holds. */
+const NEW_KEYS: Schema = { type: 'array', items: KEY_SCHEMA };
+
+/** Keys as a bare list. */
 export const KEYS_ARRAY_BODY: Schema = { type: 'array', items: TEXT };
 
 /** Keys as a member beside title and comment, the contract's body of a removal. */
@@ -70,11 +75,20 @@ export const KEYS_OBJECT_BODY: Schema = {
   properties: { keys: KEYS_ARRAY_BODY, ...WORDS_MEMBERS },
 };
 
-/** Keys in either of the two forms: clients are known to send an upload both ways. */
-export const KEYS_BODY: Schema = {
-  type: ['array', 'object'],
-  items: TEXT,
+/** The contract's body of an upload. */
+export const STRICT_UPLOAD_BODY: Schema = NEW_KEYS;
+
+/** Keys of an upload as a member beside title and comment. */
+export const UPLOAD_OBJECT_BODY: Schema = {
+  type: 'object',
   required: ['keys'],
   additionalProperties: false,
-  properties: { keys: KEYS_ARRAY_BODY, ...WORDS_MEMBERS },
+  properties: { keys: NEW_KEYS, ...WORDS_MEMBERS },
+};
+
+/** Keys in either of the two forms: clients are known to send an upload both ways. */
+export const UPLOAD_BODY: Schema = {
+  ...UPLOAD_OBJECT_BODY,
+  type: ['array', 'object'],
+  items: KEY_SCHEMA,
 };

@@ -4,12 +4,21 @@ import type { Schema } from '../rules/matchers.js';
 
 const text = (description: string): Schema => ({ type: 'string', description });
 
+const TEXT: Schema = { type: 'string' };
+
 /** For lists with pages. The limits themselves are in `rules/paging.ts`. */
 export const PAGE_QUERY: Readonly<Record<string, Schema>> = {
-  offset: { type: 'integer', minimum: 0, default: 0, description: 'Skips so many objects.' },
+  offset: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 999_999_999_999_999,
+    default: 0,
+    description: 'Skips so many objects.',
+  },
   limit: {
     type: 'integer',
     minimum: 1,
+    maximum: 999_999_999_999_999,
     description: 'Size of the page. One that is too large is cut, and the answer says to what.',
   },
 };
@@ -31,7 +40,7 @@ export const WORKSPACE_QUERY: Readonly<Record<string, Schema>> = {
 export const FLAG_QUERY: Readonly<Record<string, Schema>> = {
   ...PAGE_QUERY,
   name: text('Part of the name, in any case.'),
-  tag: text('May be repeated: flags that have all of them.'),
+  tag: { ...text('May be repeated: flags that have all of them.'), type: 'array', items: TEXT },
   rolloutStatus: text('Id of a rollout status.'),
 };
 

@@ -41,7 +41,13 @@ import {
 } from '../store/segments.js';
 import type { Store } from '../store/store.js';
 import type { Db } from '../store/tables.js';
-import { KEYS_ARRAY_BODY, KEYS_BODY, KEYS_OBJECT_BODY } from './body-schemas.js';
+import {
+  KEYS_ARRAY_BODY,
+  KEYS_OBJECT_BODY,
+  STRICT_UPLOAD_BODY,
+  UPLOAD_BODY,
+  UPLOAD_OBJECT_BODY,
+} from './body-schemas.js';
 import { answer } from './answer-schemas.js';
 import { PAGE_QUERY, UPLOAD_QUERY } from './query-schemas.js';
 
@@ -67,8 +73,8 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     takesMany: true,
     answer: answer('SegmentDefinition'),
     query: UPLOAD_QUERY,
-    body: KEYS_BODY,
-    strictBody: KEYS_ARRAY_BODY,
+    body: UPLOAD_BODY,
+    strictBody: STRICT_UPLOAD_BODY,
     takesFile: true,
     write: async (db, request, store) => upload(db, request, store, keysOf(request)),
   },
@@ -90,7 +96,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     takesMany: true,
     answer: answer('SegmentDefinition'),
     query: UPLOAD_QUERY,
-    body: KEYS_OBJECT_BODY,
+    body: UPLOAD_OBJECT_BODY,
     write: async (db, request, store) => upload(db, request, store, keysOf(request)),
   },
   {

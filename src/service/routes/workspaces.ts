@@ -100,24 +100,25 @@ async function readWorkspaces(
   };
 }
 
+const NAME_OPERATORS = ['IS', 'STARTS_WITH', 'CONTAINS'];
+
 /**
  * How `name` is compared; without `nameOp` the whole name has to be equal.
  *
  * @throws Problem (400) `nameOp` is none of the three words.
  */
 function nameFilter({ name, nameOp }: ApiRequest['query']): WorkspaceFilter['name'] {
+  if (nameOp !== undefined && nameOp !== '' && !NAME_OPERATORS.includes(nameOp as string)) {
+    throw badRequest('nameOp must be IS, STARTS_WITH or CONTAINS');
+  }
   if (typeof name !== 'string' || name === '') return undefined;
   switch (nameOp) {
-    case undefined:
-    case '':
-    case 'IS':
-      return { is: name };
     case 'STARTS_WITH':
       return { startsWith: name };
     case 'CONTAINS':
       return { contains: name };
     default:
-      throw badRequest('nameOp must be IS, STARTS_WITH or CONTAINS');
+      return { is: name };
   }
 }
 

@@ -1,6 +1,6 @@
 import { applyPatch, type PatchOperation } from './json-patch.js';
 import type { Schema } from './matchers.js';
-import { checkTitleName } from './names.js';
+import { checkTitleName, TITLE_NAME_SCHEMA } from './names.js';
 import { WORDS_MEMBERS } from './note.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
@@ -35,7 +35,7 @@ const CHANGE_PERMISSIONS: Schema = {
 
 /** The members of an environment that a client may set. */
 const ENVIRONMENT_MEMBERS = {
-  name: { type: 'string' },
+  name: TITLE_NAME_SCHEMA,
   production: TRUTH,
   changePermissions: CHANGE_PERMISSIONS,
 } satisfies Readonly<Record<string, Schema>>;
@@ -124,7 +124,7 @@ export interface WorkspaceContent {
 
 /** The members of a workspace that a client may set. */
 const WORKSPACE_MEMBERS = {
-  name: { type: 'string' },
+  name: TITLE_NAME_SCHEMA,
   requiresTitleAndComments: TRUTH,
 } satisfies Readonly<Record<string, Schema>>;
 

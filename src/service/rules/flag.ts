@@ -2,6 +2,7 @@ import type { WireFlag } from '../../admin-api/wire.js';
 import { badRequest } from '../http/problem.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
 import type { Schema } from './matchers.js';
+import { NAME_SCHEMA } from './names.js';
 import { WORDS_MEMBERS } from './note.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 
@@ -49,7 +50,7 @@ export const NEW_FLAG_SCHEMA: Schema = {
   required: ['name'],
   additionalProperties: false,
   properties: {
-    name: { type: 'string' },
+    name: NAME_SCHEMA,
     ...MEMBERS,
     ...WORDS_MEMBERS,
   },

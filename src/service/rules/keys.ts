@@ -6,6 +6,9 @@ import { WORDS_MEMBERS } from './note.js';
 /** The longest key in UTF-16 code units. The contract shows no limit. */
 const MAX_KEY_LENGTH = 1_000;
 
+/** A key of an upload. */
+export const KEY_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: MAX_KEY_LENGTH };
+
 /**
  * The keys of one upload as a set, in the order in which they were given.
  *
@@ -77,6 +80,9 @@ export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>)
 
 const MAX_VALUE_LENGTH = 10_000;
 
+/** The id of an attribute. */
+const ATTRIBUTE = /^[A-Za-z][-_A-Za-z0-9]{0,199}$/;
+
 /** Clients send back what they read: what an identity belongs to is held against the path. */
 const IDENTITY_MEMBERS: Readonly<Record<string, Schema>> = {
   key: { type: 'string' },
@@ -97,7 +103,15 @@ export const IDENTITY_SCHEMA: Schema = {
 export const IDENTITY_VALUES_SCHEMA: Schema = {
   type: 'object',
   additionalProperties: false,
-  properties: { ...IDENTITY_MEMBERS, ...WORDS_MEMBERS },
+  properties: {
+    ...IDENTITY_MEMBERS,
+    values: {
+      type: ['object', 'null'],
+      propertyNames: { pattern: ATTRIBUTE.source },
+      additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: MAX_VALUE_LENGTH },
+    },
+    ...WORDS_MEMBERS,
+  },
 };
 
 /** Where the path of a request puts an identity; `key` where it names one. */
@@ -132,7 +146,7 @@ export function readIdentity(identity: GivenIdentity, owner: IdentityOwner): Rea
   const texts: [string, string][] = [];
   for (const [attribute, value] of Object.entries(values ?? {})) {
     const text = textOf(value);
-    if (!/^[A-Za-z][-_A-Za-z0-9]{0,199}$/.test(attribute)) {
+    if (!ATTRIBUTE.test(attribute)) {
       return { failure: `The attribute ${attribute} is no name of an attribute` };
     }
     if (text === undefined || text.length > MAX_VALUE_LENGTH) {

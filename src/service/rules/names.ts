@@ -1,4 +1,5 @@
 import { badRequest } from '../http/problem.js';
+import type { Schema } from './matchers.js';
 
 /**
  * The contract shows no rule for names. Public documentation of such services has one: a letter
@@ -6,6 +7,22 @@ import { badRequest } from '../http/problem.js';
  */
 const NAME = /^[A-Za-z][-_A-Za-z0-9]*$/;
 const MAX_NAME_LENGTH = 256;
+
+/** The name of a flag, a segment or a traffic type, where a body brings a new one. */
+export const NAME_SCHEMA: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_NAME_LENGTH,
+  pattern: NAME.source,
+};
+
+/** The name of a workspace or an environment: any text on one line. */
+export const TITLE_NAME_SCHEMA: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_NAME_LENGTH,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
+};
 
 /** Names that public documentation of such services keeps from being names of flags. */
 const RESERVED_FLAG_NAMES: ReadonlySet<string> = new Set(['datetime', 'string', 'set', 'integer']);
