@@ -43,7 +43,7 @@ async function startup(): Promise<void> {
     bare.push((await measured(['-e', '0'], { folder })).wallMs);
   }
   rmSync(folder, { recursive: true });
-  const limit = 1.5 * median(bare) + 60;
+  const limit = 1.3 * median(bare) + 20;
   line(['`flaghoist --version`', ...[median(own), median(bare), limit].map(whole)]);
 }
 
