@@ -216,7 +216,9 @@ describe.skipIf(lacks('postgresql'))('leases of replicas on PostgreSQL', () => {
     await other.setOverride('x', 'pin', { ...suspension, commit: 'c'.repeat(40) });
 
     expect(await other.overrides()).toEqual(
-      new Map([['x', { suspension, pin: { ...suspension, commit: 'c'.repeat(40) } }]]),
+      new Map([
+        ['x', { suspension, pin: { ...suspension, commit: 'c'.repeat(40) }, approval: null }],
+      ]),
     );
     await other.setOverride('x', 'suspension', null);
     expect((await one.overrides()).get('x')?.suspension).toBeNull();

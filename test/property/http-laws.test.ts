@@ -160,9 +160,11 @@ async function run(
   situation: Situation,
   policy: Partial<PlanPolicy> = {},
 ): Promise<Run> {
-  const { client, reader, at } = situation;
+  const { client, at } = situation;
+  // One for each run, as the program has it: what it learns by the way is true for a run.
+  const reader = new HttpAdminReader(client.reads());
   const observedAtMs = Date.now();
-  const input = await inputFor(desired, situation, policy);
+  const input = await inputFor(desired, { ...situation, reader }, policy);
   const plan = planChanges(input);
   const notes = new Map(plan.changes.map(({ id }) => [id, { title: `Law ${id}`, comment: 'law' }]));
   const writer = new HttpAdminWriter(client, reader);
@@ -181,8 +183,10 @@ async function run(
     outcome.status === 'applied' ? [] : [`${id}: ${JSON.stringify(outcome)}`],
   );
   const answered = stateAfterAnswers({ ...input, state: begun }, plan.changes, outcomes, HEAD);
-  const again = await inputFor(desired, { ...situation, state: answered }, policy);
+  const again = await inputFor(desired, { ...situation, reader, state: answered }, policy);
   const left = planChanges(again);
+  // What a run learned of flags that the service does not show is not what the next one sees.
+  const anew = await inputFor(desired, { ...situation, state: answered }, policy);
   const segments = left.withheld.filter(({ ref }) => ref.kind === 'segment');
   return {
     ...situation,
@@ -190,7 +194,7 @@ async function run(
     state: stateAfterVerify(again, new Set(left.unchanged), HEAD),
     failures,
     left: pendingLines(left),
-    world: worldOf(again.actual),
+    world: worldOf(anew.actual),
     kept: new Set(segments.map(({ ref }) => ref.name)),
   };
 }

@@ -100,7 +100,7 @@ async function applied(
   const notes = new Map(plan.changes.map(({ id }) => [id, { title: 't', comment: 'c' }]));
   const at = { ...anActual(), environments: [] };
   const context = {
-    ...{ reader: {} as AdminReader, writer, at, notes },
+    ...{ reader: { flagSaid: () => undefined } as unknown as AdminReader, writer, at, notes },
     ...{ now: () => 0, observedAtMs: 0, killed: new Set<string>() },
   };
   const over = new AbortController();
