@@ -205,6 +205,14 @@ export type LintLevel27 = "error" | "warning" | "off";
  * Level of the rule.
  */
 export type LintLevel28 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel29 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel30 = "error" | "warning" | "off";
 
 /**
  * flaghoist.yaml: which workspace, which environments, which policies.
@@ -528,22 +536,28 @@ export interface LintSpec {
     "full-rollout"?: LintLevel11;
     "invalid-regex"?: LintLevel12;
     "kill-review-passed"?: LintLevel13;
-    "many-inline-keys"?: LintLevel14;
-    "middle-bucket-shift"?: LintLevel15;
-    "name-pattern"?: LintLevel16;
-    "name-reused"?: LintLevel17;
-    "production-before-staging"?: LintLevel18;
-    "required-field"?: LintLevel19;
-    "rule-like-default"?: LintLevel20;
-    "stale-rollout"?: LintLevel21;
-    "stray-file"?: LintLevel22;
-    "unknown-word"?: LintLevel23;
-    "unreachable-rule"?: LintLevel24;
-    "unused-condition"?: LintLevel25;
-    "unused-segment"?: LintLevel26;
-    "use-between"?: LintLevel27;
-    "zero-bucket"?: LintLevel28;
+    "kill-too-old"?: LintLevel14;
+    "many-inline-keys"?: LintLevel15;
+    "middle-bucket-shift"?: LintLevel16;
+    "name-pattern"?: LintLevel17;
+    "name-reused"?: LintLevel18;
+    "production-before-staging"?: LintLevel19;
+    "required-field"?: LintLevel20;
+    "rule-like-default"?: LintLevel21;
+    "stale-rollout"?: LintLevel22;
+    "stray-file"?: LintLevel23;
+    "trailing-space-key"?: LintLevel24;
+    "unknown-word"?: LintLevel25;
+    "unreachable-rule"?: LintLevel26;
+    "unused-condition"?: LintLevel27;
+    "unused-segment"?: LintLevel28;
+    "use-between"?: LintLevel29;
+    "zero-bucket"?: LintLevel30;
   };
+  /**
+   * Days after which an entry of kills/ without `review` is too old. Default 30.
+   */
+  killsOlderThan?: number;
   /**
    * Regular expressions that whole names have to match.
    */

@@ -1,10 +1,14 @@
 import { segmentOf } from '../model/matcher/canonical.js';
+import type { DesiredKill } from '../model/desired.js';
+import { pointerOf } from '../specs/parse/typed-value.js';
 import { usedConditions } from '../specs/usage.js';
 import {
+  DAY_MS,
   ofFlag,
   ofSegment,
   type Finding,
   type LintedRepository,
+  type Place,
   type RepositoryRule,
 } from './rule.js';
 
@@ -29,12 +33,28 @@ export const REPOSITORY_RULES: readonly RepositoryRule[] = [
     find: passedReviews,
   },
   {
+    code: 'kill-too-old',
+    level: 'warning',
+    reason: 'A kill that nobody is to look at again stays for ever.',
+    wayOut: 'Take the kill back, or say in `review` when it is looked at again.',
+    section: LIFE,
+    find: oldKills,
+  },
+  {
     code: 'confusable-names',
     level: 'warning',
     reason: 'Code that asks for the one flag gets the other by a slip of the hand.',
     wayOut: 'Rename the flag that is in use nowhere yet.',
     section: LIFE,
     find: confusableNames,
+  },
+  {
+    code: 'trailing-space-key',
+    level: 'warning',
+    reason: 'A key with a space at its end is another key, and nobody sees the space.',
+    wayOut: 'Take the space away; where the key does have it, allow it.',
+    section: LIFE,
+    find: paddedKeys,
   },
   {
     code: 'unused-segment',
@@ -92,30 +112,107 @@ function expired({ flags, today }: LintedRepository): Finding[] {
 }
 
 /** Kills of flags that live elsewhere count as well: the list is ours. */
-function passedReviews({ kills, specs, today }: LintedRepository): Finding[] {
-  const files = new Map((specs.loaded.files.get('kills') ?? []).map((file) => [file.path, file]));
-  return kills.flatMap(({ flag, review, location }) => {
-    const file = files.get(location.file);
-    // Days and moments of one day compare by their first ten characters.
-    if (!file || review === undefined || review.slice(0, 10) >= today) return [];
-    const message = `the kill of "${flag}" was to be reviewed on ${review.slice(0, 10)}`;
-    return [{ place: { file, path: ['kills', flag, 'review'] }, message }];
+function passedReviews({ today, ...repository }: LintedRepository): Finding[] {
+  return listedKills(repository).flatMap(({ flag, review, placeOf }) => {
+    if (review === undefined || dayOf(review) >= today) return [];
+    const message = `the kill of "${flag}" was to be reviewed on ${dayOf(review)}`;
+    return [{ place: placeOf('review'), message }];
   });
+}
+
+/** Where `lint.killsOlderThan` says nothing. */
+const MOST_KILLED_DAYS = 30;
+
+/** How old an entry without `since` is no file says. */
+function oldKills({ today, settings, ...repository }: LintedRepository): Finding[] {
+  const days = settings.killsOlderThan ?? MOST_KILLED_DAYS;
+  const first = new Date(Date.parse(today) - days * DAY_MS).toISOString().slice(0, 10);
+  return listedKills(repository).flatMap(({ flag, since, review, placeOf }) => {
+    if (review !== undefined || since === undefined || dayOf(since) >= first) return [];
+    const message = `"${flag}" has been killed since ${dayOf(since)}, for more than ${days} days, and no "review" is set`;
+    return [{ place: placeOf('since'), message }];
+  });
+}
+
+/** The entries of kills/, each with the places of its members. */
+function listedKills({ kills, specs }: Pick<LintedRepository, 'kills' | 'specs'>): (DesiredKill & {
+  placeOf: (member: string) => Place;
+})[] {
+  const files = new Map((specs.loaded.files.get('kills') ?? []).map((file) => [file.path, file]));
+  return kills.flatMap((kill) => {
+    const file = files.get(kill.location.file);
+    if (file === undefined) return [];
+    return [{ ...kill, placeOf: (member) => ({ file, path: ['kills', kill.flag, member] }) }];
+  });
+}
+
+/** Days and moments of one day compare by their first ten characters. */
+function dayOf(dayOrMoment: string): string {
+  return dayOrMoment.slice(0, 10);
+}
+
+/** What two names have in common that are taken for each other, and how they then differ. */
+const CONFUSABLE = [
+  [(name: string) => name.toLowerCase().replaceAll(/[-_]/g, ''), 'by case, "-" and "_" alone'],
+  [lookOf, 'by letters alone that look alike'],
+] as const;
+
+/** A name as a glance has it. Names are ASCII, so these are all that most fonts draw alike. */
+function lookOf(name: string): string {
+  const drawn = name.replaceAll(/[1I]/g, 'l').replaceAll(/[0O]/g, 'o').toLowerCase();
+  return drawn.replaceAll('rn', 'm').replaceAll('vv', 'w');
 }
 
 /** The later of two in the order of the files is told. Segments are named in specs only, where a slip is an error anyway. */
 function confusableNames({ flags }: LintedRepository): Finding[] {
-  const firstOf = new Map<string, string>();
+  const firstOf = CONFUSABLE.map(() => new Map<string, string>());
   return flags.flatMap((flag) => {
-    const form = flag.name.toLowerCase().replaceAll(/[-_]/g, '');
-    const first = firstOf.get(form);
-    if (first === undefined) {
-      firstOf.set(form, flag.name);
-      return [];
-    }
-    const message = `"${flag.name}" differs from flag "${first}" by case, "-" and "_" alone`;
-    return [ofFlag(flag, ['flag'], message)];
+    const { name } = flag;
+    const found = CONFUSABLE.flatMap(([formOf, how], at) => {
+      const first = firstOf[at]?.get(formOf(name));
+      if (first === undefined) firstOf[at]?.set(formOf(name), name);
+      return first === undefined ? [] : [`"${name}" differs from flag "${first}" ${how}`];
+    });
+    return found.slice(0, 1).map((message) => ofFlag(flag, ['flag'], message));
   });
+}
+
+/** Key files have no such keys: their lines are trimmed. */
+function paddedKeys({ flags, specs }: LintedRepository): Finding[] {
+  const fileOf = new Map(flags.map(({ name, file }) => [name, file]));
+  const owners = new Map(specs.overlays.map(({ file, spec }) => [file, fileOf.get(spec.flag)]));
+  return [...specs.loaded.files].flatMap(([kind, files]) => {
+    if (kind === 'keys') return [];
+    return files
+      .filter(({ valid }) => valid)
+      .flatMap((file) =>
+        paddedIn(file.parsed.value).flatMap(({ text, at, path }): Finding[] => {
+          if (at === undefined && !KEY_PLACE.test(pointerOf(path))) return [];
+          const message = `key "${text}" begins or ends with a space`;
+          const place = { file, path, ...(at && { at }) };
+          return [{ place, message, allowedBy: owners.get(file) ?? file }];
+        }),
+      );
+  });
+}
+
+/** Where a text is a key: of a segment, a target, a case of a spec test, or the attribute of a condition. */
+const KEY_PLACE =
+  /^\/(?!treatments|identities)(?:.*\/)?(?:keys\/\d+|targets\/[^/]+\/\d+|cases\/\d+\/key|attribute)$/;
+
+/** A text with a space at its beginning or end, which is a value, or the key of one. */
+interface PaddedText extends Pick<Place, 'path' | 'at'> {
+  readonly text: string;
+}
+
+/** All such texts of a value, in the order of the file. */
+function paddedIn(value: unknown): PaddedText[] {
+  if (typeof value === 'string') return value === value.trim() ? [] : [{ text: value, path: [] }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [
+    ...(name === name.trim() ? [] : [{ text: name, path: [name], at: 'key' as const }]),
+    ...paddedIn(member).map((each) => ({ ...each, path: [name, ...each.path] })),
+  ]);
 }
 
 /** Another repository may name the segment, which is why the rule speaks of this one. */

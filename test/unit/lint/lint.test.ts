@@ -376,12 +376,113 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       [],
     ],
   ],
+  'kill-too-old': [
+    [
+      'no review for 31 days',
+      {
+        'flags/pay.yaml': flag('pay'),
+        'kills/production.yaml': 'kills:\n  pay: { reason: INC-1, since: 2026-10-22T23:59:59Z }\n',
+      },
+      [
+        'kills/production.yaml:2:32 warning[kill-too-old] "pay" has been killed since 2026-10-22, for more than 30 days, and no "review" is set',
+      ],
+    ],
+    [
+      'as many days as the house says, and one more',
+      {
+        'flaghoist.yaml': config('{ killsOlderThan: 7 }'),
+        'kills/production.yaml':
+          'kills:\n  pay: { reason: INC-1, since: 2026-11-15 }\n  fees: { reason: INC-1, since: 2026-11-14 }\n',
+      },
+      [
+        'kills/production.yaml:3:33 warning[kill-too-old] "fees" has been killed since 2026-11-14, for more than 7 days, and no "review" is set',
+      ],
+    ],
+    [
+      '30 days, a review that is set, and no day of the kill',
+      {
+        'kills/production.yaml':
+          'kills:\n  pay: { reason: INC-1, since: 2026-10-23 }\n  fees: { reason: INC-1, since: 2026-01-01, review: 2026-12-01 }\n  tax: { reason: INC-1 }\n',
+      },
+      [],
+    ],
+  ],
+  'trailing-space-key': [
+    [
+      'keys of a segment, a target, an identity and a spec test, and attributes',
+      {
+        'flags/pay.yaml': flag('pay', {
+          production:
+            '    targets: { "on": ["qa ", u2] }\n    rules: [{ if: { attribute: " plan", is: true }, serve: "on" }]\n',
+        }),
+        'identities/user.production.yaml':
+          'identities:\n  environment: production\n  keys: { "u1 ": { "plan\\t": pro } }\n',
+        'segments/staff.yaml': segment('staff', '" u1", u2', 'allow: unused-segment # shown\n'),
+        'tests/pay.test.yaml':
+          'tests: pay\ncases: [{ name: one, environment: production, key: "qa ", expect: "off" }]\n',
+      },
+      [
+        'flags/pay.yaml:6:23 warning[trailing-space-key] key "qa " begins or ends with a space',
+        'flags/pay.yaml:7:32 warning[trailing-space-key] key " plan" begins or ends with a space',
+        'identities/user.production.yaml:3:11 warning[trailing-space-key] key "u1 " begins or ends with a space',
+        'identities/user.production.yaml:3:20 warning[trailing-space-key] key "plan\t" begins or ends with a space',
+        'segments/staff.yaml:3:38 warning[trailing-space-key] key " u1" begins or ends with a space',
+        'tests/pay.test.yaml:2:52 warning[trailing-space-key] key "qa " begins or ends with a space',
+      ],
+    ],
+    [
+      'a list of identities, told at its beginning',
+      { 'identities/user.production.csv': 'key,plan\nu1,pro\nu2 ,pro\n' },
+      [
+        'identities/user.production.csv:1:1 warning[trailing-space-key] key "u2 " begins or ends with a space',
+      ],
+    ],
+    [
+      'an overlay, which the flag allows',
+      {
+        'flags/pay.yaml':
+          'flag: pay\nallow: trailing-space-key # the old app writes it so\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n',
+        'flags/pay@production.yaml':
+          'flag: pay\nenvironment: production\ntargets: { "on": ["qa "] }\ndefaultRule: "off"\n',
+      },
+      [],
+    ],
+    [
+      'spaces in texts that are no keys, within keys, and around the lines of a key file',
+      {
+        'flags/pay.yaml': flag('pay', {
+          fields: 'description: "Pay "\n',
+          production:
+            '    targets: { "on": [a b] }\n    rules: [{ if: { attribute: plan, in: ["a "] }, serve: "on" }]\n',
+        }).replace('"on": ""', '"on": " new "'),
+        'segments/staff.yaml': segment('staff', '', 'allow: unused-segment # shown\n').replace(
+          'keys: []',
+          'keysFile: staff.keys',
+        ),
+        'segments/staff.keys': 'u1 \n',
+      },
+      [],
+    ],
+  ],
   'confusable-names': [
     [
       'case and hyphens',
       { 'flags/new-cart.yaml': flag('new-cart'), 'flags/newCart.yaml': flag('newCart') },
       [
         'flags/newCart.yaml:1:7 warning[confusable-names] "newCart" differs from flag "new-cart" by case, "-" and "_" alone',
+      ],
+    ],
+    [
+      'letters that look alike',
+      {
+        'flags/modem-10.yaml': flag('modem-10'),
+        'flags/modern-IO.yaml': flag('modern-IO'),
+        'flags/vvall.yaml': flag('vvall'),
+        'flags/wall.yaml': flag('wall'),
+      },
+      [
+        'flags/modern-IO.yaml:1:7 warning[confusable-names] "modern-IO" differs from flag "modem-10" by letters alone that look alike',
+        'flags/wall.yaml:1:7 warning[confusable-names] "wall" differs from flag "vvall" by letters alone that look alike',
       ],
     ],
     ['a number more', { 'flags/cart1.yaml': flag('cart1'), 'flags/cart2.yaml': flag('cart2') }, []],
