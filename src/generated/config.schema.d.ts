@@ -213,6 +213,18 @@ export type LintLevel29 = "error" | "warning" | "off";
  * Level of the rule.
  */
 export type LintLevel30 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel31 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel32 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel33 = "error" | "warning" | "off";
 
 /**
  * flaghoist.yaml: which workspace, which environments, which policies.
@@ -542,17 +554,20 @@ export interface LintSpec {
     "name-pattern"?: LintLevel17;
     "name-reused"?: LintLevel18;
     "production-before-staging"?: LintLevel19;
-    "required-field"?: LintLevel20;
-    "rule-like-default"?: LintLevel21;
-    "stale-rollout"?: LintLevel22;
-    "stray-file"?: LintLevel23;
-    "trailing-space-key"?: LintLevel24;
-    "unknown-word"?: LintLevel25;
-    "unreachable-rule"?: LintLevel26;
-    "unused-condition"?: LintLevel27;
-    "unused-segment"?: LintLevel28;
-    "use-between"?: LintLevel29;
-    "zero-bucket"?: LintLevel30;
+    "ramp-finished"?: LintLevel20;
+    "ramp-in-freeze"?: LintLevel21;
+    "ramp-past"?: LintLevel22;
+    "required-field"?: LintLevel23;
+    "rule-like-default"?: LintLevel24;
+    "stale-rollout"?: LintLevel25;
+    "stray-file"?: LintLevel26;
+    "trailing-space-key"?: LintLevel27;
+    "unknown-word"?: LintLevel28;
+    "unreachable-rule"?: LintLevel29;
+    "unused-condition"?: LintLevel30;
+    "unused-segment"?: LintLevel31;
+    "use-between"?: LintLevel32;
+    "zero-bucket"?: LintLevel33;
   };
   /**
    * Days after which an entry of kills/ without `review` is too old. Default 30.

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const config = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"flag.schema.json#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"flag.schema.json#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-finished":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-in-freeze":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-past":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
 const schema32 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
 const schema68 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
 const func1 = Object.prototype.hasOwnProperty;
@@ -3007,10 +3007,10 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data53["required-field"] !== undefined){
-let data74 = data53["required-field"];
+if(data53["ramp-finished"] !== undefined){
+let data74 = data53["ramp-finished"];
 if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
-const err123 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data74};
+const err123 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data74};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -3020,10 +3020,10 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data53["rule-like-default"] !== undefined){
-let data75 = data53["rule-like-default"];
+if(data53["ramp-in-freeze"] !== undefined){
+let data75 = data53["ramp-in-freeze"];
 if(!(((data75 === "error") || (data75 === "warning")) || (data75 === "off"))){
-const err124 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data75};
+const err124 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data75};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -3033,10 +3033,10 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data53["stale-rollout"] !== undefined){
-let data76 = data53["stale-rollout"];
+if(data53["ramp-past"] !== undefined){
+let data76 = data53["ramp-past"];
 if(!(((data76 === "error") || (data76 === "warning")) || (data76 === "off"))){
-const err125 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data76};
+const err125 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data76};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -3046,10 +3046,10 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data53["stray-file"] !== undefined){
-let data77 = data53["stray-file"];
+if(data53["required-field"] !== undefined){
+let data77 = data53["required-field"];
 if(!(((data77 === "error") || (data77 === "warning")) || (data77 === "off"))){
-const err126 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data77};
+const err126 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data77};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -3059,10 +3059,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data53["trailing-space-key"] !== undefined){
-let data78 = data53["trailing-space-key"];
+if(data53["rule-like-default"] !== undefined){
+let data78 = data53["rule-like-default"];
 if(!(((data78 === "error") || (data78 === "warning")) || (data78 === "off"))){
-const err127 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data78};
+const err127 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data78};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -3072,10 +3072,10 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data53["unknown-word"] !== undefined){
-let data79 = data53["unknown-word"];
+if(data53["stale-rollout"] !== undefined){
+let data79 = data53["stale-rollout"];
 if(!(((data79 === "error") || (data79 === "warning")) || (data79 === "off"))){
-const err128 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data79};
+const err128 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data79};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -3085,10 +3085,10 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data53["unreachable-rule"] !== undefined){
-let data80 = data53["unreachable-rule"];
+if(data53["stray-file"] !== undefined){
+let data80 = data53["stray-file"];
 if(!(((data80 === "error") || (data80 === "warning")) || (data80 === "off"))){
-const err129 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data80};
+const err129 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data80};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -3098,10 +3098,10 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data53["unused-condition"] !== undefined){
-let data81 = data53["unused-condition"];
+if(data53["trailing-space-key"] !== undefined){
+let data81 = data53["trailing-space-key"];
 if(!(((data81 === "error") || (data81 === "warning")) || (data81 === "off"))){
-const err130 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data81};
+const err130 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data81};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3111,10 +3111,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data53["unused-segment"] !== undefined){
-let data82 = data53["unused-segment"];
+if(data53["unknown-word"] !== undefined){
+let data82 = data53["unknown-word"];
 if(!(((data82 === "error") || (data82 === "warning")) || (data82 === "off"))){
-const err131 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data82};
+const err131 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data82};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3124,10 +3124,10 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data53["use-between"] !== undefined){
-let data83 = data53["use-between"];
+if(data53["unreachable-rule"] !== undefined){
+let data83 = data53["unreachable-rule"];
 if(!(((data83 === "error") || (data83 === "warning")) || (data83 === "off"))){
-const err132 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data83};
+const err132 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data83};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3137,10 +3137,10 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data53["zero-bucket"] !== undefined){
-let data84 = data53["zero-bucket"];
+if(data53["unused-condition"] !== undefined){
+let data84 = data53["unused-condition"];
 if(!(((data84 === "error") || (data84 === "warning")) || (data84 === "off"))){
-const err133 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data84};
+const err133 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data84};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3150,9 +3150,10 @@ vErrors.push(err133);
 errors++;
 }
 }
-}
-else {
-const err134 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data53};
+if(data53["unused-segment"] !== undefined){
+let data85 = data53["unused-segment"];
+if(!(((data85 === "error") || (data85 === "warning")) || (data85 === "off"))){
+const err134 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data85};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3162,10 +3163,10 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data52.killsOlderThan !== undefined){
-let data85 = data52.killsOlderThan;
-if(!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))){
-const err135 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.killsOlderThan.type,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data85};
+if(data53["use-between"] !== undefined){
+let data86 = data53["use-between"];
+if(!(((data86 === "error") || (data86 === "warning")) || (data86 === "off"))){
+const err135 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data86};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3174,9 +3175,11 @@ vErrors.push(err135);
 }
 errors++;
 }
-if((typeof data85 == "number") && (isFinite(data85))){
-if(data85 < 1 || isNaN(data85)){
-const err136 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data85};
+}
+if(data53["zero-bucket"] !== undefined){
+let data87 = data53["zero-bucket"];
+if(!(((data87 === "error") || (data87 === "warning")) || (data87 === "off"))){
+const err136 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data87};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3187,12 +3190,8 @@ errors++;
 }
 }
 }
-if(data52.names !== undefined){
-let data86 = data52.names;
-if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
-for(const key15 in data86){
-if(!((((key15 === "flag") || (key15 === "segment")) || (key15 === "treatment")) || (key15 === "tag"))){
-const err137 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data86};
+else {
+const err137 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data53};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3202,11 +3201,10 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data86.flag !== undefined){
-let data87 = data86.flag;
-if(typeof data87 === "string"){
-if(func2(data87) < 1){
-const err138 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data87};
+if(data52.killsOlderThan !== undefined){
+let data88 = data52.killsOlderThan;
+if(!(((typeof data88 == "number") && (!(data88 % 1) && !isNaN(data88))) && (isFinite(data88)))){
+const err138 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.killsOlderThan.type,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data88};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3215,9 +3213,9 @@ vErrors.push(err138);
 }
 errors++;
 }
-}
-else {
-const err139 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data87};
+if((typeof data88 == "number") && (isFinite(data88))){
+if(data88 < 1 || isNaN(data88)){
+const err139 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data88};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3227,11 +3225,13 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data86.segment !== undefined){
-let data88 = data86.segment;
-if(typeof data88 === "string"){
-if(func2(data88) < 1){
-const err140 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data88};
+}
+if(data52.names !== undefined){
+let data89 = data52.names;
+if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
+for(const key15 in data89){
+if(!((((key15 === "flag") || (key15 === "segment")) || (key15 === "treatment")) || (key15 === "tag"))){
+const err140 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data89};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3241,8 +3241,11 @@ vErrors.push(err140);
 errors++;
 }
 }
-else {
-const err141 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data88};
+if(data89.flag !== undefined){
+let data90 = data89.flag;
+if(typeof data90 === "string"){
+if(func2(data90) < 1){
+const err141 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data90};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3252,11 +3255,8 @@ vErrors.push(err141);
 errors++;
 }
 }
-if(data86.treatment !== undefined){
-let data89 = data86.treatment;
-if(typeof data89 === "string"){
-if(func2(data89) < 1){
-const err142 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data89};
+else {
+const err142 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data90};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3266,8 +3266,11 @@ vErrors.push(err142);
 errors++;
 }
 }
-else {
-const err143 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data89};
+if(data89.segment !== undefined){
+let data91 = data89.segment;
+if(typeof data91 === "string"){
+if(func2(data91) < 1){
+const err143 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data91};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3277,11 +3280,8 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data86.tag !== undefined){
-let data90 = data86.tag;
-if(typeof data90 === "string"){
-if(func2(data90) < 1){
-const err144 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data90};
+else {
+const err144 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data91};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -3291,8 +3291,11 @@ vErrors.push(err144);
 errors++;
 }
 }
-else {
-const err145 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data90};
+if(data89.treatment !== undefined){
+let data92 = data89.treatment;
+if(typeof data92 === "string"){
+if(func2(data92) < 1){
+const err145 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data92};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -3302,9 +3305,8 @@ vErrors.push(err145);
 errors++;
 }
 }
-}
 else {
-const err146 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data86};
+const err146 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data92};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -3314,14 +3316,11 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data52.require !== undefined){
-let data91 = data52.require;
-if(Array.isArray(data91)){
-const len5 = data91.length;
-for(let i5=0; i5<len5; i5++){
-let data92 = data91[i5];
-if(!((((((((data92 === "description") || (data92 === "rolloutStatus")) || (data92 === "tags")) || (data92 === "owner")) || (data92 === "kind")) || (data92 === "expires")) || (data92 === "links")) || (data92 === "tests"))){
-const err147 = {instancePath:instancePath+"/lint/require/" + i5,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data92};
+if(data89.tag !== undefined){
+let data93 = data89.tag;
+if(typeof data93 === "string"){
+if(func2(data93) < 1){
+const err147 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data93};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -3331,9 +3330,8 @@ vErrors.push(err147);
 errors++;
 }
 }
-}
 else {
-const err148 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data91};
+const err148 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data93};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -3343,12 +3341,9 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data52.words !== undefined){
-let data93 = data52.words;
-if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
-for(const key16 in data93){
-if(!((((key16 === "owner") || (key16 === "kind")) || (key16 === "tags")) || (key16 === "rolloutStatus"))){
-const err149 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data93};
+}
+else {
+const err149 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data89};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -3358,15 +3353,14 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data93.owner !== undefined){
-let data94 = data93.owner;
+if(data52.require !== undefined){
+let data94 = data52.require;
 if(Array.isArray(data94)){
-const len6 = data94.length;
-for(let i6=0; i6<len6; i6++){
-let data95 = data94[i6];
-if(typeof data95 === "string"){
-if(func2(data95) < 1){
-const err150 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data95};
+const len5 = data94.length;
+for(let i5=0; i5<len5; i5++){
+let data95 = data94[i5];
+if(!((((((((data95 === "description") || (data95 === "rolloutStatus")) || (data95 === "tags")) || (data95 === "owner")) || (data95 === "kind")) || (data95 === "expires")) || (data95 === "links")) || (data95 === "tests"))){
+const err150 = {instancePath:instancePath+"/lint/require/" + i5,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data95};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -3376,8 +3370,9 @@ vErrors.push(err150);
 errors++;
 }
 }
+}
 else {
-const err151 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data95};
+const err151 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data94};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -3387,9 +3382,12 @@ vErrors.push(err151);
 errors++;
 }
 }
-}
-else {
-const err152 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data94};
+if(data52.words !== undefined){
+let data96 = data52.words;
+if(data96 && typeof data96 == "object" && !Array.isArray(data96)){
+for(const key16 in data96){
+if(!((((key16 === "owner") || (key16 === "kind")) || (key16 === "tags")) || (key16 === "rolloutStatus"))){
+const err152 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data96};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -3399,15 +3397,15 @@ vErrors.push(err152);
 errors++;
 }
 }
-if(data93.kind !== undefined){
-let data96 = data93.kind;
-if(Array.isArray(data96)){
-const len7 = data96.length;
-for(let i7=0; i7<len7; i7++){
-let data97 = data96[i7];
-if(typeof data97 === "string"){
-if(func2(data97) < 1){
-const err153 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data97};
+if(data96.owner !== undefined){
+let data97 = data96.owner;
+if(Array.isArray(data97)){
+const len6 = data97.length;
+for(let i6=0; i6<len6; i6++){
+let data98 = data97[i6];
+if(typeof data98 === "string"){
+if(func2(data98) < 1){
+const err153 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data98};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -3418,7 +3416,7 @@ errors++;
 }
 }
 else {
-const err154 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data97};
+const err154 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data98};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -3430,7 +3428,7 @@ errors++;
 }
 }
 else {
-const err155 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data96};
+const err155 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data97};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -3440,15 +3438,15 @@ vErrors.push(err155);
 errors++;
 }
 }
-if(data93.tags !== undefined){
-let data98 = data93.tags;
-if(Array.isArray(data98)){
-const len8 = data98.length;
-for(let i8=0; i8<len8; i8++){
-let data99 = data98[i8];
-if(typeof data99 === "string"){
-if(func2(data99) < 1){
-const err156 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data99};
+if(data96.kind !== undefined){
+let data99 = data96.kind;
+if(Array.isArray(data99)){
+const len7 = data99.length;
+for(let i7=0; i7<len7; i7++){
+let data100 = data99[i7];
+if(typeof data100 === "string"){
+if(func2(data100) < 1){
+const err156 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data100};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -3459,7 +3457,7 @@ errors++;
 }
 }
 else {
-const err157 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data99};
+const err157 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data100};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -3471,7 +3469,7 @@ errors++;
 }
 }
 else {
-const err158 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data98};
+const err158 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data99};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -3481,15 +3479,15 @@ vErrors.push(err158);
 errors++;
 }
 }
-if(data93.rolloutStatus !== undefined){
-let data100 = data93.rolloutStatus;
-if(Array.isArray(data100)){
-const len9 = data100.length;
-for(let i9=0; i9<len9; i9++){
-let data101 = data100[i9];
-if(typeof data101 === "string"){
-if(func2(data101) < 1){
-const err159 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data101};
+if(data96.tags !== undefined){
+let data101 = data96.tags;
+if(Array.isArray(data101)){
+const len8 = data101.length;
+for(let i8=0; i8<len8; i8++){
+let data102 = data101[i8];
+if(typeof data102 === "string"){
+if(func2(data102) < 1){
+const err159 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data102};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -3500,7 +3498,7 @@ errors++;
 }
 }
 else {
-const err160 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data101};
+const err160 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data102};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -3512,7 +3510,7 @@ errors++;
 }
 }
 else {
-const err161 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data100};
+const err161 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data101};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -3522,9 +3520,15 @@ vErrors.push(err161);
 errors++;
 }
 }
-}
-else {
-const err162 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data93};
+if(data96.rolloutStatus !== undefined){
+let data103 = data96.rolloutStatus;
+if(Array.isArray(data103)){
+const len9 = data103.length;
+for(let i9=0; i9<len9; i9++){
+let data104 = data103[i9];
+if(typeof data104 === "string"){
+if(func2(data104) < 1){
+const err162 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data104};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -3534,13 +3538,8 @@ vErrors.push(err162);
 errors++;
 }
 }
-if(data52.expiresWithin !== undefined){
-let data102 = data52.expiresWithin;
-if(data102 && typeof data102 == "object" && !Array.isArray(data102)){
-for(const key17 in data102){
-let data103 = data102[key17];
-if(!(((typeof data103 == "number") && (!(data103 % 1) && !isNaN(data103))) && (isFinite(data103)))){
-const err163 = {instancePath:instancePath+"/lint/expiresWithin/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data103};
+else {
+const err163 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data104};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -3549,9 +3548,10 @@ vErrors.push(err163);
 }
 errors++;
 }
-if((typeof data103 == "number") && (isFinite(data103))){
-if(data103 < 1 || isNaN(data103)){
-const err164 = {instancePath:instancePath+"/lint/expiresWithin/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data103};
+}
+}
+else {
+const err164 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data103};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -3562,9 +3562,8 @@ errors++;
 }
 }
 }
-}
 else {
-const err165 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data102};
+const err165 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data96};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -3574,15 +3573,13 @@ vErrors.push(err165);
 errors++;
 }
 }
-if(data52.fullRollout !== undefined){
-let data104 = data52.fullRollout;
-if(Array.isArray(data104)){
-const len10 = data104.length;
-for(let i10=0; i10<len10; i10++){
-let data105 = data104[i10];
-if(typeof data105 === "string"){
-if(func2(data105) < 1){
-const err166 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data105};
+if(data52.expiresWithin !== undefined){
+let data105 = data52.expiresWithin;
+if(data105 && typeof data105 == "object" && !Array.isArray(data105)){
+for(const key17 in data105){
+let data106 = data105[key17];
+if(!(((typeof data106 == "number") && (!(data106 % 1) && !isNaN(data106))) && (isFinite(data106)))){
+const err166 = {instancePath:instancePath+"/lint/expiresWithin/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data106};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -3591,9 +3588,9 @@ vErrors.push(err166);
 }
 errors++;
 }
-}
-else {
-const err167 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data105};
+if((typeof data106 == "number") && (isFinite(data106))){
+if(data106 < 1 || isNaN(data106)){
+const err167 = {instancePath:instancePath+"/lint/expiresWithin/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data106};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -3604,8 +3601,9 @@ errors++;
 }
 }
 }
+}
 else {
-const err168 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data104};
+const err168 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data105};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -3615,11 +3613,15 @@ vErrors.push(err168);
 errors++;
 }
 }
-if(data52.provenIn !== undefined){
-let data106 = data52.provenIn;
-if(Array.isArray(data106)){
-if(data106.length < 1){
-const err169 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.provenIn,data:data106};
+if(data52.fullRollout !== undefined){
+let data107 = data52.fullRollout;
+if(Array.isArray(data107)){
+const len10 = data107.length;
+for(let i10=0; i10<len10; i10++){
+let data108 = data107[i10];
+if(typeof data108 === "string"){
+if(func2(data108) < 1){
+const err169 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data108};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -3628,12 +3630,9 @@ vErrors.push(err169);
 }
 errors++;
 }
-const len11 = data106.length;
-for(let i11=0; i11<len11; i11++){
-let data107 = data106[i11];
-if(typeof data107 === "string"){
-if(func2(data107) < 1){
-const err170 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data107};
+}
+else {
+const err170 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data108};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -3643,8 +3642,9 @@ vErrors.push(err170);
 errors++;
 }
 }
+}
 else {
-const err171 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.provenIn.items.type,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data107};
+const err171 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data107};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -3654,9 +3654,11 @@ vErrors.push(err171);
 errors++;
 }
 }
-}
-else {
-const err172 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.provenIn.type,parentSchema:schema31.properties.lint.properties.provenIn,data:data106};
+if(data52.provenIn !== undefined){
+let data109 = data52.provenIn;
+if(Array.isArray(data109)){
+if(data109.length < 1){
+const err172 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.provenIn,data:data109};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -3665,11 +3667,12 @@ vErrors.push(err172);
 }
 errors++;
 }
-}
-if(data52.reserveNames !== undefined){
-let data108 = data52.reserveNames;
-if(typeof data108 !== "boolean"){
-const err173 = {instancePath:instancePath+"/lint/reserveNames",schemaPath:"#/properties/lint/properties/reserveNames/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.lint.properties.reserveNames.type,parentSchema:schema31.properties.lint.properties.reserveNames,data:data108};
+const len11 = data109.length;
+for(let i11=0; i11<len11; i11++){
+let data110 = data109[i11];
+if(typeof data110 === "string"){
+if(func2(data110) < 1){
+const err173 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data110};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -3679,10 +3682,8 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data52.staleAfter !== undefined){
-let data109 = data52.staleAfter;
-if(!(((typeof data109 == "number") && (!(data109 % 1) && !isNaN(data109))) && (isFinite(data109)))){
-const err174 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data109};
+else {
+const err174 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.provenIn.items.type,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data110};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -3691,9 +3692,10 @@ vErrors.push(err174);
 }
 errors++;
 }
-if((typeof data109 == "number") && (isFinite(data109))){
-if(data109 < 1 || isNaN(data109)){
-const err175 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data109};
+}
+}
+else {
+const err175 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.provenIn.type,parentSchema:schema31.properties.lint.properties.provenIn,data:data109};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -3703,10 +3705,10 @@ vErrors.push(err175);
 errors++;
 }
 }
-}
-}
-else {
-const err176 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data52};
+if(data52.reserveNames !== undefined){
+let data111 = data52.reserveNames;
+if(typeof data111 !== "boolean"){
+const err176 = {instancePath:instancePath+"/lint/reserveNames",schemaPath:"#/properties/lint/properties/reserveNames/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.lint.properties.reserveNames.type,parentSchema:schema31.properties.lint.properties.reserveNames,data:data111};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -3716,12 +3718,10 @@ vErrors.push(err176);
 errors++;
 }
 }
-if(data.state !== undefined){
-let data110 = data.state;
-if(data110 && typeof data110 == "object" && !Array.isArray(data110)){
-for(const key18 in data110){
-if(!(key18 === "push")){
-const err177 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data110};
+if(data52.staleAfter !== undefined){
+let data112 = data52.staleAfter;
+if(!(((typeof data112 == "number") && (!(data112 % 1) && !isNaN(data112))) && (isFinite(data112)))){
+const err177 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data112};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -3730,11 +3730,9 @@ vErrors.push(err177);
 }
 errors++;
 }
-}
-if(data110.push !== undefined){
-let data111 = data110.push;
-if(!(((data111 === "auto") || (data111 === true)) || (data111 === false))){
-const err178 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data111};
+if((typeof data112 == "number") && (isFinite(data112))){
+if(data112 < 1 || isNaN(data112)){
+const err178 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data112};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -3745,8 +3743,9 @@ errors++;
 }
 }
 }
+}
 else {
-const err179 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data110};
+const err179 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data52};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -3756,14 +3755,54 @@ vErrors.push(err179);
 errors++;
 }
 }
-}
-else {
-const err180 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(data.state !== undefined){
+let data113 = data.state;
+if(data113 && typeof data113 == "object" && !Array.isArray(data113)){
+for(const key18 in data113){
+if(!(key18 === "push")){
+const err180 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data113};
 if(vErrors === null){
 vErrors = [err180];
 }
 else {
 vErrors.push(err180);
+}
+errors++;
+}
+}
+if(data113.push !== undefined){
+let data114 = data113.push;
+if(!(((data114 === "auto") || (data114 === true)) || (data114 === false))){
+const err181 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data114};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+}
+}
+else {
+const err182 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data113};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+}
+}
+else {
+const err183 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
 }
 errors++;
 }
@@ -5803,13 +5842,13 @@ return errors === 0;
 validate21.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flagOverlay = validate54;
-const schema99 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag-overlay.schema.json","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"flag.schema.json#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultRule"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"flag.schema.json#/$defs/environment/properties/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"flag.schema.json#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"flag.schema.json#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"flag.schema.json#/$defs/environment/properties/unmanaged"}}};
-const schema101 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema102 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
-const schema103 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
-const schema104 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
-const schema108 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
-const schema111 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
+const schema102 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag-overlay.schema.json","title":"FlagOverlaySpec","description":"One environment's block of a flag by itself: flags/**/<flag>@<environment>.yaml.","type":"object","additionalProperties":false,"required":["flag","environment"],"properties":{"flag":{"description":"Name of the flag, which has a file of its own.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultTreatment"},"baselineTreatment":{"description":"Replaces the flag's in this environment.","$ref":"flag.schema.json#/$defs/environment/properties/baselineTreatment"},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","$ref":"flag.schema.json#/$defs/environment/properties/trafficAllocation"},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/targets"},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","$ref":"flag.schema.json#/$defs/environment/properties/rules"},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"flag.schema.json#/$defs/environment/properties/defaultRule"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"flag.schema.json#/$defs/environment/properties/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","$ref":"flag.schema.json#/$defs/environment/properties/killed"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","$ref":"flag.schema.json#/$defs/environment/properties/allow"},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","$ref":"flag.schema.json#/$defs/environment/properties/unmanaged"}}};
+const schema104 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema105 = {"description":"Replaces the flag's in this environment.","type":"string","minLength":1};
+const schema106 = {"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100};
+const schema107 = {"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}};
+const schema111 = {"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"};
+const schema114 = {"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5844,7 +5883,7 @@ return errors === 0;
 }
 validate55.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema105 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
+const schema108 = {"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}};
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5866,7 +5905,7 @@ errors = vErrors.length;
 }
 }
 else {
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema105.type,parentSchema:schema105,data};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema108.type,parentSchema:schema108,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6066,7 +6105,7 @@ return errors === 0;
 }
 validate65.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-const schema109 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
+const schema112 = {"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}};
 
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6080,7 +6119,7 @@ evaluated0.items = undefined;
 }
 if(Array.isArray(data)){
 if(data.length < 1){
-const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema109,data};
+const err0 = {instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6177,7 +6216,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema109.type,parentSchema:schema109,data};
+const err8 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.type,parentSchema:schema112,data};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6205,7 +6244,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.flag === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema99.required,parentSchema:schema99,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "flag"},message:"must have required property '"+"flag"+"'",schema:schema102.required,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6215,7 +6254,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.environment === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema99.required,parentSchema:schema99,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema102.required,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6225,8 +6264,8 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!(func1.call(schema99.properties, key0))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema99,data};
+if(!(func1.call(schema102.properties, key0))){
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6240,7 +6279,7 @@ if(data.flag !== undefined){
 let data0 = data.flag;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema99.properties.flag,data:data0};
+const err3 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6251,7 +6290,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.flag.type,parentSchema:schema99.properties.flag,data:data0};
+const err4 = {instancePath:instancePath+"/flag",schemaPath:"#/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.flag.type,parentSchema:schema102.properties.flag,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6265,7 +6304,7 @@ if(data.environment !== undefined){
 let data1 = data.environment;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema99.properties.environment,data:data1};
+const err5 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6276,7 +6315,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema99.properties.environment.type,parentSchema:schema99.properties.environment,data:data1};
+const err6 = {instancePath:instancePath+"/environment",schemaPath:"#/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.properties.environment.type,parentSchema:schema102.properties.environment,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6296,7 +6335,7 @@ if(data.defaultTreatment !== undefined){
 let data3 = data.defaultTreatment;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema101,data:data3};
+const err7 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema104,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6307,7 +6346,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema101.type,parentSchema:schema101,data:data3};
+const err8 = {instancePath:instancePath+"/defaultTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/defaultTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.type,parentSchema:schema104,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6321,7 +6360,7 @@ if(data.baselineTreatment !== undefined){
 let data4 = data.baselineTreatment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema102,data:data4};
+const err9 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema105,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6332,7 +6371,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema102.type,parentSchema:schema102,data:data4};
+const err10 = {instancePath:instancePath+"/baselineTreatment",schemaPath:"flag.schema.json#/$defs/environment/properties/baselineTreatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema105.type,parentSchema:schema105,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6345,7 +6384,7 @@ errors++;
 if(data.trafficAllocation !== undefined){
 let data5 = data.trafficAllocation;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema103.type,parentSchema:schema103,data:data5};
+const err11 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema106.type,parentSchema:schema106,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6356,7 +6395,7 @@ errors++;
 }
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 100 || isNaN(data5)){
-const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema103,data:data5};
+const err12 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema106,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6366,7 +6405,7 @@ vErrors.push(err12);
 errors++;
 }
 if(data5 < 0 || isNaN(data5)){
-const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema103,data:data5};
+const err13 = {instancePath:instancePath+"/trafficAllocation",schemaPath:"flag.schema.json#/$defs/environment/properties/trafficAllocation/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema106,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6388,7 +6427,7 @@ for(let i0=0; i0<len0; i0++){
 let data8 = data7[i0];
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema104.additionalProperties.items,data:data8};
+const err14 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema107.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6399,7 +6438,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema104.additionalProperties.items.type,parentSchema:schema104.additionalProperties.items,data:data8};
+const err15 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema107.additionalProperties.items.type,parentSchema:schema107.additionalProperties.items,data:data8};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6411,7 +6450,7 @@ errors++;
 }
 }
 else {
-const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema104.additionalProperties.type,parentSchema:schema104.additionalProperties,data:data7};
+const err16 = {instancePath:instancePath+"/targets/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"flag.schema.json#/$defs/environment/properties/targets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema107.additionalProperties.type,parentSchema:schema107.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6423,7 +6462,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/targets",schemaPath:"flag.schema.json#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema104.type,parentSchema:schema104,data:data6};
+const err17 = {instancePath:instancePath+"/targets",schemaPath:"flag.schema.json#/$defs/environment/properties/targets/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema107.type,parentSchema:schema107,data:data6};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6454,7 +6493,7 @@ errors = vErrors.length;
 if(data.killed !== undefined){
 let data12 = data.killed;
 if(typeof data12 !== "boolean"){
-const err18 = {instancePath:instancePath+"/killed",schemaPath:"flag.schema.json#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema108.type,parentSchema:schema108,data:data12};
+const err18 = {instancePath:instancePath+"/killed",schemaPath:"flag.schema.json#/$defs/environment/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema111.type,parentSchema:schema111,data:data12};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6477,7 +6516,7 @@ const len1 = data14.length;
 for(let i1=0; i1<len1; i1++){
 let data15 = data14[i1];
 if(!((((((((data15 === "treatments") || (data15 === "targets")) || (data15 === "defaultTreatment")) || (data15 === "baselineTreatment")) || (data15 === "trafficAllocation")) || (data15 === "rules")) || (data15 === "defaultRule")) || (data15 === "killed"))){
-const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema111.items.enum},message:"must be equal to one of the allowed values",schema:schema111.items.enum,parentSchema:schema111.items,data:data15};
+const err19 = {instancePath:instancePath+"/unmanaged/" + i1,schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/items/enum",keyword:"enum",params:{allowedValues: schema114.items.enum},message:"must be equal to one of the allowed values",schema:schema114.items.enum,parentSchema:schema114.items,data:data15};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6489,7 +6528,7 @@ errors++;
 }
 }
 else {
-const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema111.type,parentSchema:schema111,data:data14};
+const err20 = {instancePath:instancePath+"/unmanaged",schemaPath:"flag.schema.json#/$defs/environment/properties/unmanaged/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema114.type,parentSchema:schema114,data:data14};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6501,7 +6540,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema99.type,parentSchema:schema99,data};
+const err21 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema102.type,parentSchema:schema102,data};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6516,7 +6555,7 @@ return errors === 0;
 validate54.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const segment = validate70;
-const schema112 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/segment.schema.json","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
+const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/segment.schema.json","title":"SegmentSpec","description":"One segment: segments/**/<segment>.yaml. The file is named like the segment.","type":"object","additionalProperties":false,"required":["segment"],"properties":{"segment":{"description":"Name of the segment. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the segment is for. Set at creation only: the service cannot change it.","type":"string"},"trafficType":{"description":"Whose keys it holds, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"environments":{"description":"Activation and keys by environment, named as in flaghoist.yaml. An environment that is not named is not touched.","type":"object","additionalProperties":{"title":"ActivationSpec","description":"The segment in one environment. Without keys and keysFile only the activation is ours; [] is an empty segment.","type":"object","additionalProperties":false,"properties":{"mode":{"description":"exact (default): the keys are these. add-only: at least these. external: only the segment and its activation are ours.","enum":["exact","add-only","external"]},"keys":{"description":"Keys; a set, order means nothing. Added to those of keysFile.","type":"array","items":{"type":"string","minLength":1}},"keysFile":{"description":"Path of a plain text file with one key per line, relative to this file.","type":"string","minLength":1}}}}}};
 
 function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/segment.schema.json" */;
@@ -6531,7 +6570,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.segment === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema112.required,parentSchema:schema112,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "segment"},message:"must have required property '"+"segment"+"'",schema:schema115.required,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6542,7 +6581,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((((((key0 === "segment") || (key0 === "description")) || (key0 === "trafficType")) || (key0 === "protect")) || (key0 === "allow")) || (key0 === "environments"))){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema112,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6556,7 +6595,7 @@ if(data.segment !== undefined){
 let data0 = data.segment;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema112.properties.segment,data:data0};
+const err2 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6567,7 +6606,7 @@ errors++;
 }
 }
 else {
-const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.segment.type,parentSchema:schema112.properties.segment,data:data0};
+const err3 = {instancePath:instancePath+"/segment",schemaPath:"#/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.segment.type,parentSchema:schema115.properties.segment,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6580,7 +6619,7 @@ errors++;
 if(data.description !== undefined){
 let data1 = data.description;
 if(typeof data1 !== "string"){
-const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.description.type,parentSchema:schema112.properties.description,data:data1};
+const err4 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.description.type,parentSchema:schema115.properties.description,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6594,7 +6633,7 @@ if(data.trafficType !== undefined){
 let data2 = data.trafficType;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema112.properties.trafficType,data:data2};
+const err5 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6605,7 +6644,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.trafficType.type,parentSchema:schema112.properties.trafficType,data:data2};
+const err6 = {instancePath:instancePath+"/trafficType",schemaPath:"#/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.trafficType.type,parentSchema:schema115.properties.trafficType,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6618,7 +6657,7 @@ errors++;
 if(data.protect !== undefined){
 let data3 = data.protect;
 if(typeof data3 !== "boolean"){
-const err7 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema112.properties.protect.type,parentSchema:schema112.properties.protect,data:data3};
+const err7 = {instancePath:instancePath+"/protect",schemaPath:"#/properties/protect/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema115.properties.protect.type,parentSchema:schema115.properties.protect,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6635,7 +6674,7 @@ let valid1 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema112.properties.allow.anyOf[0],data:data4};
+const err8 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.allow.anyOf[0],data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6646,7 +6685,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.allow.anyOf[0].type,parentSchema:schema112.properties.allow.anyOf[0],data:data4};
+const err9 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.allow.anyOf[0].type,parentSchema:schema115.properties.allow.anyOf[0],data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -6660,7 +6699,7 @@ valid1 = valid1 || _valid0;
 const _errs14 = errors;
 if(Array.isArray(data4)){
 if(data4.length < 1){
-const err10 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema112.properties.allow.anyOf[1],data:data4};
+const err10 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema115.properties.allow.anyOf[1],data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -6674,7 +6713,7 @@ for(let i0=0; i0<len0; i0++){
 let data5 = data4[i0];
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema112.properties.allow.anyOf[1].items,data:data5};
+const err11 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.allow.anyOf[1].items,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -6685,7 +6724,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.allow.anyOf[1].items.type,parentSchema:schema112.properties.allow.anyOf[1].items,data:data5};
+const err12 = {instancePath:instancePath+"/allow/" + i0,schemaPath:"#/properties/allow/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.allow.anyOf[1].items.type,parentSchema:schema115.properties.allow.anyOf[1].items,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -6697,7 +6736,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.properties.allow.anyOf[1].type,parentSchema:schema112.properties.allow.anyOf[1],data:data4};
+const err13 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.properties.allow.anyOf[1].type,parentSchema:schema115.properties.allow.anyOf[1],data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -6709,7 +6748,7 @@ errors++;
 var _valid0 = _errs14 === errors;
 valid1 = valid1 || _valid0;
 if(!valid1){
-const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema112.properties.allow.anyOf,parentSchema:schema112.properties.allow,data:data4};
+const err14 = {instancePath:instancePath+"/allow",schemaPath:"#/properties/allow/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema115.properties.allow.anyOf,parentSchema:schema115.properties.allow,data:data4};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -6738,7 +6777,7 @@ let data7 = data6[key1];
 if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
 for(const key2 in data7){
 if(!(((key2 === "mode") || (key2 === "keys")) || (key2 === "keysFile"))){
-const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema112.properties.environments.additionalProperties,data:data7};
+const err15 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema115.properties.environments.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -6751,7 +6790,7 @@ errors++;
 if(data7.mode !== undefined){
 let data8 = data7.mode;
 if(!(((data8 === "exact") || (data8 === "add-only")) || (data8 === "external"))){
-const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema112.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema112.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema112.properties.environments.additionalProperties.properties.mode,data:data8};
+const err16 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/mode",schemaPath:"#/properties/environments/additionalProperties/properties/mode/enum",keyword:"enum",params:{allowedValues: schema115.properties.environments.additionalProperties.properties.mode.enum},message:"must be equal to one of the allowed values",schema:schema115.properties.environments.additionalProperties.properties.mode.enum,parentSchema:schema115.properties.environments.additionalProperties.properties.mode,data:data8};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -6769,7 +6808,7 @@ for(let i1=0; i1<len1; i1++){
 let data10 = data9[i1];
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema112.properties.environments.additionalProperties.properties.keys.items,data:data10};
+const err17 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.environments.additionalProperties.properties.keys.items,data:data10};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6780,7 +6819,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema112.properties.environments.additionalProperties.properties.keys.items,data:data10};
+const err18 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys/" + i1,schemaPath:"#/properties/environments/additionalProperties/properties/keys/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.environments.additionalProperties.properties.keys.items.type,parentSchema:schema115.properties.environments.additionalProperties.properties.keys.items,data:data10};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -6792,7 +6831,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema112.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema112.properties.environments.additionalProperties.properties.keys,data:data9};
+const err19 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keys",schemaPath:"#/properties/environments/additionalProperties/properties/keys/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.properties.environments.additionalProperties.properties.keys.type,parentSchema:schema115.properties.environments.additionalProperties.properties.keys,data:data9};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6806,7 +6845,7 @@ if(data7.keysFile !== undefined){
 let data11 = data7.keysFile;
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema112.properties.environments.additionalProperties.properties.keysFile,data:data11};
+const err20 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.environments.additionalProperties.properties.keysFile,data:data11};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -6817,7 +6856,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema112.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema112.properties.environments.additionalProperties.properties.keysFile,data:data11};
+const err21 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/keysFile",schemaPath:"#/properties/environments/additionalProperties/properties/keysFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.environments.additionalProperties.properties.keysFile.type,parentSchema:schema115.properties.environments.additionalProperties.properties.keysFile,data:data11};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6829,7 +6868,7 @@ errors++;
 }
 }
 else {
-const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.properties.environments.additionalProperties.type,parentSchema:schema112.properties.environments.additionalProperties,data:data7};
+const err22 = {instancePath:instancePath+"/environments/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/environments/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.properties.environments.additionalProperties.type,parentSchema:schema115.properties.environments.additionalProperties,data:data7};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6841,7 +6880,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.properties.environments.type,parentSchema:schema112.properties.environments,data:data6};
+const err23 = {instancePath:instancePath+"/environments",schemaPath:"#/properties/environments/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.properties.environments.type,parentSchema:schema115.properties.environments,data:data6};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6853,7 +6892,7 @@ errors++;
 }
 }
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema112.type,parentSchema:schema112,data};
+const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6868,7 +6907,7 @@ return errors === 0;
 validate70.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const identities = validate71;
-const schema113 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/identities.schema.json","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
+const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/identities.schema.json","title":"IdentitiesSpec","description":"Keys with attributes: identities/**/*.yaml.","type":"object","additionalProperties":false,"required":["identities"],"properties":{"identities":{"description":"Identities of one traffic type in one environment.","type":"object","additionalProperties":false,"required":["environment","keys"],"properties":{"trafficType":{"description":"Whose keys these are, for example user. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"keys":{"description":"Key → attribute → value. Values are texts.","type":"object","additionalProperties":{"type":"object","additionalProperties":{"type":"string"}}}}}}};
 
 function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/identities.schema.json" */;
@@ -6883,7 +6922,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.identities === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema113.required,parentSchema:schema113,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "identities"},message:"must have required property '"+"identities"+"'",schema:schema116.required,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -6894,7 +6933,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "identities")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema113,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -6908,7 +6947,7 @@ if(data.identities !== undefined){
 let data0 = data.identities;
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 if(data0.environment === undefined){
-const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema113.properties.identities.required,parentSchema:schema113.properties.identities,data:data0};
+const err2 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema116.properties.identities.required,parentSchema:schema116.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -6918,7 +6957,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.keys === undefined){
-const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema113.properties.identities.required,parentSchema:schema113.properties.identities,data:data0};
+const err3 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/required",keyword:"required",params:{missingProperty: "keys"},message:"must have required property '"+"keys"+"'",schema:schema116.properties.identities.required,parentSchema:schema116.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -6929,7 +6968,7 @@ errors++;
 }
 for(const key1 in data0){
 if(!(((key1 === "trafficType") || (key1 === "environment")) || (key1 === "keys"))){
-const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema113.properties.identities,data:data0};
+const err4 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema116.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -6943,7 +6982,7 @@ if(data0.trafficType !== undefined){
 let data1 = data0.trafficType;
 if(typeof data1 === "string"){
 if(func2(data1) < 1){
-const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema113.properties.identities.properties.trafficType,data:data1};
+const err5 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -6954,7 +6993,7 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.identities.properties.trafficType.type,parentSchema:schema113.properties.identities.properties.trafficType,data:data1};
+const err6 = {instancePath:instancePath+"/identities/trafficType",schemaPath:"#/properties/identities/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.identities.properties.trafficType.type,parentSchema:schema116.properties.identities.properties.trafficType,data:data1};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -6968,7 +7007,7 @@ if(data0.environment !== undefined){
 let data2 = data0.environment;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema113.properties.identities.properties.environment,data:data2};
+const err7 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -6979,7 +7018,7 @@ errors++;
 }
 }
 else {
-const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.identities.properties.environment.type,parentSchema:schema113.properties.identities.properties.environment,data:data2};
+const err8 = {instancePath:instancePath+"/identities/environment",schemaPath:"#/properties/identities/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.identities.properties.environment.type,parentSchema:schema116.properties.identities.properties.environment,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -6998,7 +7037,7 @@ if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 for(const key3 in data4){
 let data5 = data4[key3];
 if(typeof data5 !== "string"){
-const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema113.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema113.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
+const err9 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.identities.properties.keys.additionalProperties.additionalProperties.type,parentSchema:schema116.properties.identities.properties.keys.additionalProperties.additionalProperties,data:data5};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7010,7 +7049,7 @@ errors++;
 }
 }
 else {
-const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema113.properties.identities.properties.keys.additionalProperties,data:data4};
+const err10 = {instancePath:instancePath+"/identities/keys/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/identities/properties/keys/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.properties.identities.properties.keys.additionalProperties.type,parentSchema:schema116.properties.identities.properties.keys.additionalProperties,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7022,7 +7061,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.properties.identities.properties.keys.type,parentSchema:schema113.properties.identities.properties.keys,data:data3};
+const err11 = {instancePath:instancePath+"/identities/keys",schemaPath:"#/properties/identities/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.properties.identities.properties.keys.type,parentSchema:schema116.properties.identities.properties.keys,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7034,7 +7073,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.properties.identities.type,parentSchema:schema113.properties.identities,data:data0};
+const err12 = {instancePath:instancePath+"/identities",schemaPath:"#/properties/identities/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.properties.identities.type,parentSchema:schema116.properties.identities,data:data0};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7046,7 +7085,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema113.type,parentSchema:schema113,data};
+const err13 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7061,7 +7100,7 @@ return errors === 0;
 validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const kills = validate72;
-const schema114 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
+const schema117 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
 const pattern10 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
 function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -7077,7 +7116,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.kills === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema114.required,parentSchema:schema114,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "kills"},message:"must have required property '"+"kills"+"'",schema:schema117.required,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7088,7 +7127,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "kills")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema114,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7105,7 +7144,7 @@ for(const key1 in data0){
 let data1 = data0[key1];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.reason === undefined){
-const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema114.properties.kills.additionalProperties.required,parentSchema:schema114.properties.kills.additionalProperties,data:data1};
+const err2 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'",schema:schema117.properties.kills.additionalProperties.required,parentSchema:schema117.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7116,7 +7155,7 @@ errors++;
 }
 for(const key2 in data1){
 if(!((((key2 === "reason") || (key2 === "by")) || (key2 === "since")) || (key2 === "review"))){
-const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema114.properties.kills.additionalProperties,data:data1};
+const err3 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties",schema:false,parentSchema:schema117.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7130,7 +7169,7 @@ if(data1.reason !== undefined){
 let data2 = data1.reason;
 if(typeof data2 === "string"){
 if(func2(data2) < 1){
-const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.kills.additionalProperties.properties.reason,data:data2};
+const err4 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema117.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7141,7 +7180,7 @@ errors++;
 }
 }
 else {
-const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema114.properties.kills.additionalProperties.properties.reason,data:data2};
+const err5 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/kills/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.kills.additionalProperties.properties.reason.type,parentSchema:schema117.properties.kills.additionalProperties.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7155,7 +7194,7 @@ if(data1.by !== undefined){
 let data3 = data1.by;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema114.properties.kills.additionalProperties.properties.by,data:data3};
+const err6 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema117.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7166,7 +7205,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.kills.additionalProperties.properties.by.type,parentSchema:schema114.properties.kills.additionalProperties.properties.by,data:data3};
+const err7 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/by",schemaPath:"#/properties/kills/additionalProperties/properties/by/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.kills.additionalProperties.properties.by.type,parentSchema:schema117.properties.kills.additionalProperties.properties.by,data:data3};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7180,7 +7219,7 @@ if(data1.since !== undefined){
 let data4 = data1.since;
 if(typeof data4 === "string"){
 if(!pattern10.test(data4)){
-const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema114.properties.kills.additionalProperties.properties.since,data:data4};
+const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema117.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7191,7 +7230,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.kills.additionalProperties.properties.since.type,parentSchema:schema114.properties.kills.additionalProperties.properties.since,data:data4};
+const err9 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.kills.additionalProperties.properties.since.type,parentSchema:schema117.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7205,7 +7244,7 @@ if(data1.review !== undefined){
 let data5 = data1.review;
 if(typeof data5 === "string"){
 if(!pattern10.test(data5)){
-const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema114.properties.kills.additionalProperties.properties.review,data:data5};
+const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema117.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7216,7 +7255,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema114.properties.kills.additionalProperties.properties.review.type,parentSchema:schema114.properties.kills.additionalProperties.properties.review,data:data5};
+const err11 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.properties.kills.additionalProperties.properties.review.type,parentSchema:schema117.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7228,7 +7267,7 @@ errors++;
 }
 }
 else {
-const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.kills.additionalProperties.type,parentSchema:schema114.properties.kills.additionalProperties,data:data1};
+const err12 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/kills/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.kills.additionalProperties.type,parentSchema:schema117.properties.kills.additionalProperties,data:data1};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7240,7 +7279,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.properties.kills.type,parentSchema:schema114.properties.kills,data:data0};
+const err13 = {instancePath:instancePath+"/kills",schemaPath:"#/properties/kills/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.properties.kills.type,parentSchema:schema117.properties.kills,data:data0};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7252,7 +7291,7 @@ errors++;
 }
 }
 else {
-const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema114.type,parentSchema:schema114,data};
+const err14 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema117.type,parentSchema:schema117,data};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7267,7 +7306,7 @@ return errors === 0;
 validate72.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const specTest = validate73;
-const schema115 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/spec-test.schema.json","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated: each ramp with a `start` at the step that is due then. A day is its first moment, in UTC.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
+const schema118 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/spec-test.schema.json","title":"SpecTestSpec","description":"Expectations about one flag, run offline: tests/**/*.test.yaml.","type":"object","additionalProperties":false,"required":["tests","cases"],"properties":{"tests":{"description":"Name of the flag.","type":"string","minLength":1},"cases":{"description":"Situations and what is expected there.","type":"array","minItems":1,"items":{"title":"SpecTestCase","description":"One situation.","type":"object","additionalProperties":false,"required":["name","environment","expect"],"properties":{"name":{"description":"What the case says, as a sentence.","type":"string","minLength":1},"environment":{"description":"Name of the environment, as in flaghoist.yaml.","type":"string","minLength":1},"key":{"description":"Key that is evaluated.","type":"string","minLength":1},"segments":{"description":"Segments that the key is taken to be in, whatever their lists say.","type":"array","items":{"type":"string","minLength":1}},"attributes":{"description":"Attribute → value.","type":"object","additionalProperties":true},"at":{"description":"Bucket that the key is taken to fall into, 1 to 100.","type":"integer","minimum":1,"maximum":100},"killed":{"description":"Whether the flag is taken to be killed.","type":"boolean"},"when":{"description":"Moment at which it is evaluated: each ramp with a `start` at the step that is due then. A day is its first moment, in UTC.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"expect":{"description":"A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.","x-expected":"a treatment, a list of treatments, or whole per cents by treatment","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}},{"type":"object","minProperties":1,"additionalProperties":{"type":"integer","minimum":0,"maximum":100}}]}}}}}};
 
 function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/spec-test.schema.json" */;
@@ -7282,7 +7321,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.tests === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema115.required,parentSchema:schema115,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "tests"},message:"must have required property '"+"tests"+"'",schema:schema118.required,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7292,7 +7331,7 @@ vErrors.push(err0);
 errors++;
 }
 if(data.cases === undefined){
-const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema115.required,parentSchema:schema115,data};
+const err1 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "cases"},message:"must have required property '"+"cases"+"'",schema:schema118.required,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7303,7 +7342,7 @@ errors++;
 }
 for(const key0 in data){
 if(!((key0 === "tests") || (key0 === "cases"))){
-const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema115,data};
+const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7317,7 +7356,7 @@ if(data.tests !== undefined){
 let data0 = data.tests;
 if(typeof data0 === "string"){
 if(func2(data0) < 1){
-const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.tests,data:data0};
+const err3 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7328,7 +7367,7 @@ errors++;
 }
 }
 else {
-const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.tests.type,parentSchema:schema115.properties.tests,data:data0};
+const err4 = {instancePath:instancePath+"/tests",schemaPath:"#/properties/tests/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.tests.type,parentSchema:schema118.properties.tests,data:data0};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7342,7 +7381,7 @@ if(data.cases !== undefined){
 let data1 = data.cases;
 if(Array.isArray(data1)){
 if(data1.length < 1){
-const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema115.properties.cases,data:data1};
+const err5 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7356,7 +7395,7 @@ for(let i0=0; i0<len0; i0++){
 let data2 = data1[i0];
 if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.name === undefined){
-const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema115.properties.cases.items.required,parentSchema:schema115.properties.cases.items,data:data2};
+const err6 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema118.properties.cases.items.required,parentSchema:schema118.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7366,7 +7405,7 @@ vErrors.push(err6);
 errors++;
 }
 if(data2.environment === undefined){
-const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema115.properties.cases.items.required,parentSchema:schema115.properties.cases.items,data:data2};
+const err7 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "environment"},message:"must have required property '"+"environment"+"'",schema:schema118.properties.cases.items.required,parentSchema:schema118.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7376,7 +7415,7 @@ vErrors.push(err7);
 errors++;
 }
 if(data2.expect === undefined){
-const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema115.properties.cases.items.required,parentSchema:schema115.properties.cases.items,data:data2};
+const err8 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/required",keyword:"required",params:{missingProperty: "expect"},message:"must have required property '"+"expect"+"'",schema:schema118.properties.cases.items.required,parentSchema:schema118.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7386,8 +7425,8 @@ vErrors.push(err8);
 errors++;
 }
 for(const key1 in data2){
-if(!(func1.call(schema115.properties.cases.items.properties, key1))){
-const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema115.properties.cases.items,data:data2};
+if(!(func1.call(schema118.properties.cases.items.properties, key1))){
+const err9 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema118.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7401,7 +7440,7 @@ if(data2.name !== undefined){
 let data3 = data2.name;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.cases.items.properties.name,data:data3};
+const err10 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7412,7 +7451,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.cases.items.properties.name.type,parentSchema:schema115.properties.cases.items.properties.name,data:data3};
+const err11 = {instancePath:instancePath+"/cases/" + i0+"/name",schemaPath:"#/properties/cases/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.cases.items.properties.name.type,parentSchema:schema118.properties.cases.items.properties.name,data:data3};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7426,7 +7465,7 @@ if(data2.environment !== undefined){
 let data4 = data2.environment;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.cases.items.properties.environment,data:data4};
+const err12 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7437,7 +7476,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.cases.items.properties.environment.type,parentSchema:schema115.properties.cases.items.properties.environment,data:data4};
+const err13 = {instancePath:instancePath+"/cases/" + i0+"/environment",schemaPath:"#/properties/cases/items/properties/environment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.cases.items.properties.environment.type,parentSchema:schema118.properties.cases.items.properties.environment,data:data4};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7451,7 +7490,7 @@ if(data2.key !== undefined){
 let data5 = data2.key;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.cases.items.properties.key,data:data5};
+const err14 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7462,7 +7501,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.cases.items.properties.key.type,parentSchema:schema115.properties.cases.items.properties.key,data:data5};
+const err15 = {instancePath:instancePath+"/cases/" + i0+"/key",schemaPath:"#/properties/cases/items/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.cases.items.properties.key.type,parentSchema:schema118.properties.cases.items.properties.key,data:data5};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -7480,7 +7519,7 @@ for(let i1=0; i1<len1; i1++){
 let data7 = data6[i1];
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.cases.items.properties.segments.items,data:data7};
+const err16 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7491,7 +7530,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.cases.items.properties.segments.items.type,parentSchema:schema115.properties.cases.items.properties.segments.items,data:data7};
+const err17 = {instancePath:instancePath+"/cases/" + i0+"/segments/" + i1,schemaPath:"#/properties/cases/items/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.cases.items.properties.segments.items.type,parentSchema:schema118.properties.cases.items.properties.segments.items,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -7503,7 +7542,7 @@ errors++;
 }
 }
 else {
-const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.properties.cases.items.properties.segments.type,parentSchema:schema115.properties.cases.items.properties.segments,data:data6};
+const err18 = {instancePath:instancePath+"/cases/" + i0+"/segments",schemaPath:"#/properties/cases/items/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.cases.items.properties.segments.type,parentSchema:schema118.properties.cases.items.properties.segments,data:data6};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7518,7 +7557,7 @@ let data8 = data2.attributes;
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.properties.cases.items.properties.attributes.type,parentSchema:schema115.properties.cases.items.properties.attributes,data:data8};
+const err19 = {instancePath:instancePath+"/cases/" + i0+"/attributes",schemaPath:"#/properties/cases/items/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.cases.items.properties.attributes.type,parentSchema:schema118.properties.cases.items.properties.attributes,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -7531,7 +7570,7 @@ errors++;
 if(data2.at !== undefined){
 let data9 = data2.at;
 if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema115.properties.cases.items.properties.at.type,parentSchema:schema115.properties.cases.items.properties.at,data:data9};
+const err20 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema118.properties.cases.items.properties.at.type,parentSchema:schema118.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -7542,7 +7581,7 @@ errors++;
 }
 if((typeof data9 == "number") && (isFinite(data9))){
 if(data9 > 100 || isNaN(data9)){
-const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema115.properties.cases.items.properties.at,data:data9};
+const err21 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema118.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -7552,7 +7591,7 @@ vErrors.push(err21);
 errors++;
 }
 if(data9 < 1 || isNaN(data9)){
-const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema115.properties.cases.items.properties.at,data:data9};
+const err22 = {instancePath:instancePath+"/cases/" + i0+"/at",schemaPath:"#/properties/cases/items/properties/at/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema118.properties.cases.items.properties.at,data:data9};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -7566,7 +7605,7 @@ errors++;
 if(data2.killed !== undefined){
 let data10 = data2.killed;
 if(typeof data10 !== "boolean"){
-const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema115.properties.cases.items.properties.killed.type,parentSchema:schema115.properties.cases.items.properties.killed,data:data10};
+const err23 = {instancePath:instancePath+"/cases/" + i0+"/killed",schemaPath:"#/properties/cases/items/properties/killed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema118.properties.cases.items.properties.killed.type,parentSchema:schema118.properties.cases.items.properties.killed,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -7580,7 +7619,7 @@ if(data2.when !== undefined){
 let data11 = data2.when;
 if(typeof data11 === "string"){
 if(!pattern10.test(data11)){
-const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema115.properties.cases.items.properties.when,data:data11};
+const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema118.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -7591,7 +7630,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.cases.items.properties.when.type,parentSchema:schema115.properties.cases.items.properties.when,data:data11};
+const err25 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.cases.items.properties.when.type,parentSchema:schema118.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -7608,7 +7647,7 @@ let valid6 = false;
 const _errs30 = errors;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err26 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[0],data:data12};
+const err26 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[0],data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -7619,7 +7658,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[0],data:data12};
+const err27 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.cases.items.properties.expect.anyOf[0].type,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[0],data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -7633,7 +7672,7 @@ valid6 = valid6 || _valid0;
 const _errs32 = errors;
 if(Array.isArray(data12)){
 if(data12.length < 1){
-const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[1],data:data12};
+const err28 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -7647,7 +7686,7 @@ for(let i2=0; i2<len2; i2++){
 let data13 = data12[i2];
 if(typeof data13 === "string"){
 if(func2(data13) < 1){
-const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
+const err29 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -7658,7 +7697,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema115.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
+const err30 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + i2,schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema118.properties.cases.items.properties.expect.anyOf[1].items.type,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[1].items,data:data13};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -7670,7 +7709,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[1],data:data12};
+const err31 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.cases.items.properties.expect.anyOf[1].type,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[1],data:data12};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -7684,7 +7723,7 @@ valid6 = valid6 || _valid0;
 const _errs36 = errors;
 if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
 if(Object.keys(data12).length < 1){
-const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[2],data:data12};
+const err32 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties",schema:1,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[2],data:data12};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -7696,7 +7735,7 @@ errors++;
 for(const key2 in data12){
 let data14 = data12[key2];
 if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema115.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema118.properties.cases.items.properties.expect.anyOf[2].additionalProperties.type,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -7707,7 +7746,7 @@ errors++;
 }
 if((typeof data14 == "number") && (isFinite(data14))){
 if(data14 > 100 || isNaN(data14)){
-const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err34 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -7717,7 +7756,7 @@ vErrors.push(err34);
 errors++;
 }
 if(data14 < 0 || isNaN(data14)){
-const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
+const err35 = {instancePath:instancePath+"/cases/" + i0+"/expect/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[2].additionalProperties,data:data14};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -7730,7 +7769,7 @@ errors++;
 }
 }
 else {
-const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema115.properties.cases.items.properties.expect.anyOf[2],data:data12};
+const err36 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.cases.items.properties.expect.anyOf[2].type,parentSchema:schema118.properties.cases.items.properties.expect.anyOf[2],data:data12};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -7742,7 +7781,7 @@ errors++;
 var _valid0 = _errs36 === errors;
 valid6 = valid6 || _valid0;
 if(!valid6){
-const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema115.properties.cases.items.properties.expect.anyOf,parentSchema:schema115.properties.cases.items.properties.expect,data:data12};
+const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema118.properties.cases.items.properties.expect.anyOf,parentSchema:schema118.properties.cases.items.properties.expect,data:data12};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -7765,7 +7804,7 @@ vErrors = null;
 }
 }
 else {
-const err38 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.properties.cases.items.type,parentSchema:schema115.properties.cases.items,data:data2};
+const err38 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.properties.cases.items.type,parentSchema:schema118.properties.cases.items,data:data2};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -7777,7 +7816,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema115.properties.cases.type,parentSchema:schema115.properties.cases,data:data1};
+const err39 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema118.properties.cases.type,parentSchema:schema118.properties.cases,data:data1};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -7789,7 +7828,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema115.type,parentSchema:schema115,data};
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema118.type,parentSchema:schema118,data};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -7804,8 +7843,8 @@ return errors === 0;
 validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const watch = validate74;
-const schema116 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
-const schema117 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
+const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
+const schema120 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
 const pattern13 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
 const pattern14 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
 
@@ -7822,7 +7861,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.sources === undefined){
-const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema116.required,parentSchema:schema116,data};
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "sources"},message:"must have required property '"+"sources"+"'",schema:schema119.required,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -7833,7 +7872,7 @@ errors++;
 }
 for(const key0 in data){
 if(!(key0 === "sources")){
-const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema116,data};
+const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -7847,7 +7886,7 @@ if(data.sources !== undefined){
 let data0 = data.sources;
 if(Array.isArray(data0)){
 if(data0.length > 200){
-const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema116.properties.sources,data:data0};
+const err2 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/maxItems",keyword:"maxItems",params:{limit: 200},message:"must NOT have more than 200 items",schema:200,parentSchema:schema119.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err2];
 }
@@ -7857,7 +7896,7 @@ vErrors.push(err2);
 errors++;
 }
 if(data0.length < 1){
-const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema116.properties.sources,data:data0};
+const err3 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema119.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -7871,7 +7910,7 @@ for(let i0=0; i0<len0; i0++){
 let data1 = data0[i0];
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 if(data1.name === undefined){
-const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema116.properties.sources.items.required,parentSchema:schema116.properties.sources.items,data:data1};
+const err4 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'",schema:schema119.properties.sources.items.required,parentSchema:schema119.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -7881,8 +7920,8 @@ vErrors.push(err4);
 errors++;
 }
 for(const key1 in data1){
-if(!(func1.call(schema116.properties.sources.items.properties, key1))){
-const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema116.properties.sources.items,data:data1};
+if(!(func1.call(schema119.properties.sources.items.properties, key1))){
+const err5 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties",schema:false,parentSchema:schema119.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -7896,7 +7935,7 @@ if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 === "string"){
 if(!pattern13.test(data2)){
-const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema116.properties.sources.items.properties.name,data:data2};
+const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema119.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -7907,7 +7946,7 @@ errors++;
 }
 }
 else {
-const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.name.type,parentSchema:schema116.properties.sources.items.properties.name,data:data2};
+const err7 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.name.type,parentSchema:schema119.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7921,7 +7960,7 @@ if(data1.directory !== undefined){
 let data3 = data1.directory;
 if(typeof data3 === "string"){
 if(func2(data3) < 1){
-const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.directory,data:data3};
+const err8 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -7932,7 +7971,7 @@ errors++;
 }
 }
 else {
-const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.directory.type,parentSchema:schema116.properties.sources.items.properties.directory,data:data3};
+const err9 = {instancePath:instancePath+"/sources/" + i0+"/directory",schemaPath:"#/properties/sources/items/properties/directory/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.directory.type,parentSchema:schema119.properties.sources.items.properties.directory,data:data3};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -7946,7 +7985,7 @@ if(data1.repo !== undefined){
 let data4 = data1.repo;
 if(typeof data4 === "string"){
 if(func2(data4) < 1){
-const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.repo,data:data4};
+const err10 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -7957,7 +7996,7 @@ errors++;
 }
 }
 else {
-const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.repo.type,parentSchema:schema116.properties.sources.items.properties.repo,data:data4};
+const err11 = {instancePath:instancePath+"/sources/" + i0+"/repo",schemaPath:"#/properties/sources/items/properties/repo/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.repo.type,parentSchema:schema119.properties.sources.items.properties.repo,data:data4};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -7971,7 +8010,7 @@ if(data1.branch !== undefined){
 let data5 = data1.branch;
 if(typeof data5 === "string"){
 if(func2(data5) < 1){
-const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.branch,data:data5};
+const err12 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -7982,7 +8021,7 @@ errors++;
 }
 }
 else {
-const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.branch.type,parentSchema:schema116.properties.sources.items.properties.branch,data:data5};
+const err13 = {instancePath:instancePath+"/sources/" + i0+"/branch",schemaPath:"#/properties/sources/items/properties/branch/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.branch.type,parentSchema:schema119.properties.sources.items.properties.branch,data:data5};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -7996,7 +8035,7 @@ if(data1.path !== undefined){
 let data6 = data1.path;
 if(typeof data6 === "string"){
 if(func2(data6) < 1){
-const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.path,data:data6};
+const err14 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -8007,7 +8046,7 @@ errors++;
 }
 }
 else {
-const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.path.type,parentSchema:schema116.properties.sources.items.properties.path,data:data6};
+const err15 = {instancePath:instancePath+"/sources/" + i0+"/path",schemaPath:"#/properties/sources/items/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.path.type,parentSchema:schema119.properties.sources.items.properties.path,data:data6};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -8021,7 +8060,7 @@ if(data1.gitUser !== undefined){
 let data7 = data1.gitUser;
 if(typeof data7 === "string"){
 if(func2(data7) < 1){
-const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.gitUser,data:data7};
+const err16 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -8032,7 +8071,7 @@ errors++;
 }
 }
 else {
-const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.gitUser.type,parentSchema:schema116.properties.sources.items.properties.gitUser,data:data7};
+const err17 = {instancePath:instancePath+"/sources/" + i0+"/gitUser",schemaPath:"#/properties/sources/items/properties/gitUser/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.gitUser.type,parentSchema:schema119.properties.sources.items.properties.gitUser,data:data7};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -8046,7 +8085,7 @@ if(data1.gitTokenFile !== undefined){
 let data8 = data1.gitTokenFile;
 if(typeof data8 === "string"){
 if(func2(data8) < 1){
-const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.gitTokenFile,data:data8};
+const err18 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -8057,7 +8096,7 @@ errors++;
 }
 }
 else {
-const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema116.properties.sources.items.properties.gitTokenFile,data:data8};
+const err19 = {instancePath:instancePath+"/sources/" + i0+"/gitTokenFile",schemaPath:"#/properties/sources/items/properties/gitTokenFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.gitTokenFile.type,parentSchema:schema119.properties.sources.items.properties.gitTokenFile,data:data8};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -8071,7 +8110,7 @@ if(data1.sshKeyFile !== undefined){
 let data9 = data1.sshKeyFile;
 if(typeof data9 === "string"){
 if(func2(data9) < 1){
-const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.sshKeyFile,data:data9};
+const err20 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -8082,7 +8121,7 @@ errors++;
 }
 }
 else {
-const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema116.properties.sources.items.properties.sshKeyFile,data:data9};
+const err21 = {instancePath:instancePath+"/sources/" + i0+"/sshKeyFile",schemaPath:"#/properties/sources/items/properties/sshKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.sshKeyFile.type,parentSchema:schema119.properties.sources.items.properties.sshKeyFile,data:data9};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -8096,7 +8135,7 @@ if(data1.knownHostsFile !== undefined){
 let data10 = data1.knownHostsFile;
 if(typeof data10 === "string"){
 if(func2(data10) < 1){
-const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.knownHostsFile,data:data10};
+const err22 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -8107,7 +8146,7 @@ errors++;
 }
 }
 else {
-const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema116.properties.sources.items.properties.knownHostsFile,data:data10};
+const err23 = {instancePath:instancePath+"/sources/" + i0+"/knownHostsFile",schemaPath:"#/properties/sources/items/properties/knownHostsFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.knownHostsFile.type,parentSchema:schema119.properties.sources.items.properties.knownHostsFile,data:data10};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -8121,7 +8160,7 @@ if(data1.url !== undefined){
 let data11 = data1.url;
 if(typeof data11 === "string"){
 if(func2(data11) < 1){
-const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.url,data:data11};
+const err24 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -8132,7 +8171,7 @@ errors++;
 }
 }
 else {
-const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.url.type,parentSchema:schema116.properties.sources.items.properties.url,data:data11};
+const err25 = {instancePath:instancePath+"/sources/" + i0+"/url",schemaPath:"#/properties/sources/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.url.type,parentSchema:schema119.properties.sources.items.properties.url,data:data11};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -8146,7 +8185,7 @@ if(data1.apiKeyFile !== undefined){
 let data12 = data1.apiKeyFile;
 if(typeof data12 === "string"){
 if(func2(data12) < 1){
-const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.apiKeyFile,data:data12};
+const err26 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -8157,7 +8196,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema116.properties.sources.items.properties.apiKeyFile,data:data12};
+const err27 = {instancePath:instancePath+"/sources/" + i0+"/apiKeyFile",schemaPath:"#/properties/sources/items/properties/apiKeyFile/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.apiKeyFile.type,parentSchema:schema119.properties.sources.items.properties.apiKeyFile,data:data12};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -8171,7 +8210,7 @@ if(data1.environments !== undefined){
 let data13 = data1.environments;
 if(Array.isArray(data13)){
 if(data13.length < 1){
-const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema116.properties.sources.items.properties.environments,data:data13};
+const err28 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema119.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8185,7 +8224,7 @@ for(let i1=0; i1<len1; i1++){
 let data14 = data13[i1];
 if(typeof data14 === "string"){
 if(func2(data14) < 1){
-const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.environments.items,data:data14};
+const err29 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8196,7 +8235,7 @@ errors++;
 }
 }
 else {
-const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.environments.items.type,parentSchema:schema116.properties.sources.items.properties.environments.items,data:data14};
+const err30 = {instancePath:instancePath+"/sources/" + i0+"/environments/" + i1,schemaPath:"#/properties/sources/items/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.environments.items.type,parentSchema:schema119.properties.sources.items.properties.environments.items,data:data14};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8208,7 +8247,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema116.properties.sources.items.properties.environments.type,parentSchema:schema116.properties.sources.items.properties.environments,data:data13};
+const err31 = {instancePath:instancePath+"/sources/" + i0+"/environments",schemaPath:"#/properties/sources/items/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema119.properties.sources.items.properties.environments.type,parentSchema:schema119.properties.sources.items.properties.environments,data:data13};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8222,7 +8261,7 @@ if(data1.interval !== undefined){
 let data15 = data1.interval;
 if(typeof data15 === "string"){
 if(!pattern14.test(data15)){
-const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema117,data:data15};
+const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema120,data:data15};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8233,7 +8272,7 @@ errors++;
 }
 }
 else {
-const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema117.type,parentSchema:schema117,data:data15};
+const err33 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema120.type,parentSchema:schema120,data:data15};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8247,7 +8286,7 @@ if(data1.schedule !== undefined){
 let data16 = data1.schedule;
 if(typeof data16 === "string"){
 if(func2(data16) < 1){
-const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema116.properties.sources.items.properties.schedule,data:data16};
+const err34 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema119.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -8258,7 +8297,7 @@ errors++;
 }
 }
 else {
-const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema116.properties.sources.items.properties.schedule.type,parentSchema:schema116.properties.sources.items.properties.schedule,data:data16};
+const err35 = {instancePath:instancePath+"/sources/" + i0+"/schedule",schemaPath:"#/properties/sources/items/properties/schedule/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema119.properties.sources.items.properties.schedule.type,parentSchema:schema119.properties.sources.items.properties.schedule,data:data16};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -8271,7 +8310,7 @@ errors++;
 if(data1.prune !== undefined){
 let data17 = data1.prune;
 if(typeof data17 !== "boolean"){
-const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema116.properties.sources.items.properties.prune.type,parentSchema:schema116.properties.sources.items.properties.prune,data:data17};
+const err36 = {instancePath:instancePath+"/sources/" + i0+"/prune",schemaPath:"#/properties/sources/items/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema119.properties.sources.items.properties.prune.type,parentSchema:schema119.properties.sources.items.properties.prune,data:data17};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -8284,7 +8323,7 @@ errors++;
 if(data1.adopt !== undefined){
 let data18 = data1.adopt;
 if(typeof data18 !== "boolean"){
-const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema116.properties.sources.items.properties.adopt.type,parentSchema:schema116.properties.sources.items.properties.adopt,data:data18};
+const err37 = {instancePath:instancePath+"/sources/" + i0+"/adopt",schemaPath:"#/properties/sources/items/properties/adopt/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema119.properties.sources.items.properties.adopt.type,parentSchema:schema119.properties.sources.items.properties.adopt,data:data18};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -8297,7 +8336,7 @@ errors++;
 if(data1.revertDrift !== undefined){
 let data19 = data1.revertDrift;
 if(typeof data19 !== "boolean"){
-const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema116.properties.sources.items.properties.revertDrift.type,parentSchema:schema116.properties.sources.items.properties.revertDrift,data:data19};
+const err38 = {instancePath:instancePath+"/sources/" + i0+"/revertDrift",schemaPath:"#/properties/sources/items/properties/revertDrift/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema119.properties.sources.items.properties.revertDrift.type,parentSchema:schema119.properties.sources.items.properties.revertDrift,data:data19};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -8309,7 +8348,7 @@ errors++;
 }
 }
 else {
-const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.properties.sources.items.type,parentSchema:schema116.properties.sources.items,data:data1};
+const err39 = {instancePath:instancePath+"/sources/" + i0,schemaPath:"#/properties/sources/items/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.properties.sources.items.type,parentSchema:schema119.properties.sources.items,data:data1};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -8321,7 +8360,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema116.properties.sources.type,parentSchema:schema116.properties.sources,data:data0};
+const err40 = {instancePath:instancePath+"/sources",schemaPath:"#/properties/sources/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema119.properties.sources.type,parentSchema:schema119.properties.sources,data:data0};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -8333,7 +8372,7 @@ errors++;
 }
 }
 else {
-const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema116.type,parentSchema:schema116,data};
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema119.type,parentSchema:schema119,data};
 if(vErrors === null){
 vErrors = [err41];
 }

@@ -2,13 +2,17 @@ import type { Buckets } from '../generated/flag.schema.d.js';
 import type { SpecPath } from '../model/diagnostic.js';
 import { emptyBuckets } from '../model/flag/buckets.js';
 import type { Bucket } from '../model/flag/flag.js';
-import { shareOf } from '../model/flag/ramp.js';
+import { shareOf, type DesiredRamp } from '../model/flag/ramp.js';
+import { momentText } from '../platform/zoned-time.js';
+import { calendarsOf, dueMoments } from '../timing/ladder.js';
+import { calendarIn, closingAt, openingText } from '../timing/windows.js';
 import {
   ofRule,
   type DefinitionRule,
   type Finding,
   type LintedDefinition,
   type LintedRepository,
+  type Place,
 } from './rule.js';
 
 /** What is looked for in the shares that a flag serves in an environment. */
@@ -37,6 +41,31 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
     wayOut: 'Name the treatment that is known to work in `defaultTreatment`.',
     section: 'Rules and buckets',
     find: unsafeDefault,
+  },
+  {
+    code: 'ramp-finished',
+    level: 'warning',
+    reason:
+      'Whoever reads what is written takes it for what is served, and a ramp has made it more.',
+    wayOut: 'Write what the last step serves where the ramp began, and take the ramp out.',
+    section: 'Rules and buckets',
+    find: finishedRamps,
+  },
+  {
+    code: 'ramp-past',
+    level: 'error',
+    reason: 'A step that is not after the one before it leaves that one no time.',
+    wayOut: 'Correct one of the moments, or take the earlier step out.',
+    section: 'Rules and buckets',
+    find: stepsInVain,
+  },
+  {
+    code: 'ramp-in-freeze',
+    level: 'warning',
+    reason: 'A step that falls into a freeze waits for its end, with nobody at hand then.',
+    wayOut: 'Set the step to a moment before or after the freeze.',
+    section: 'Rules and buckets',
+    find: frozenSteps,
   },
   {
     code: 'production-before-staging',
@@ -142,6 +171,76 @@ function treatmentsServed(definition: LintedDefinition['definition'] | undefined
   const ramped = (definition.ramps ?? []).map(({ treatment }) => treatment);
   const names = [...served.map(({ treatment }) => treatment), ...ramped];
   return [...new Set(names)].filter((each) => each !== defaultTreatment);
+}
+
+/** A ramp, and where it is written. */
+interface LintedRamp {
+  readonly ramp: DesiredRamp;
+  readonly at: (...path: SpecPath) => Place;
+}
+
+/** Ramps that are under way or will be: neither of a flag that is killed nor held. */
+function rampsOf({ flag, environment, definition, block }: LintedDefinition): LintedRamp[] {
+  const written = flag.environments.get(environment)?.ramps ?? [];
+  const { ramps = [], creation } = definition;
+  if (creation.killed) return [];
+  return ramps.flatMap((ramp) => {
+    const place = written.find(({ rule }) => rule === ramp.rule);
+    const at: LintedRamp['at'] = (...path) =>
+      place === undefined ? block : { file: place.file, path: [...place.path, ...path] };
+    return ramp.hold ? [] : [{ ramp, at }];
+  });
+}
+
+/** A ramp that begins with its commit, which no file knows, is judged where each of its steps has a moment. */
+function finishedRamps(
+  subject: LintedDefinition,
+  { config, today }: Pick<LintedRepository, 'config' | 'today'>,
+): Finding[] {
+  const calendar = calendarIn(config, subject.environment);
+  return rampsOf(subject).flatMap(({ ramp, at }) => {
+    const { steps, startMs, treatment } = ramp;
+    if (startMs === undefined && !steps.every(({ atMs }) => atMs !== undefined)) return [];
+    const due = dueMoments(ramp, startMs ?? 0, calendarsOf(ramp, config, calendar)).at(-1);
+    const { percent = 0 } = steps.at(-1) ?? {};
+    if (due === null || due === undefined || due >= Date.parse(today)) return [];
+    const message = `the last step of the ramp, ${percent} % of "${treatment}", was due at ${momentText(due, 'UTC')}`;
+    return [{ place: at(), message, allowedBy: subject.flag.file }];
+  });
+}
+
+/** Whatever windows and freezes there are, a step is not due before the one before it, nor before the start. */
+function stepsInVain(subject: LintedDefinition): Finding[] {
+  return rampsOf(subject).flatMap(({ ramp, at }) => {
+    const dueMs = dueMoments(ramp, ramp.startMs ?? 0, []);
+    return ramp.steps.flatMap(({ atMs }, position) => {
+      const before = dueMs[position - 1] ?? ramp.startMs;
+      const isFirst = position === 0;
+      if (atMs === undefined || before === undefined || atMs > before) return [];
+      if (isFirst && atMs === before) return [];
+      const earlier = isFirst ? 'the ramp starts' : `step ${position} is due`;
+      const message = `step ${position + 1} is for ${momentText(atMs, 'UTC')}, and ${earlier} at ${momentText(before, 'UTC')}`;
+      const place = at('steps', position, 'at');
+      return [{ place, message, allowedBy: subject.flag.file }];
+    });
+  });
+}
+
+/** A step that is past has come, or waited. One with `after` says no moment, so it has none to be wrong. */
+function frozenSteps(
+  subject: LintedDefinition,
+  { config, today }: Pick<LintedRepository, 'config' | 'today'>,
+): Finding[] {
+  const { freezes } = calendarIn(config, subject.environment);
+  return rampsOf(subject).flatMap(({ ramp, at }) =>
+    ramp.steps.flatMap(({ atMs }, position) => {
+      if (atMs === undefined || atMs < Date.parse(today)) return [];
+      const closing = closingAt({ windows: [], freezes }, atMs);
+      if (closing === undefined) return [];
+      const message = `step ${position + 1} waits in "${subject.environment}": at ${momentText(atMs, closing.zone)} it is ${closing.why} until ${openingText(closing) ?? 'its end'}`;
+      return [{ place: at('steps', position, 'at'), message, allowedBy: subject.flag.file }];
+    }),
+  );
 }
 
 /** A finding at what a rule serves, or the default rule. */

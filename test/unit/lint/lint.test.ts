@@ -919,6 +919,97 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       [],
     ],
   ],
+  'ramp-finished': [
+    [
+      'the last step is past, of the default rule and of a rule',
+      {
+        'flags/pay.yaml': flag('pay', {
+          production:
+            '    rules: [{ if: { attribute: a, is: true }, serve: "off", ramp: { start: 2026-11-01T09:00Z, steps: "10, 1d, 40" } }]\n',
+        }).concat(
+          '    ramp: { steps: [{ percent: 20, at: 2026-11-20T09:00Z }, { percent: 50, at: 2026-11-21T23:59Z }] }\n',
+        ),
+      },
+      [
+        'flags/pay.yaml:6:67 warning[ramp-finished] the last step of the ramp, 40 % of "on", was due at 2026-11-02T09:00+00:00',
+        'flags/pay.yaml:8:11 warning[ramp-finished] the last step of the ramp, 50 % of "on", was due at 2026-11-21T23:59+00:00',
+      ],
+    ],
+    [
+      'the last step is due today, or after a freeze',
+      {
+        'flaghoist.yaml': `${config()}freezes: { sale: { from: 2026-11-20, to: 2026-11-30, zone: UTC, environments: [staging] } }\n`,
+        'flags/pay.yaml': flag('pay').concat(
+          '    ramp: { start: 2026-11-20T00:00Z, steps: "20, 1d, 50, 1d, 60" }\n',
+          '  staging: { defaultRule: "off", ramp: { start: 2026-11-19T23:00Z, steps: "20, 2h, 50" } }\n',
+        ),
+      },
+      [],
+    ],
+    [
+      'nobody knows when it began, it is held, and the flag is killed',
+      {
+        'flags/pay.yaml': flag('pay').concat('    ramp: 20, 1d, 50\n'),
+        'flags/fees.yaml': flag('fees').concat(
+          '    ramp: { start: 2026-11-01T00:00Z, steps: "20, 1d, 50", hold: true }\n',
+        ),
+        'flags/tax.yaml': flag('tax', { production: '    killed: true\n' }).concat(
+          '    ramp: { start: 2026-11-01T00:00Z, steps: "20, 1d, 50" }\n',
+        ),
+      },
+      [],
+    ],
+  ],
+  'ramp-past': [
+    [
+      'a moment before the start, the moment of the step before, and one within its wait',
+      {
+        'flags/pay.yaml': flag('pay').concat(
+          '    ramp:\n      start: 2026-12-02T09:00Z\n      steps:\n',
+          '        - { percent: 20, at: 2026-12-01T09:00Z }\n        - { percent: 30, at: 2026-12-02T10:00+01:00 }\n',
+          '        - { percent: 40, after: 2d }\n        - { percent: 50, at: 2026-12-03T09:00Z }\n',
+        ),
+      },
+      [
+        'flags/pay.yaml:10:30 error[ramp-past] step 1 is for 2026-12-01T09:00+00:00, and the ramp starts at 2026-12-02T09:00+00:00',
+        'flags/pay.yaml:11:30 error[ramp-past] step 2 is for 2026-12-02T09:00+00:00, and step 1 is due at 2026-12-02T09:00+00:00',
+        'flags/pay.yaml:13:30 error[ramp-past] step 4 is for 2026-12-03T09:00+00:00, and step 3 is due at 2026-12-04T09:00+00:00',
+      ],
+    ],
+    [
+      'each later than the one before, the first with the start',
+      {
+        'flags/pay.yaml': flag('pay').concat(
+          '    ramp: { start: 2026-12-01T09:00Z, steps: [{ percent: 20, at: 2026-12-01T09:00Z }, { percent: 30, at: 2026-12-01T09:01Z }] }\n',
+        ),
+      },
+      [],
+    ],
+  ],
+  'ramp-in-freeze': [
+    [
+      'a step falls into a freeze of the environment',
+      {
+        'flaghoist.yaml': `${config()}freezes: { sale: { from: 2026-11-25, to: 2026-11-30, zone: Europe/Madrid, reason: the shop is full } }\n`,
+        'flags/pay.yaml': flag('pay').concat(
+          '    ramp: { steps: [{ percent: 20, at: 2026-11-24T09:00Z }, { percent: 30, at: 2026-11-26T09:00Z }] }\n',
+        ),
+      },
+      [
+        'flags/pay.yaml:7:80 warning[ramp-in-freeze] step 2 waits in "production": at 2026-11-26T10:00+01:00 it is frozen by "sale" (the shop is full) until 2026-12-01T00:00+01:00 (Europe/Madrid)',
+      ],
+    ],
+    [
+      'a freeze of another environment, one that is past, and a step with a wait',
+      {
+        'flaghoist.yaml': `${config()}freezes:\n  sale: { from: 2026-11-25, to: 2026-11-30, zone: UTC, environments: [staging] }\n  audit: { from: 2026-11-10, to: 2026-11-12, zone: UTC }\n  party: { from: 2026-12-10, to: 2026-12-12, zone: UTC }\n`,
+        'flags/pay.yaml': flag('pay').concat(
+          '    ramp: { steps: [{ percent: 20, at: 2026-11-11T09:00Z }, { percent: 30, at: 2026-11-26T09:00Z }, { percent: 40, after: 15d }] }\n',
+        ),
+      },
+      [],
+    ],
+  ],
   'production-before-staging': [
     [
       'nobody gets it in staging',
