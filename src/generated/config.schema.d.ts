@@ -225,6 +225,14 @@ export type LintLevel32 = "error" | "warning" | "off";
  * Level of the rule.
  */
 export type LintLevel33 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel34 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel35 = "error" | "warning" | "off";
 
 /**
  * flaghoist.yaml: which workspace, which environments, which policies.
@@ -540,34 +548,36 @@ export interface LintSpec {
     "confusable-names"?: LintLevel3;
     "contradictory-rule"?: LintLevel4;
     "default-not-safe"?: LintLevel5;
-    "duplicate-condition"?: LintLevel6;
-    "duplicate-segment-keys"?: LintLevel7;
-    "empty-segment"?: LintLevel8;
-    expired?: LintLevel9;
-    "expiry-too-late"?: LintLevel10;
-    "full-rollout"?: LintLevel11;
-    "invalid-regex"?: LintLevel12;
-    "kill-review-passed"?: LintLevel13;
-    "kill-too-old"?: LintLevel14;
-    "many-inline-keys"?: LintLevel15;
-    "middle-bucket-shift"?: LintLevel16;
-    "name-pattern"?: LintLevel17;
-    "name-reused"?: LintLevel18;
-    "production-before-staging"?: LintLevel19;
-    "ramp-finished"?: LintLevel20;
-    "ramp-in-freeze"?: LintLevel21;
-    "ramp-past"?: LintLevel22;
-    "required-field"?: LintLevel23;
-    "rule-like-default"?: LintLevel24;
-    "stale-rollout"?: LintLevel25;
-    "stray-file"?: LintLevel26;
-    "trailing-space-key"?: LintLevel27;
-    "unknown-word"?: LintLevel28;
-    "unreachable-rule"?: LintLevel29;
-    "unused-condition"?: LintLevel30;
-    "unused-segment"?: LintLevel31;
-    "use-between"?: LintLevel32;
-    "zero-bucket"?: LintLevel33;
+    "default-while-killed"?: LintLevel6;
+    "duplicate-condition"?: LintLevel7;
+    "duplicate-segment-keys"?: LintLevel8;
+    "empty-segment"?: LintLevel9;
+    expired?: LintLevel10;
+    "expiry-too-late"?: LintLevel11;
+    "full-rollout"?: LintLevel12;
+    "invalid-regex"?: LintLevel13;
+    "kill-review-passed"?: LintLevel14;
+    "kill-too-old"?: LintLevel15;
+    "many-inline-keys"?: LintLevel16;
+    "middle-bucket-shift"?: LintLevel17;
+    "name-pattern"?: LintLevel18;
+    "name-reused"?: LintLevel19;
+    "production-before-staging"?: LintLevel20;
+    "ramp-finished"?: LintLevel21;
+    "ramp-in-freeze"?: LintLevel22;
+    "ramp-past"?: LintLevel23;
+    "required-field"?: LintLevel24;
+    "rule-like-default"?: LintLevel25;
+    "stale-rollout"?: LintLevel26;
+    "stray-file"?: LintLevel27;
+    "trailing-space-key"?: LintLevel28;
+    "treatments-reordered"?: LintLevel29;
+    "unknown-word"?: LintLevel30;
+    "unreachable-rule"?: LintLevel31;
+    "unused-condition"?: LintLevel32;
+    "unused-segment"?: LintLevel33;
+    "use-between"?: LintLevel34;
+    "zero-bucket"?: LintLevel35;
   };
   /**
    * Days after which an entry of kills/ without `review` is too old. Default 30.

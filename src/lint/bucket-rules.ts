@@ -1,7 +1,8 @@
 import type { Buckets } from '../generated/flag.schema.d.js';
 import type { SpecPath } from '../model/diagnostic.js';
 import { emptyBuckets } from '../model/flag/buckets.js';
-import type { Bucket } from '../model/flag/flag.js';
+import type { Bucket, Definition } from '../model/flag/flag.js';
+import { sameJson } from '../model/json.js';
 import { shareOf, type DesiredRamp } from '../model/flag/ramp.js';
 import { momentText } from '../platform/zoned-time.js';
 import { calendarsOf, dueMoments } from '../timing/ladder.js';
@@ -66,6 +67,23 @@ export const BUCKET_RULES: readonly DefinitionRule[] = [
     wayOut: 'Set the step to a moment before or after the freeze.',
     section: 'Rules and buckets',
     find: frozenSteps,
+  },
+  {
+    code: 'default-while-killed',
+    level: 'error',
+    reason:
+      'While a flag is killed everybody gets its default treatment, so all of them get another.',
+    wayOut: 'Change it when the kill is taken back; where it is meant, allow it.',
+    section: 'Rules and buckets',
+    find: otherDefaults,
+  },
+  {
+    code: 'treatments-reordered',
+    level: 'error',
+    reason: 'Keys keep their places from 1 to 100, so another order gives them other treatments.',
+    wayOut: 'Keep the order of the last commit; where it is meant, allow it.',
+    section: 'Rules and buckets',
+    find: reordered,
   },
   {
     code: 'production-before-staging',
@@ -156,9 +174,8 @@ function unproven(
   });
   const missing = treatmentsServed(definition).filter((each) => !proven.includes(each));
   if (missing.length === 0) return [];
-  const names = missing.map((each) => `"${each}"`).join(', ');
   const places = provenIn.map((each) => `"${each}"`).join(' or ');
-  const message = `${names} in "${environment}" before anybody gets it in ${places}`;
+  const message = `${quoted(missing)} in "${environment}" before anybody gets it in ${places}`;
   return [{ place: block, message, allowedBy: flag.file }];
 }
 
@@ -241,6 +258,51 @@ function frozenSteps(
       return [{ place: at('steps', position, 'at'), message, allowedBy: subject.flag.file }];
     }),
   );
+}
+
+/** The same definition in the last commit; undefined: it was not there, or no commit is known. */
+function beforeOf(
+  { flag, environment }: LintedDefinition,
+  { before }: Pick<LintedRepository, 'before'>,
+): Definition | undefined {
+  return before.get(flag.name)?.environments.get(environment)?.definition?.creation;
+}
+
+/** Whichever file kills it. */
+function otherDefaults(subject: LintedDefinition, repository: LintedRepository): Finding[] {
+  const { flag, environment, definition, block } = subject;
+  const { killed, defaultTreatment } = definition.creation;
+  const earlier = beforeOf(subject, repository)?.defaultTreatment ?? defaultTreatment;
+  const isKilled =
+    killed ||
+    repository.kills.some((kill) => kill.flag === flag.name && kill.environment === environment);
+  if (!isKilled || earlier === defaultTreatment) return [];
+  const message = `"${environment}" is killed, and everybody gets "${defaultTreatment}" where the last commit says "${earlier}"`;
+  return [{ place: block, message, allowedBy: flag.file }];
+}
+
+/** A rule is the same one where its conditions are. Treatments that came or went are no matter of order. */
+function reordered(subject: LintedDefinition, repository: LintedRepository): Finding[] {
+  const before = beforeOf(subject, repository);
+  return servedIn(subject).flatMap(({ rule, buckets }) => {
+    const matchers = subject.definition.creation.rules[rule ?? -1]?.matchers;
+    const same = before?.rules?.find((each) => sameJson(each.matchers, matchers));
+    const earlier = namesIn(rule === null ? before?.defaultRule : same?.buckets);
+    const names = namesIn(buckets).filter((name) => earlier.includes(name));
+    const kept = earlier.filter((name) => names.includes(name));
+    if (sameJson(names, kept)) return [];
+    const message = `keys change their treatment: the last commit has the order ${quoted(kept)}, and this is ${quoted(names)}`;
+    return [ofServed(subject, rule, [], message)];
+  });
+}
+
+/** Treatments that somebody gets, in their order: buckets of 0 % were dropped when the specs were read. */
+function namesIn(buckets: readonly Bucket[] = []): string[] {
+  return buckets.map(({ treatment }) => treatment);
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((each) => `"${each}"`).join(', ');
 }
 
 /** A finding at what a rule serves, or the default rule. */

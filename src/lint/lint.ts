@@ -62,6 +62,7 @@ export interface LintOptions extends Pick<LintedRepository, 'today'> {
   readonly ages?: LintedRepository['ages'];
   /** Likewise; asked for only where `lint.reserveNames` is set. */
   readonly removals?: LintedRepository['removals'];
+  readonly before?: LintedRepository['before'];
 }
 
 /**
@@ -72,11 +73,11 @@ export interface LintOptions extends Pick<LintedRepository, 'today'> {
  */
 export function lint(
   parts: SpecParts,
-  { today, strays = [], ages = new Map(), removals = new Map() }: LintOptions,
+  { today, strays = [], ages = new Map(), removals = new Map(), before = new Map() }: LintOptions,
 ): Diagnostic[] {
   const { config } = parts.specs;
   if (config === undefined) return [];
-  const history = { today, strays, ages, removals };
+  const history = { today, strays, ages, removals, before };
   const repository = { ...parts, config, settings: config.lint ?? {}, ...history };
   const levelOf = ({ code, level }: LintRule): Level => repository.settings.levels?.[code] ?? level;
   const diagnostics: Diagnostic[] = [];

@@ -47,6 +47,8 @@ export interface LintedRepository extends SpecParts {
   readonly ages: ReadonlyMap<string, FileAge>;
   /** Names of files that were removed, and the UTC day of it, `YYYY-MM-DD`; empty likewise. */
   readonly removals: ReadonlyMap<string, string>;
+  /** Flags by name, as the last commit has them that is not what is read; empty likewise. */
+  readonly before: ReadonlyMap<string, ResolvedFlag>;
 }
 
 export const DAY_MS = 86_400_000;

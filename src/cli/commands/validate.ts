@@ -16,9 +16,11 @@ import { lint, straysOf, type LintOptions } from '../../lint/lint.js';
 import { missingOnService } from '../../lint/on-service.js';
 import { inOrder, readWithParts, type SpecParts } from '../../specs/read-specs.js';
 import { filesBeside } from '../../git/directory-tree.js';
-import type { Checkout } from '../../git/checkout.js';
+import { resolveRevision, type Checkout } from '../../git/checkout.js';
+import { commitTree } from '../../git/commit-tree.js';
 import { fileAges, removedNames } from '../../git/log.js';
-import { openSource } from '../../git/spec-source.js';
+import { openSource, type Source } from '../../git/spec-source.js';
+import { SpecCache } from '../../specs/cache.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
 import type { DeclareCommand } from '../command.js';
@@ -108,7 +110,8 @@ async function check(
       source.warnings.forEach((warning) => {
         screen.note(`warning: ${warning}`);
       });
-    const { result, parts } = await readWithParts(source.tree);
+    const memory = new SpecCache();
+    const { result, parts } = await readWithParts(source.tree, memory);
     const beside = await filesBeside(source.checkout.directory);
     const online =
       options.online === true && result.ok
@@ -121,6 +124,7 @@ async function check(
         today: new Date().toISOString().slice(0, 10),
         strays: straysOf(source.tree, beside),
         ...(await flagHistory(source.checkout, parts)),
+        before: await flagsBefore(source, memory),
       }),
     ]);
     const prefix = source.checkout.repository?.prefix ?? '';
@@ -161,6 +165,32 @@ async function flagHistory(
     ...(staleAfter !== undefined && { ages: await fileAges(checkout, 'flags') }),
     ...(reserveNames === true && { removals: await removedNames(checkout, 'flags') }),
   };
+}
+
+/**
+ * Flags of the commit that the files are compared with: HEAD where they differ from it, else its first parent, which is the
+ * branch that a pull request is for where CI checks out their merge.
+ */
+async function flagsBefore(
+  { checkout, revision }: Source,
+  memory: SpecCache,
+): Promise<NonNullable<LintOptions['before']>> {
+  const { repository, head } = checkout;
+  if (repository === null || head === null) return new Map();
+  const commit = revision.dirty ? head : await firstParent(checkout, head);
+  if (commit === null) return new Map();
+  const { parts } = await readWithParts(await commitTree(checkout, commit), memory);
+  return new Map(parts.flags.map((flag) => [flag.name, flag]));
+}
+
+/** Null where there is none, or the clone is too shallow to have it. */
+async function firstParent(checkout: Checkout, commit: string): Promise<string | null> {
+  try {
+    return await resolveRevision(checkout, `${commit}^1`);
+  } catch (error) {
+    if (error instanceof FlaghoistError && error.code === 'GIT') return null;
+    throw error;
+  }
 }
 
 /** What the service lacks of what the specs name. */

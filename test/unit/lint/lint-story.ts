@@ -56,18 +56,26 @@ export function segment(name: string, keys: string, fields = ''): string {
   return `segment: ${name}\n${fields}environments: { production: { keys: [${keys}] } }\n`;
 }
 
-/** What lint says of a repository that nobody touched for 120 days and from which `gone` was removed: one line for each finding. */
+/**
+ * What lint says of a repository that nobody touched for 120 days and from which `gone` was removed: one line for each finding.
+ *
+ * @param files `HEAD:path` is what the last commit has there.
+ */
 export async function lintLines(
   files: Readonly<Record<string, string>>,
   beside: readonly { readonly path: string; readonly text: string }[] = [],
 ): Promise<string[]> {
-  const tree = treeOf({ 'flaghoist.yaml': config(), ...files });
+  const all = Object.entries({ 'flaghoist.yaml': config(), ...files });
+  const tree = treeOf(Object.fromEntries(all.filter(([path]) => !path.startsWith('HEAD:'))));
+  const committed = all.map(([path, text]) => [path.replace('HEAD:', ''), text] as const);
+  const earlier = await readWithParts(treeOf(Object.fromEntries(committed)));
+  const before = new Map(earlier.parts.flags.map((each) => [each.name, each]));
   const { result, parts } = await readWithParts(tree);
   if (!result.ok) throw new Error(`the fixture is invalid: ${JSON.stringify(result.diagnostics)}`);
   const days = { addedOn: '2026-01-01', changedOn: '2026-07-25' };
   const ages = new Map(tree.list().map(({ path }) => [path, days]));
   const removals = new Map([['gone.yaml', '2026-03-01']]);
-  return lint(parts, { today: TODAY, strays: straysOf(tree, beside), ages, removals }).map(
+  return lint(parts, { today: TODAY, strays: straysOf(tree, beside), ages, removals, before }).map(
     ({ severity, code, location: { file, line, column }, message }) =>
       `${file}:${line}:${column} ${severity}[${code}] ${message}`,
   );

@@ -1010,6 +1010,79 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
       [],
     ],
   ],
+  'default-while-killed': [
+    [
+      'the default changes under a kill of the file, and under one of kills/',
+      {
+        'flags/fees.yaml': threeWay('"v1", "off", "v2"', '"off": 100').replace(
+          'flag: pay',
+          'flag: fees',
+        ),
+        'HEAD:flags/fees.yaml': threeWay('"v1", "off", "v2"', '"off": 100')
+          .replace('flag: pay', 'flag: fees')
+          .replace('Treatment: "off"', 'Treatment: "v2"'),
+        'kills/production.yaml': 'kills: { fees: { reason: INC-1 } }\n',
+        'flags/pay.yaml': threeWay('"v1", "off", "v2"', '"off": 100', 'killed: true, '),
+        'HEAD:flags/pay.yaml': threeWay('"v1", "off", "v2"', '"off": 100').replace(
+          'Treatment: "off"',
+          'Treatment: "v1"',
+        ),
+      },
+      [
+        'flags/fees.yaml:5:3 error[default-while-killed] "production" is killed, and everybody gets "off" where the last commit says "v2"',
+        'flags/pay.yaml:5:3 error[default-while-killed] "production" is killed, and everybody gets "off" where the last commit says "v1"',
+      ],
+    ],
+    [
+      'nobody kills it, it is killed and the default stays, or it is new',
+      {
+        'flags/pay.yaml': threeWay('"v1", "off", "v2"', '"off": 100'),
+        'HEAD:flags/pay.yaml': threeWay('"v1", "off", "v2"', '"off": 100').replace(
+          'Treatment: "off"',
+          'Treatment: "v1"',
+        ),
+        'flags/tax.yaml': flag('tax', { production: '    killed: true\n' }),
+        'HEAD:flags/tax.yaml': flag('tax'),
+        'flags/fees.yaml': flag('fees', { production: '    killed: true\n' }),
+        'HEAD:flags/fees.yaml': '',
+      },
+      [],
+    ],
+  ],
+  'treatments-reordered': [
+    [
+      'of the default rule, and of a rule that moved',
+      {
+        'flags/pay.yaml': threeWay(
+          '"off", "on"',
+          '"off": 90, "on": 10',
+          'rules: [{ if: { attribute: b, is: true }, serve: "on" }, { if: { attribute: a, is: true }, serve: { "off": 50, "on": 50 } }], ',
+        ),
+        'HEAD:flags/pay.yaml': threeWay(
+          '"on", "off"',
+          '"on": 20, "off": 80',
+          'rules: [{ if: { attribute: a, is: true }, serve: { "on": 50, "off": 50 } }], ',
+        ),
+      },
+      [
+        'flags/pay.yaml:5:115 error[treatments-reordered] keys change their treatment: the last commit has the order "on", "off", and this is "off", "on"',
+        'flags/pay.yaml:5:156 error[treatments-reordered] keys change their treatment: the last commit has the order "on", "off", and this is "off", "on"',
+      ],
+    ],
+    [
+      'a treatment comes between two, and everybody gets one',
+      {
+        'flags/pay.yaml': threeWay('"v1", "off", "v2"', '"v1": 10, "off": 80, "v2": 10'),
+        'HEAD:flags/pay.yaml': threeWay('"v1", "v2", "off"', '"v1": 10, "v2": 0, "off": 90'),
+        'flags/fees.yaml': flag('fees').replace('{ "on": 10, "off": rest }', '"on"'),
+        'HEAD:flags/fees.yaml': flag('fees').replace(
+          '"on": 10, "off": rest',
+          '"off": 90, "on": 10',
+        ),
+      },
+      [],
+    ],
+  ],
   'production-before-staging': [
     [
       'nobody gets it in staging',
