@@ -22,7 +22,7 @@ const ROOMS: Record<string, readonly string[]> = {
   plan: ['admin-api/wire.ts', 'model'],
   report: ['errors.ts', 'model', 'platform'],
   specs: ['admin-api/wire.ts', 'generated', 'model', 'platform'],
-  lint: ['generated', 'model', 'timing', 'plan', 'specs'],
+  lint: ['generated', 'model', 'platform', 'timing', 'plan', 'specs'],
   service: ['errors.ts', 'admin-api/wire.ts', 'platform'],
   apply: ['errors.ts', 'admin-api/wire.ts', 'model', 'admin-api', 'plan'],
   history: ['errors.ts', 'model', 'git', 'plan', 'specs'],

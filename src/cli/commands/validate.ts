@@ -124,7 +124,7 @@ async function check(
         today: new Date().toISOString().slice(0, 10),
         strays: straysOf(source.tree, beside),
         ...(await flagHistory(source.checkout, parts)),
-        before: await flagsBefore(source, memory),
+        before: comparesCommits(parts) ? await flagsBefore(source, memory) : new Map(),
       }),
     ]);
     const prefix = source.checkout.repository?.prefix ?? '';
@@ -165,6 +165,13 @@ async function flagHistory(
     ...(staleAfter !== undefined && { ages: await fileAges(checkout, 'flags') }),
     ...(reserveNames === true && { removals: await removedNames(checkout, 'flags') }),
   };
+}
+
+/** Another commit is read only where flaghoist.yaml asks for a rule that needs it. */
+function comparesCommits({ specs: { config } }: SpecParts): boolean {
+  const levels = config?.lint?.levels ?? {};
+  const { 'default-while-killed': defaults, 'treatments-reordered': order } = levels;
+  return (defaults ?? 'off') !== 'off' || (order ?? 'off') !== 'off';
 }
 
 /**
