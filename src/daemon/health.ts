@@ -69,7 +69,12 @@ export function healthOf(source: SourceView): SourceHealth {
 
 /** The newest plan there is: it looked at all that was not equal before, and so tells of every known difference. */
 export function newestPlan({ runs }: SourceView): PlanDocument | null {
-  return runs.find(({ plan }) => plan !== null)?.plan ?? null;
+  return newestPlanned(runs)?.plan ?? null;
+}
+
+/** The newest run that came to a plan. */
+export function newestPlanned(runs: readonly RunRecord[]): RunRecord | undefined {
+  return runs.find(({ plan }) => plan !== null);
 }
 
 /** Whether the service has what this change wanted. */
@@ -183,7 +188,7 @@ function progressOf({ runs, seen, applied, phase, leader }: SourceView): Verdict
  * no plan: start of the run that did.
  */
 function staleSince({ runs, troubles }: SourceView): string | null {
-  const known = runs.find(({ plan }) => plan !== null);
+  const known = newestPlanned(runs);
   if (known === undefined) return null;
   const isCut = troubles.some(({ what }) => what !== 'database');
   return isCut || runs[0] !== known ? known.startedAt : null;

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Log } from '../../platform/log.js';
+import { newestPlanned } from '../health.js';
 import type { Access } from './access.js';
 import type { DaemonControls, DaemonView } from '../view.js';
 import { Refusal } from './http-error.js';
@@ -165,7 +166,7 @@ function adoptBody(body: unknown): TargetBody & { readonly run: string } {
  */
 function refuseOldPlan(view: DaemonView, source: string, run: string): void {
   const { runs = [], phase = 'idle' } = view.sources().find(({ name }) => name === source) ?? {};
-  const newest = runs.find(({ plan }) => plan !== null)?.id ?? 'none';
+  const newest = newestPlanned(runs)?.id ?? 'none';
   if (newest !== run) throw stale(`the newest plan is that of ${newest}`);
   if (phase !== 'idle' && phase !== 'backing-off') throw stale('another run is about to look');
 }

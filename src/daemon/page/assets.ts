@@ -202,12 +202,6 @@ pre .add { color: var(--fine); }
 pre .change { color: var(--attention); }
 pre .remove, pre .alarm { color: var(--trouble); }
 pre .head { font-weight: 600; }
-button, input { font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 6px;
-  padding: 0.25rem 0.75rem; }
-button { cursor: pointer; }
-label input { display: block; inline-size: 100%; }
-dialog { color: inherit; background: var(--sheet); border: 1px solid var(--line); border-radius: 8px; inline-size: min(32rem, 100%); }
-dialog p { margin-block: 0.5rem; overflow-wrap: anywhere; }
 @media (max-width: 30rem) {
   body { padding: 0.5rem; }
   .sheet { padding: 0.75rem; }

@@ -1,6 +1,6 @@
 import { html, type Html } from '../../platform/html.js';
 import { plural } from '../../report/values.js';
-import { isApplied, newestPlan, shortSha } from '../health.js';
+import { isApplied, newestPlan, newestPlanned, shortSha } from '../health.js';
 import type { CommitView, SourceView } from '../view.js';
 import { shortened } from './phrases.js';
 
@@ -87,7 +87,8 @@ const BUTTONS: readonly Button[] = [
       const rest = ids.length > MOST_NAMED ? ` and ${String(ids.length - MOST_NAMED)} more` : '';
       return `${plural(ids.length, 'object')} that no run remembers become ours, and what git says is written over their live values: ${named}${rest}.`;
     },
-    body: (source) => ({ run: newestPlanned(source) }),
+    // The daemon refuses to adopt what a newer run has found than the one whose plan people look at.
+    body: ({ runs }) => ({ run: newestPlanned(runs)?.id ?? '' }),
   },
 ];
 
@@ -98,11 +99,6 @@ const LONGEST_SENTENCES = 3_000;
 function strangersOf(source: SourceView): readonly string[] {
   const held = newestPlan(source)?.withheld ?? [];
   return held.flatMap(({ id, why }) => (why === 'adopt-needed' ? [id] : []));
-}
-
-/** Id of the run whose plan people look at; the daemon refuses to adopt what a newer one has. */
-function newestPlanned({ runs }: SourceView): string {
-  return runs.find(({ plan }) => plan !== null)?.id ?? '';
 }
 
 function waiting(source: SourceView): string {

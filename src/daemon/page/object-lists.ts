@@ -6,7 +6,7 @@ import { LIVE_KILLS_TITLE, sinceText } from '../../report/text/live-kills.js';
 import { reminderText } from '../../report/text/reminders.js';
 import { plural } from '../../report/values.js';
 import type { SourceView } from '../view.js';
-import { isApplied, isDrift, newestPlan } from '../health.js';
+import { isApplied, isDrift, newestPlan, newestPlanned } from '../health.js';
 import { forgePages } from './forge-pages.js';
 import { linkTo, moment, untrusted } from './phrases.js';
 
@@ -30,7 +30,7 @@ export function diagnosticList({ runs: [newest], location }: SourceView): Html {
 
 /** As the newest specs that could be read have it. */
 export function orderedKillList({ runs }: SourceView): Html {
-  const kills = runs.find(({ plan }) => plan !== null)?.kills ?? [];
+  const kills = newestPlanned(runs)?.kills ?? [];
   if (kills.length === 0) return html``;
   return html`<h3>Killed by git</h3>
     <ul class="held">

@@ -2,6 +2,7 @@ import { FlaghoistError } from '../../errors.js';
 import { SUSPENDED_BY_CONFIG } from '../../model/run.js';
 import type { Log } from '../../platform/log.js';
 import { clean } from '../../report/sanitize.js';
+import { newestPlanned } from '../health.js';
 import type { CycleEnd } from './cycle.js';
 import { withSeen } from './live-flags.js';
 import type {
@@ -129,14 +130,14 @@ export class SourceRecord {
 
   /** `suspend: true` of the config, as the last run that came to a plan has seen it. */
   get suspendedByGit(): Override | null {
-    const last = this.#runs.find(({ plan }) => plan !== null);
+    const last = newestPlanned(this.#runs);
     if (last?.result !== 'suspended') return null;
     return SUSPENDED_BY_CONFIG;
   }
 
   /** Whether the newest plan is of this commit: what somebody has confirmed of it still stands. */
   isOfNewestPlan(commit: string | null): boolean {
-    return this.#runs.find(({ plan }) => plan !== null)?.commit === commit;
+    return newestPlanned(this.#runs)?.commit === commit;
   }
 
   seen(commit: CommitView): void {
