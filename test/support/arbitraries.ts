@@ -80,8 +80,13 @@ function isExact(value: unknown): boolean {
 
 const number = fc
   .oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
-  .filter(isExact);
-const shallowJson = fc.jsonValue({ maxDepth: 1 }).filter(isExact) as fc.Arbitrary<Json>;
+  .filter(isExact)
+  .map((value) => (value === 0 ? 0 : value));
+/** As it is read from JSON, whose writers know one zero. */
+const shallowJson = fc
+  .jsonValue({ maxDepth: 1 })
+  .filter(isExact)
+  .map((value) => JSON.parse(JSON.stringify(value)) as Json);
 const version = fc.tuple(fc.nat(20), fc.nat(20), fc.nat(20)).map((parts) => parts.join('.'));
 
 function typed(

@@ -87,9 +87,11 @@ function textsOf(value: Json): Json {
 }
 
 function asNumber(value: Json): Json {
-  if (typeof value !== 'string' || value.trim() === '') return value;
-  const number = Number(value);
-  return Number.isFinite(number) ? number : value;
+  const isText = typeof value === 'string' && value.trim() !== '';
+  const number = isText ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isFinite(number)) return value;
+  // YAML and JavaScript know two zeros, the JSON that travels only one.
+  return number === 0 ? 0 : number;
 }
 
 function isTextList(value: Json | undefined): value is readonly string[] {

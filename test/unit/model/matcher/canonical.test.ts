@@ -43,6 +43,11 @@ describe('the canonical form of a matcher', () => {
       { type: 'EQUAL_NUMBER', attribute: 'seats', number: 5 },
     ],
     [
+      'knows one zero, as JSON does',
+      { type: 'BETWEEN_NUMBER', attribute: 'seats', between: { from: -0, to: '-0' } },
+      { type: 'BETWEEN_NUMBER', attribute: 'seats', between: { from: 0, to: 0 } },
+    ],
+    [
       'takes a date in either spelling',
       { type: 'ON_DATE', attribute: 'since', date: '1759449600000' },
       { type: 'ON_DATE', attribute: 'since', date: 1_759_449_600_000 },
