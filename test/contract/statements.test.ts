@@ -102,6 +102,8 @@ describe('a list with more than fits on a page', () => {
 });
 
 describe('a change where title and comment are required', () => {
+  const INCOMPLETE = ['', '?title=t', '?comment=c', '?title=&comment=c'];
+
   it('needs both', async () => {
     await createFlag('both', 'Worded');
     await client.ok('POST', '/segments/ws/Worded/trafficTypes/user', { name: 'both' });
@@ -119,17 +121,43 @@ describe('a change where title and comment are required', () => {
 
     for (const [method, place, body] of writes) {
       const statuses = [];
-      for (const query of [
-        '',
-        '?title=t',
-        '?comment=c',
-        '?title=&comment=c',
-        '?title=t&comment=c',
-      ]) {
+      for (const query of [...INCOMPLETE, '?title=t&comment=c']) {
         statuses.push((await client.call(method, `${place}${query}`, body)).status);
       }
       expect([method, place, ...statuses]).toEqual([method, place, 400, 400, 400, 400, 200]);
     }
+  });
+
+  it('has no body in the refusal of a PATCH, and the error shape in all others', async () => {
+    await createFlag('bodies', 'Worded');
+    const path = at('bodies', 'live', 'Worded');
+    await client.ok('POST', `${path}?title=t&comment=c`, aDefinition());
+    const kill = [{ op: 'replace', path: '/killed', value: true }];
+
+    for (const query of INCOMPLETE) {
+      const patched = await client.call('PATCH', `${path}${query}`, kill);
+      const deleted = await client.call('DELETE', `${path}${query}`);
+      const posted = await client.call('POST', `${path}${query}`, aDefinition());
+
+      expect(patched).toMatchObject({ status: 400, text: '' });
+      expect(patched.headers.get('content-length')).toBe('0');
+      expect([deleted, posted]).toMatchObject([{ body: { code: 400 } }, { body: { code: 400 } }]);
+    }
+    expect(await client.ok('GET', path)).toMatchObject({ killed: false });
+  });
+
+  it('takes them from the query of a PATCH, whatever its operations say', async () => {
+    await createFlag('told', 'Worded');
+    const path = at('told', 'live', 'Worded');
+    await client.ok('POST', `${path}?title=first&comment=c`, aDefinition());
+    const kill = [{ op: 'replace', path: '/killed', value: true, title: 't', comment: 'c' }];
+
+    const untold = await client.call('PATCH', path, kill);
+    await client.ok('PATCH', `${path}?title=The%20title&comment=The%20comment`, kill);
+
+    expect(untold.status).toBe(400);
+    const [change] = await service.audit({ kind: 'flag', name: 'told' });
+    expect(change).toMatchObject({ title: 'The title', comment: 'The comment' });
   });
 
   it('needs neither in a workspace that does not require them', async () => {

@@ -23,6 +23,7 @@ export const STRICT = [
   'bodies.test.ts',
   'contract.test.ts',
   'description.test.ts',
+  'operations.test.ts',
   'statements.test.ts',
 ];
 
