@@ -103,7 +103,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     synopsis: 'service [options]',
     summary: 'run the administration service itself',
-    load: async () => (await import('./commands/service.js')).declareService,
+    load: async () => (await import('./commands/service/service.js')).declareService,
   },
   {
     synopsis: 'schema [options] [name]',

@@ -19,8 +19,12 @@ export interface AdminKey {
   readonly id: string;
   readonly name: string;
   readonly creationTime: number;
-  /** Milliseconds since the epoch; null while the key is valid. */
+  /** Milliseconds since the epoch, as all times here; null while the key was not revoked. */
   readonly revocationTime: number | null;
+  /** From this moment on the key is refused; null: it does not end by itself. */
+  readonly expirationTime: number | null;
+  /** Exact to the hour; null: not used since this is kept. */
+  readonly lastUseTime: number | null;
   /** Ids of what the key may touch; null means everything. */
   readonly workspaces: readonly string[] | null;
   readonly environments: readonly string[] | null;
@@ -32,6 +36,16 @@ export interface NewKey {
   /** Ids or names of what the key is restricted to. Absent or empty: it is not restricted. */
   readonly workspaces?: readonly string[];
   readonly environments?: readonly string[];
+  /** When the key ends. Absent: it does not end by itself. */
+  readonly expirationTime?: number | undefined;
+}
+
+/** Whether a key lets anybody in at a moment. */
+export function isValidKey(
+  { revocationTime, expirationTime }: Pick<AdminKey, 'revocationTime' | 'expirationTime'>,
+  now: number,
+): boolean {
+  return revocationTime === null && (expirationTime === null || now < expirationTime);
 }
 
 const MAX_KEY_NAME_LENGTH = 100;
@@ -42,10 +56,10 @@ const MAX_KEY_NAME_LENGTH = 100;
  * A key for environments is one for their workspaces too, and in those it may change nothing that
  * all environments share.
  *
- * Names tell keys apart for people, so that no two valid keys have one name. The name of a revoked key is free again,
- * so that a key can be replaced under its name; entries of the audit log bear the id too.
+ * Names tell keys apart for people, so that no two valid keys have one name. The name of a key that was revoked or has
+ * ended is free again, so that a key can be replaced under its name; entries of the audit log bear the id too.
  *
- * @throws Problem (400) the name is blank or too long.
+ * @throws Problem (400) the name is blank or too long, or the key would have ended already.
  * @throws Problem (404) a workspace or environment does not exist.
  * @throws Problem (409) a valid key has the name.
  */
@@ -57,12 +71,11 @@ export async function addAdminKey(
   if (wanted.name.trim() === '' || wanted.name.length > MAX_KEY_NAME_LENGTH) {
     throw badRequest(`Names of keys have 1 to ${MAX_KEY_NAME_LENGTH} characters`);
   }
-  if (await isNameInUse(db, wanted.name)) {
+  const { expirationTime = null } = wanted;
+  checkExpiration(expirationTime, caller.now);
+  if (await isNameInUse(db, wanted.name, caller.now)) {
     throw conflict(`There is an Admin API key ${wanted.name} already`);
   }
-  const environments = await environmentsOf(db, wanted.environments ?? []);
-  const workspaces = new Set(await workspaceIdsOf(db, wanted.workspaces ?? []));
-  for (const { workspace_id } of environments) workspaces.add(workspace_id);
   const { id, key, hash } = createAdminKey(randomBytes);
   const row: AdminKeyRow = {
     id,
@@ -70,12 +83,37 @@ export async function addAdminKey(
     hash,
     creation_time: caller.now,
     revocation_time: null,
-    workspaces_json: listOrNull([...workspaces]),
-    environments_json: listOrNull(environments.map((environment) => environment.id)),
+    expiration_time: expirationTime,
+    last_use_time: null,
+    ...(await restrictionsOf(db, wanted)),
   };
   await insertAdminKey(db, row);
   await record(db, caller, row, null);
   return { ...adminKey(row), key };
+}
+
+/** The last moment that a `Date` can hold. */
+const LAST_TIME = 8_640_000_000_000_000;
+
+/** @throws Problem (400) it is past, or no moment at all. */
+function checkExpiration(time: number | null, now: number): void {
+  if (time !== null && (time <= now || time > LAST_TIME)) {
+    throw badRequest('expirationTime must be in the future, in milliseconds since the epoch');
+  }
+}
+
+/** @throws Problem (404) a workspace or environment does not exist. */
+async function restrictionsOf(
+  db: Db,
+  wanted: NewKey,
+): Promise<Pick<AdminKeyRow, 'workspaces_json' | 'environments_json'>> {
+  const environments = await environmentsOf(db, wanted.environments ?? []);
+  const workspaces = new Set(await workspaceIdsOf(db, wanted.workspaces ?? []));
+  for (const { workspace_id } of environments) workspaces.add(workspace_id);
+  return {
+    workspaces_json: listOrNull([...workspaces]),
+    environments_json: listOrNull(environments.map((environment) => environment.id)),
+  };
 }
 
 /** Null where there is no restriction, as the columns of the store have it. */
@@ -154,6 +192,8 @@ function adminKey(row: AdminKeyRow): AdminKey {
     name: row.name,
     creationTime: row.creation_time,
     revocationTime: row.revocation_time,
+    expirationTime: row.expiration_time,
+    lastUseTime: row.last_use_time,
     workspaces: ids(row.workspaces_json),
     environments: ids(row.environments_json),
   };

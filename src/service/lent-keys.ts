@@ -18,6 +18,8 @@ export class EphemeralKeys {
       hash,
       creation_time: now,
       revocation_time: null,
+      expiration_time: null,
+      last_use_time: null,
       workspaces_json: null,
       environments_json: null,
     });

@@ -80,6 +80,55 @@ describe('Admin API keys', () => {
     expect([second.status, third.status]).toEqual([409, 200]);
   });
 
+  it('that have ended are refused with the reason, to whoever has them alone, and free their name', async () => {
+    let now = Date.now();
+    const timed = await startTestService({ clock: () => now });
+    const admin = callsOf(timed);
+    const body = { name: 'ci', expirationTime: now + 60_000 };
+    const made = await admin.ok<{ key: string; expirationTime: number }>('POST', '/apiKeys', body);
+    const mine = callsOf({ origin: timed.origin, key: made.key });
+    const before = await mine.call('GET', '/workspaces');
+    const sameName = await admin.call('POST', '/apiKeys', { name: 'ci' });
+    now += 60_000;
+
+    const after = await mine.call('GET', '/workspaces');
+    const past = await admin.call('POST', '/apiKeys', { name: 'late', expirationTime: now });
+    const next = await admin.call('POST', '/apiKeys', { name: 'ci' });
+    await timed.stop();
+
+    expect([before.status, after.status]).toEqual([200, 401]);
+    expect(after.text).toContain(`ended at ${new Date(now).toISOString()}`);
+    expect(made.expirationTime).toBe(now);
+    expect([sameName.status, past.status, next.status]).toEqual([409, 400, 200]);
+  });
+
+  it('tell when they were last used, which is written once in an hour', async () => {
+    let now = 1_800_000_000_000;
+    const timed = await startTestService({ clock: () => now });
+    const admin = callsOf(timed);
+    const lastUse = async (): Promise<number | null | undefined> => {
+      const [first] = await admin.ok<{ lastUseTime: number | null }[]>('GET', '/apiKeys');
+      return first?.lastUseTime;
+    };
+    const used: unknown[] = [await lastUse()];
+    // The note is behind the answer, and in front of whatever is written next.
+    const wait = async (): Promise<unknown> => admin.ok('POST', '/workspaces', { name: `w${now}` });
+    await wait();
+    used.push(await lastUse());
+    now += 3_599_999;
+    used.push(await lastUse());
+    await wait();
+    used.push(await lastUse());
+    now += 1;
+    await lastUse();
+    await wait();
+    used.push(await lastUse());
+    await timed.stop();
+
+    const first = now - 3_600_000;
+    expect(used).toEqual([null, first, first, first, now]);
+  });
+
   it('that are lent do everything under their name, and are nowhere in the store', async () => {
     const listed = await client.call('GET', '/apiKeys');
     const changes = await service.audit({ kind: 'admin-key' });

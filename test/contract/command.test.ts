@@ -2,12 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  runService,
-  runServiceAudit,
-  runServiceKeys,
-  type ServiceCommandOptions,
-} from '../../src/cli/commands/service.js';
+import { runService, type ServiceCommandOptions } from '../../src/cli/commands/service/service.js';
+import { runServiceAudit, runServiceKeys } from '../../src/cli/commands/service/store.js';
 import { callsOf } from '../support/service-calls.js';
 
 let directory: string;
@@ -128,7 +124,7 @@ describe('the key command', () => {
     await runServiceKeys({ directory }, { action: 'list' }, { write });
 
     expect(key).toMatch(/^fha_/);
-    expect(output.join('')).toContain(`${id}  revoked  ci\uFFFD[2J\n`);
+    expect(output.join('')).toContain(`${id}  revoked  ci\uFFFD[2J  not used\n`);
     await whileServing({}, async ({ origin }) => {
       expect((await callsOf({ origin, key }).call('GET', '/workspaces')).status).toBe(401);
     });
@@ -143,7 +139,7 @@ describe('the key command', () => {
       const other = callsOf({ origin, key: output[0]?.trim() ?? '' });
       const before = await other.call('GET', '/workspaces');
       await runServiceKeys({ directory }, { action: 'list' }, { write });
-      const id = /^(\w+) {2}valid {4}beside$/m.exec(output.join(''))?.[1] ?? '';
+      const id = /^(\w+) {2}valid {4}beside {2}/m.exec(output.join(''))?.[1] ?? '';
 
       await runServiceKeys({ directory }, { action: 'revoke', id }, { write });
       const after = await other.call('GET', '/workspaces');
@@ -173,7 +169,31 @@ describe('the key command', () => {
     });
   });
 
+  it('says when keys end and when they were last used, and which of them end soon', async () => {
+    await whileServing({}, async ({ origin }) => {
+      output = [];
+      for (const [name, days] of Object.entries({ far: 90, soon: 13, used: 15 })) {
+        const create = { action: 'create', name, expires: days * 86_400_000 } as const;
+        await runServiceKeys({ directory }, create, { write });
+      }
+      await callsOf({ origin, key: output[2]?.trim() ?? '' }).ok('GET', '/workspaces');
+    });
+    output = [];
+    await runServiceKeys({ directory }, { action: 'list' }, { write });
+
+    const lines = output.map((line) => line.slice(14, -1).replaceAll(/[\d:.-]+(T|Z)/g, '$1'));
+    expect(lines).toEqual([
+      'valid    first  not used',
+      'valid    far  not used  ends TZ',
+      'ending   soon  not used  ends TZ',
+      'valid    used  last used TZ  ends TZ',
+    ]);
+  });
+
   it('says in words what it cannot do', async () => {
+    await expect(
+      runServiceKeys({ directory }, { action: 'create', name: 'x', expires: 0 }, { write }),
+    ).rejects.toMatchObject({ code: 'USAGE' });
     await expect(
       runServiceKeys(
         { directory },

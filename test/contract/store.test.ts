@@ -107,6 +107,8 @@ describe('a store in a directory', () => {
     await first.stop();
     const database = openSqlite(join(directory, 'service.sqlite'));
     database.exec('alter table audit drop column key_id');
+    database.exec('alter table admin_keys drop column expiration_time');
+    database.exec('alter table admin_keys drop column last_use_time');
     database.exec("delete from kysely_migration where name > '0001-first'");
     database.close();
 

@@ -11,24 +11,18 @@ import { takeAnyBody } from './bodies.js';
 import { Invalidation, ResponseCache, type CachedResponse } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type ApiRequest, type Endpoint, type Scope } from './endpoint.js';
+import { KeyCheck, type ServiceLog } from './key-check.js';
 import type { EphemeralKeys } from '../lent-keys.js';
 import { API_TITLE, openApiOf, parametersOf } from './openapi.js';
 import { badRequest, Problem, storeAway, unauthorised } from './problem.js';
-import { adminKeyId, isSameKey, keyFromHeaders } from '../rules/admin-key.js';
+import { keyFromHeaders } from '../rules/admin-key.js';
 import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from '../rules/shape.js';
 import type { Schema } from '../rules/matchers.js';
 import { noteFrom } from '../rules/note.js';
-import { lookUpAdminKey } from '../store/admin-keys.js';
 import { isStoreAway } from '../store/away.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
-
-/** Where the service tells what it does. Never holds a key. */
-export interface ServiceLog {
-  info(fields: Readonly<Record<string, unknown>>, message: string): void;
-  error(fields: Readonly<Record<string, unknown>>, message: string): void;
-}
 
 /** What the service is made of. */
 export interface AppOptions {
@@ -64,8 +58,6 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_MANY_BYTES = 16 * 1024 * 1024;
 /** Parts of a path that are longer are answered 414. */
 const MAX_NAME_BYTES = 4_000;
-/** About what a row of a key takes in the cache, in characters. */
-const KEY_SIZE = 500;
 /** Longer than clients keep an idle connection: it is they who close it, never a request that meets a closing one. */
 const KEEP_ALIVE_MS = 72_000;
 
@@ -89,20 +81,14 @@ export function createApp(options: AppOptions): FastifyInstance {
     badRequest(describeShapeErrors(errors as Parameters<typeof describeShapeErrors>[0], 'Body')),
   );
   app.decorateRequest('adminKey', null);
-  const keys = new ResponseCache<AdminKeyRow | null>(() => KEY_SIZE);
-  const answers = new ResponseCache<string>((text) => text.length);
-  const invalidation = new Invalidation(options.store, [
-    (changes) => {
-      keys.forget(changes);
-    },
-    (changes) => {
-      answers.forget(changes);
-    },
-  ]);
+  const invalidation = new Invalidation(options.store);
+  const keys = new KeyCheck(options, invalidation);
+  const answers = answersUntil(invalidation);
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.isPublic === true) return;
-    request.adminKey = await adminKeyOf(request, options, { keys, invalidation });
+    request.adminKey = await keys.byText(keyFromHeaders(request.headers, options.strict));
   });
+  app.addHook('onClose', async () => keys.settled());
   limitRequests(app, options);
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
     answerError(error, request, reply, options.log),
@@ -156,30 +142,13 @@ function addPublicPages(app: FastifyInstance, { endpoints, strict, store }: AppO
   );
 }
 
-/**
- * The key that a request carries. What the cache holds of keys is as new as the last change that
- * was answered before the request came, so that a revoked key is refused from the next request on.
- *
- * @throws Problem (401) the key is missing, wrong or revoked; the answer does not say which.
- */
-async function adminKeyOf(
-  request: FastifyRequest,
-  { store, lentKeys, strict }: AppOptions,
-  { keys, invalidation }: { keys: ResponseCache<AdminKeyRow | null>; invalidation: Invalidation },
-): Promise<AdminKeyRow> {
-  const text = keyFromHeaders(request.headers, strict);
-  const id = text === undefined ? undefined : adminKeyId(text);
-  if (text === undefined || id === undefined) throw unauthorised();
-  // What is remembered, of keys and of answers, is so at least since this request came.
-  await invalidation.catchUp();
-  const key =
-    lentKeys.find(id) ??
-    (await keys.recall(id, async () => ({
-      value: await lookUpAdminKey(store.lookUp, id),
-      subject: `admin-key/${id}`,
-    })));
-  if (key?.revocation_time !== null || !isSameKey(text, key.hash)) throw unauthorised();
-  return key;
+/** Answers, each of which is kept until a change touches it. */
+function answersUntil(invalidation: Invalidation): ResponseCache<string> {
+  const answers = new ResponseCache<string>((text) => text.length);
+  invalidation.listen((changes) => {
+    answers.forget(changes);
+  });
+  return answers;
 }
 
 /**
@@ -234,7 +203,7 @@ function addEndpoint(
       const question = `${request.adminKey?.id ?? ''} ${request.url}`;
       const text =
         'read' in endpoint
-          ? await answers.recall(question, async () =>
+          ? await (endpoint.isReadAnew === true ? afresh : answers).recall(question, async () =>
               known(await read(endpoint, store, apiRequest)),
             )
           : known(await store.write(async (db) => endpoint.write(db, apiRequest, store))).value;
@@ -242,6 +211,11 @@ function addEndpoint(
     },
   });
 }
+
+/** Remembers nothing. */
+const afresh: Pick<ResponseCache<string>, 'recall'> = {
+  recall: async (_, read) => (await read()).value,
+};
 
 /** @throws Problem (400) a parameter that stands for one value stands in the query more than once. */
 function checkQuery(query: Readonly<Record<string, unknown>>, endpoint: Endpoint): void {

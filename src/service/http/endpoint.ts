@@ -79,6 +79,8 @@ export type Endpoint = EndpointBase &
   (
     | {
         readonly read: (db: Db, request: ApiRequest) => Promise<unknown>;
+        /** Tells of what changes without an entry in the audit log, so that no answer is kept. */
+        readonly isReadAnew?: boolean;
         /** A shorter way to the same answer. Undefined: only `read` can tell. */
         readonly lookUp?: (
           lookUp: PreparedRead,

@@ -21,8 +21,8 @@ export class Problem extends Error {
 
 export const badRequest = (why: string, cause?: unknown): Problem =>
   new Problem(400, why, { cause });
-export const unauthorised = (): Problem =>
-  new Problem(401, 'The Admin API key is missing, wrong or revoked');
+export const unauthorised = (why = 'The Admin API key is missing, wrong or revoked'): Problem =>
+  new Problem(401, why);
 export const forbidden = (why: string): Problem => new Problem(403, why);
 export const notFound = (what: string, idOrName: string): Problem =>
   new Problem(404, `The ${what} ${idOrName} could not be found`);

@@ -27,16 +27,20 @@ const SINCE: Lookup = {
  */
 export class Invalidation {
   readonly #store: Pick<Store, 'version' | 'lookUp'>;
-  readonly #listeners: readonly Listener[];
+  readonly #listeners: Listener[] = [];
   #version: number | null = null;
   /** Id of the last change that was told; null before the first was asked for. */
   #last: number | null = null;
   #running: Promise<void> = Promise.resolve();
   #waiting: Promise<void> | null = null;
 
-  constructor(store: Pick<Store, 'version' | 'lookUp'>, listeners: readonly Listener[]) {
+  constructor(store: Pick<Store, 'version' | 'lookUp'>) {
     this.#store = store;
-    this.#listeners = listeners;
+  }
+
+  /** From now on `listener` is told of every change. */
+  listen(listener: Listener): void {
+    this.#listeners.push(listener);
   }
 
   /**

@@ -45,6 +45,10 @@ const NEW_KEY_BODY: Schema = {
     workspace: REFERENCE,
     workspaces: { type: 'array', items: REFERENCE },
     environments: { type: 'array', items: REFERENCE },
+    expirationTime: {
+      type: ['integer', 'null'],
+      description: 'From this moment on the key is refused: milliseconds since the epoch.',
+    },
     ...WORDS_MEMBERS,
   },
 };
@@ -56,6 +60,7 @@ export const ADMIN_KEY_ENDPOINTS: readonly Endpoint[] = [
     inContract: false,
     summary: 'List the Admin API keys, without their secrets',
     answer: answerList('AdminKey'),
+    isReadAnew: true,
     read: async (db, request) => {
       checkUnrestricted(request);
       return (await allAdminKeys(db)).map(wireKey);
@@ -89,7 +94,7 @@ type Reference = string | { readonly id: string };
 /**
  * Creates a key and answers it with its text, which no later request can read again.
  *
- * @throws Problem (400) the type is not `admin`, or the name is empty or too long.
+ * @throws Problem (400) the type is not `admin`, the name is empty or too long, or the key would have ended already.
  * @throws Problem (403) the caller's own key is restricted.
  * @throws Problem (404) a workspace or environment that the body names does not exist.
  * @throws Problem (409) a valid key has the name.
@@ -101,12 +106,14 @@ async function createKey(db: Db, request: ApiRequest): Promise<object> {
     readonly workspace?: Reference;
     readonly workspaces?: readonly Reference[];
     readonly environments?: readonly Reference[];
+    readonly expirationTime?: number | null;
   };
   const workspaces = [...(body.workspaces ?? []), ...(body.workspace ? [body.workspace] : [])];
   const { key, ...created } = await addAdminKey(db, request.caller, {
     name: body.name,
     workspaces: workspaces.map(idOf),
     environments: (body.environments ?? []).map(idOf),
+    expirationTime: body.expirationTime ?? undefined,
   });
   return { ...wireKey(created), key };
 }

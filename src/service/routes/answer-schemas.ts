@@ -165,6 +165,8 @@ export const ANSWER_SCHEMAS = {
       apiKeyType: { const: 'admin' },
       creationTime: TIME,
       revocationTime: orNull(TIME),
+      expirationTime: orNull(TIME),
+      lastUseTime: orNull(TIME),
       workspaces: orNull(listOf(TEXT)),
       environments: orNull(listOf(TEXT)),
     },

@@ -24,15 +24,30 @@ export async function findAdminKey(db: Db, id: string): Promise<AdminKeyRow | un
   return db.selectFrom('admin_keys').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Whether a key that was not revoked has this name. */
-export async function isNameInUse(db: Db, name: string): Promise<boolean> {
+/**
+ * Whether a key has this name that was neither revoked nor has ended.
+ *
+ * @param now milliseconds since the epoch.
+ */
+export async function isNameInUse(db: Db, name: string, now: number): Promise<boolean> {
   const found = await db
     .selectFrom('admin_keys')
     .select('id')
     .where('name', '=', name)
     .where('revocation_time', 'is', null)
+    .where((eb) => eb.or([eb('expiration_time', 'is', null), eb('expiration_time', '>', now)]))
     .executeTakeFirst();
   return found !== undefined;
+}
+
+/** Keeps the newer time where another process has noted one already. @param now milliseconds since the epoch. */
+export async function noteUseOfAdminKey(db: Db, id: string, now: number): Promise<void> {
+  await db
+    .updateTable('admin_keys')
+    .set({ last_use_time: now })
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('last_use_time', 'is', null), eb('last_use_time', '<', now)]))
+    .execute();
 }
 
 /** @param key holds the hash alone; the text of a key is never stored. */

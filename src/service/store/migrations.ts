@@ -18,6 +18,14 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
     '0003-keys-without-a-reference': {
       up: async (db: Kysely<unknown>) => withoutReference(db, dialect),
     },
+    '0006-keys-that-end-and-their-last-use': {
+      up: async (db: Kysely<unknown>) => {
+        const { time } = dialectTypesOf(dialect);
+        for (const column of ['expiration_time', 'last_use_time']) {
+          await sql.raw(`alter table admin_keys add column ${column} ${time}`).execute(db);
+        }
+      },
+    },
   };
 }
 

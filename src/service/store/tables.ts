@@ -134,6 +134,10 @@ export interface AdminKeyRow {
   hash: string;
   creation_time: number;
   revocation_time: number | null;
+  /** From this moment on the key is refused; null: it does not end by itself. */
+  expiration_time: number | null;
+  /** Exact to the hour: it is written seldom. Null: it was not used since this is kept. */
+  last_use_time: number | null;
   /** Ids of what the key may touch; null: everything. */
   workspaces_json: string | null;
   environments_json: string | null;

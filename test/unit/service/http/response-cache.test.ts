@@ -38,7 +38,9 @@ function news({ answersAtOnce = true } = {}): Invalidation {
   const listen = (changes: readonly { readonly name: string }[]): void => {
     told.push(...changes.map(({ name }) => name));
   };
-  return new Invalidation({ version: () => version, lookUp }, [listen]);
+  const made = new Invalidation({ version: () => version, lookUp });
+  made.listen(listen);
+  return made;
 }
 
 /** Lets what can go on go on. */

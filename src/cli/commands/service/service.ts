@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { Option } from 'commander';
+import { FlaghoistError, messageOf } from '../../../errors.js';
+import { createLog } from '../../../platform/log.js';
+import { isValidKey } from '../../../service/admin-keys.js';
+import type { Administration } from '../../../service/administration.js';
+import type { ServiceLog } from '../../../service/http/key-check.js';
+import { DEFAULT_SEED, parseSeed, type Seed } from '../../../service/seed.js';
+import { startService } from '../../../service/service.js';
+import { port } from '../../arguments.js';
+import type { DeclareCommand } from '../../command.js';
+import {
+  declareStoreCommands,
+  storeLocation,
+  storeOptions,
+  writer,
+  type StoreOptions,
+  type Write,
+} from './store.js';
+
+/** How the service is run. */
+export interface ServiceCommandOptions extends StoreOptions {
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** Default: 8080. 0: any free one. */
+  readonly port?: number;
+  readonly strict?: boolean;
+  /** Path of a seed in JSON. Default: one workspace with staging and production. */
+  readonly seed?: string;
+  /** `REQUESTS/SECONDS`, for example `20/10`. */
+  readonly rateLimit?: string;
+}
+
+/** Declares `flaghoist service`, with `keys` and `log` for whoever holds its store. */
+export const declareService: DeclareCommand = (command, { terminal }) => {
+  storeOptions(command)
+    .option('--port <number>', 'TCP port; 0: any free one', port, 8080)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--seed <file>', 'JSON file with workspaces, environments and traffic types to create')
+    .option('--strict', 'answer the documented contract only')
+    .option('--rate-limit <requests/seconds>', 'answer 429 beyond, for example 20/10')
+    .addOption(
+      new Option('--log-format <format>', 'of the log')
+        .choices(['pretty', 'json'])
+        .default('pretty'),
+    )
+    .action(async (options: ServiceCommandOptions & LogOptions) => {
+      const log = createLog({ level: 'info', format: options.logFormat, stream: terminal.stderr });
+      await runService(options, { write: writer(terminal), log, signal: terminal.signal });
+    });
+  declareStoreCommands(command, terminal);
+};
+
+interface LogOptions {
+  readonly logFormat: 'pretty' | 'json';
+}
+
+/** What a command has to do with the world. */
+export interface CommandIo {
+  readonly write: Write;
+  readonly log: ServiceLog;
+  /** Ends what would go on for ever. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Serves until the signal comes, then answers what is under way and returns. Says on standard output where it
+ * listens, and, in a store without a valid key, the key that it made: the only time that it can be seen.
+ *
+ * @throws FlaghoistError `IN_USE`: another service has the directory open, or the port is taken. `USAGE`: the seed or the rate limit cannot be
+ *   read.
+ */
+export async function runService(options: ServiceCommandOptions, io: CommandIo): Promise<void> {
+  const service = await startService({
+    store: storeLocation(options),
+    seed: seedOf(options),
+    host: options.host ?? '127.0.0.1',
+    port: options.port ?? 8080,
+    strict: options.strict ?? false,
+    ...(options.rateLimit === undefined ? {} : { rateLimit: parseRateLimit(options.rateLimit) }),
+    log: io.log,
+  });
+  try {
+    io.write(`listening on ${service.origin}\n`);
+    const firstKey = await firstKeyOf(service);
+    if (firstKey !== undefined) io.write(`Admin API key, shown this once: ${firstKey}\n`);
+    await aborted(io.signal);
+  } finally {
+    await service.stop();
+  }
+}
+
+function seedOf({ seed }: ServiceCommandOptions): Seed {
+  if (seed === undefined) return DEFAULT_SEED;
+  return parseSeed(readText(seed), seed);
+}
+
+/** @throws FlaghoistError `USAGE` */
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new FlaghoistError('USAGE', `cannot read the seed "${file}": ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** @throws FlaghoistError `USAGE` */
+function parseRateLimit(text: string): { requests: number; perSeconds: number } {
+  const [, requests, perSeconds] = /^([1-9]\d{0,6})\/([1-9]\d{0,4})$/.exec(text) ?? [];
+  if (requests === undefined || perSeconds === undefined) {
+    throw new FlaghoistError(
+      'USAGE',
+      `cannot read the rate limit "${text}": it must be REQUESTS/SECONDS, for example 20/10`,
+    );
+  }
+  return { requests: Number(requests), perSeconds: Number(perSeconds) };
+}
+
+/** Makes a key where none is valid, so that a new service can be used. Undefined: there is one. */
+async function firstKeyOf(administration: Administration): Promise<string | undefined> {
+  const keys = await administration.listKeys();
+  if (keys.some((key) => isValidKey(key, Date.now()))) return undefined;
+  return administration.createKey('first');
+}
+
+/** Resolves when the signal is aborted, or at once where it was before. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener(
+      'abort',
+      () => {
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

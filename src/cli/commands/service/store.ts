@@ -1,0 +1,229 @@
+import { Option, type Command } from 'commander';
+import { isValidKey, type AdminKey } from '../../../service/admin-keys.js';
+import { administer, type Administration } from '../../../service/administration.js';
+import { changeLines, oneLine } from '../../../service/change-text.js';
+import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
+import type { StoreLocation } from '../../../service/store/store.js';
+import { collect, duration } from '../../arguments.js';
+import type { Terminal } from '../../terminal.js';
+
+/** Standard output; every text ends with a line feed. */
+export type Write = (text: string) => void;
+
+/** Where the store is; the first that is given. Default: the directory `.flaghoist/service`. */
+export interface StoreOptions {
+  /** `postgres://…` */
+  readonly database?: string;
+  readonly memory?: boolean;
+  readonly directory?: string;
+}
+
+interface KeyOptions extends StoreOptions {
+  readonly workspace: string[];
+  readonly environment: string[];
+  /** Milliseconds from now on. */
+  readonly expires?: number;
+}
+
+interface LogCommandOptions extends StoreOptions {
+  readonly object?: string;
+  readonly environment?: string;
+  readonly format: 'text' | 'json';
+}
+
+export function storeLocation({ database, memory, directory }: StoreOptions): StoreLocation {
+  if (database !== undefined) return { kind: 'postgres', url: database };
+  if (memory === true) return { kind: 'memory' };
+  return { kind: 'directory', path: directory ?? '.flaghoist/service' };
+}
+
+/** Where the store is. Subcommands know these options as well: commander takes an option of the parent wherever it stands. */
+export function storeOptions(command: Command): Command {
+  return command
+    .option('--directory <path>', 'where the service keeps its data (default: .flaghoist/service)')
+    .option('--database <url>', 'a PostgreSQL database instead, as postgres://…')
+    .option('--memory', 'keep nothing beyond this process');
+}
+
+/** Standard output, as the commands write to it. */
+export function writer(terminal: Terminal): Write {
+  return (text) => {
+    terminal.stdout.write(text);
+  };
+}
+
+/** Declares `service keys` and `service log`. */
+export function declareStoreCommands(service: Command, terminal: Terminal): void {
+  addKeys(service, terminal);
+  addLog(service, terminal);
+}
+
+/** `service keys`. Its subcommands read the options of `service` too, which is why they ask for the global ones. */
+function addKeys(service: Command, terminal: Terminal): void {
+  const keys = service
+    .command('keys')
+    .description('Admin API keys of a store, also while a service has it open');
+  keys
+    .command('create')
+    .description('make a key and print it, this once')
+    .argument('<name>')
+    .option('--workspace <name>', 'only this workspace (repeatable)', collect, [])
+    .option('--environment <name>', 'only this environment (repeatable)', collect, [])
+    .option('--expires <duration>', 'refuse the key after that time, for example 90d', duration)
+    .action(async (name: string, _own: unknown, command: Command) => {
+      const options = command.optsWithGlobals<KeyOptions>();
+      const { workspace: workspaces, environment: environments, expires } = options;
+      const create = { action: 'create', name, workspaces, environments, expires } as const;
+      await runServiceKeys(options, create, { write: writer(terminal) });
+    });
+  keys
+    .command('list')
+    .description('list keys, when they end and were last used, without what would let anybody in')
+    .action(async (_own: unknown, command: Command) => {
+      const options = command.optsWithGlobals<StoreOptions>();
+      await runServiceKeys(options, { action: 'list' }, { write: writer(terminal) });
+    });
+  keys
+    .command('revoke')
+    .description('refuse a key from now on')
+    .argument('<id>')
+    .action(async (id: string, _own: unknown, command: Command) => {
+      const options = command.optsWithGlobals<StoreOptions>();
+      await runServiceKeys(options, { action: 'revoke', id }, { write: writer(terminal) });
+    });
+}
+
+/** `service log`. */
+function addLog(service: Command, terminal: Terminal): void {
+  service
+    .command('log')
+    .description('what was changed, the newest first, also while a service has the store open')
+    .option('--object <kind/name>', 'only this object')
+    .option('--environment <name>', 'only this environment')
+    .addOption(
+      new Option('--format <format>', 'of the result').choices(['text', 'json']).default('text'),
+    )
+    .action(async (_own: unknown, command: Command) => {
+      const options = command.optsWithGlobals<LogCommandOptions>();
+      await runServiceAudit(options, options, { write: writer(terminal) });
+    });
+}
+
+/** What is done with the keys of a store. A key itself is shown once, when it is created; later it goes by its id. */
+export type KeyCommand =
+  | {
+      readonly action: 'create';
+      readonly name: string;
+      /** Ids or names. */
+      readonly workspaces?: readonly string[];
+      readonly environments?: readonly string[];
+      /** Milliseconds from now on. Default: the key does not end by itself. */
+      readonly expires?: number | undefined;
+    }
+  | { readonly action: 'list' }
+  | { readonly action: 'revoke'; readonly id: string };
+
+/**
+ * Creates, lists or revokes Admin API keys in a store. A running service heeds it from the next request on; it does the
+ * same under `/apiKeys`.
+ */
+export async function runServiceKeys(
+  store: StoreOptions,
+  command: KeyCommand,
+  { write }: { readonly write: Write },
+): Promise<void> {
+  await administer(storeLocation(store), async (administration) => {
+    switch (command.action) {
+      case 'create': {
+        const { name, workspaces = [], environments = [], expires } = command;
+        const expirationTime = expires === undefined ? undefined : Date.now() + expires;
+        const restrictions = { workspaces, environments, expirationTime };
+        write(`${await administration.createKey(name, restrictions)}\n`);
+        return;
+      }
+      case 'list':
+        for (const key of await administration.listKeys()) write(`${keyLine(key, Date.now())}\n`);
+        return;
+      case 'revoke':
+        await administration.revokeKey(command.id);
+    }
+  });
+}
+
+/** A key that ends within this time is called `ending`, so that somebody replaces it. */
+const ENDING_WITHIN_MS = 14 * 86_400_000;
+
+/** `ID  STATE  NAME  last used …  ends …`; the states are of one width. */
+function keyLine(key: AdminKey, now: number): string {
+  const { id, name, lastUseTime, expirationTime: end } = key;
+  const used = lastUseTime === null ? 'not used' : `last used ${hourText(lastUseTime)}`;
+  const ends = end === null ? '' : `  ends ${new Date(end).toISOString()}`;
+  return `${id}  ${stateOf(key, now).padEnd(7)}  ${oneLine(name)}  ${used}${ends}`;
+}
+
+function stateOf(key: AdminKey, now: number): string {
+  if (key.revocationTime !== null) return 'revoked';
+  if (!isValidKey(key, now)) return 'expired';
+  return isValidKey(key, now + ENDING_WITHIN_MS) ? 'valid' : 'ending';
+}
+
+/** `2026-11-22T20Z`: uses are noted to the hour. */
+function hourText(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 13)}Z`;
+}
+
+/** Which changes are printed, and how. */
+export interface AuditCommand {
+  /** `KIND/NAME`. Default: everything. */
+  readonly object?: string;
+  /** Id or name. */
+  readonly environment?: string;
+  readonly format: 'text' | 'json';
+}
+
+/**
+ * Prints all that was changed, the newest first: as text with a line for each member that a change touched, as JSON
+ * one list with everything. Where nothing was changed, nothing, or an empty list in JSON.
+ */
+export async function runServiceAudit(
+  store: StoreOptions,
+  { object, environment, format }: AuditCommand,
+  { write }: { readonly write: Write },
+): Promise<void> {
+  const [kind, ...name] = object?.split('/') ?? [];
+  const filter: AuditFilter = {
+    ...(kind === undefined ? {} : { kind }),
+    ...(name.length === 0 ? {} : { name: name.join('/') }),
+    ...(environment === undefined ? {} : { environment }),
+  };
+  await administer(storeLocation(store), async (administration) => {
+    if (format === 'text') {
+      for await (const entry of allEntries(administration, filter)) {
+        write(`${changeLines(entry).join('\n')}\n`);
+      }
+      return;
+    }
+    let before = '[';
+    for await (const entry of allEntries(administration, filter)) {
+      write(`${before}\n${JSON.stringify(entry)}`);
+      before = ',';
+    }
+    write(before === '[' ? '[]\n' : '\n]\n');
+  });
+}
+
+const ENTRIES_AT_ONCE = 1_000;
+
+/** All entries that match, the newest first, read page by page: the log may be longer than the memory. */
+async function* allEntries(
+  administration: Administration,
+  filter: AuditFilter,
+): AsyncGenerator<AuditEntry> {
+  let last: AuditEntry | undefined;
+  do {
+    const older = last === undefined ? filter : { ...filter, before: last.id };
+    const page = await administration.audit(older, { offset: 0, limit: ENTRIES_AT_ONCE });
+    yield* page;
+    last = page.length === ENTRIES_AT_ONCE ? page.at(-1) : undefined;
+  } while (last !== undefined);
+}
