@@ -7,6 +7,7 @@ import {
   type MomentOptions,
   type ServiceOptions,
 } from './options.js';
+import { collectSignal } from './arguments.js';
 import type { ForgeFlags } from '../review/pull-request.js';
 import type { ReviewedOptions } from './reviewed-plans.js';
 
@@ -15,6 +16,8 @@ export interface ReconcileOptions
   extends CommonOptions, ServiceOptions, LockOptions, MomentOptions, ReviewedOptions, ForgeFlags {
   readonly dryRun?: boolean;
   readonly detailedExitcode?: boolean;
+  /** Ramp → when its signal came, ISO 8601; null: now. */
+  readonly startRamp?: Readonly<Record<string, string | null>>;
   readonly prune?: boolean;
   readonly adopt?: boolean;
   readonly revertDrift?: boolean;
@@ -40,6 +43,11 @@ export interface ReconcileOptions
 /** What the plan may contain. */
 export function planOptions(command: Command): void {
   momentOption(command)
+    .option(
+      '--start-ramp <ramp>',
+      'the signal of FLAG@ENVIRONMENT has come, now or at =TIME (repeatable)',
+      collectSignal,
+    )
     .option('--prune', 'delete what the specs used to declare and no longer do')
     .option('--adopt', 'take over live objects that differ, also in protected environments')
     .option('--revert-drift', 'undo changes made outside git, also where they are only reported')

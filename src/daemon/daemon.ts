@@ -113,6 +113,16 @@ export class Daemon implements DaemonView, DaemonControls {
     }
   };
 
+  readonly startRamp: DaemonControls['startRamp'] = (source, ramp, at) => {
+    let startedAt = at;
+    for (const loop of this.#named(source)) {
+      loop.setOverride((holds) => {
+        startedAt = holds.startRamp(ramp, at);
+      });
+    }
+    return startedAt;
+  };
+
   #named(source: string | null): readonly SourceLoop[] {
     return this.#loops.filter(({ name }) => source === null || name === source);
   }

@@ -367,7 +367,7 @@ export interface LongRampSpec {
    */
   treatment?: string;
   /**
-   * A time with its offset. Default: when the commit that brings the ramp came to the branch.
+   * A time with its offset, or `signal`: when a deployment pipeline says so (`POST /ramps/FLAG@ENVIRONMENT/start`). Default: when the commit that brings the ramp came to the branch.
    */
   start?: string;
   /**

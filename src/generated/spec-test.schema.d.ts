@@ -55,9 +55,13 @@ export interface SpecTestCase {
    */
   killed?: boolean;
   /**
-   * Moment at which it is evaluated: each ramp with a `start` at the step that is due then. A day is its first moment, in UTC.
+   * Moment at which it is evaluated: each ramp with a `start` at the step that is due then, others as `started` says. A day is its first moment, in UTC.
    */
   when?: string;
+  /**
+   * With `when`: the moment at which ramps of the flag are taken to begin that have no time as their `start`. A day is its first moment, in UTC.
+   */
+  started?: string;
   /**
    * A treatment, a list of treatments of which each is right, or a distribution: treatment → whole per cent.
    */

@@ -4,21 +4,26 @@ import { withBuckets } from '../plan/ramps.js';
 import { calendarsOf, dueMoments, stepAt } from '../timing/ladder.js';
 import { calendarIn } from '../timing/windows.js';
 
+export type Startless = 'before' | 'end' | number;
+
 /**
  * What the specs say at a moment, if nobody interferes: each ramp at the step that is due then.
  *
  * @param ms since the epoch.
- * @param startless where a ramp is taken to be that has no `start`, and so begins with a commit, which no file knows.
+ * @param startless where a ramp is taken to be that has no time as its `start`, and so begins with a commit or a signal, which
+ *   no file knows; a number: it begins then, milliseconds since the epoch.
  */
-export function desiredAt(desired: Desired, ms: number, startless: 'before' | 'end'): Desired {
+export function desiredAt(desired: Desired, ms: number, startless: Startless): Desired {
   const { config } = desired;
   const flags = [...desired.flags].map(([flagName, flag]) => {
     const environments = [...flag.environments].map(([name, definition]) => {
       const calendar = calendarIn(config, name);
       const stepOf = (ramp: DesiredRamp): RampStep | undefined => {
-        if (ramp.startMs === undefined) return startless === 'end' ? ramp.steps.at(-1) : undefined;
+        const startMs = ramp.startMs ?? startless;
+        if (startMs === 'before') return undefined;
+        if (startMs === 'end') return ramp.steps.at(-1);
         return ramp.steps[
-          stepAt(dueMoments(ramp, ramp.startMs, calendarsOf(ramp, config, calendar)), ms)
+          stepAt(dueMoments(ramp, startMs, calendarsOf(ramp, config, calendar)), ms)
         ];
       };
       return [name, ramped(definition, stepOf)] as const;

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import { evaluate, type Answer } from '../plan/impact/evaluate.js';
 import type { SpecParts } from '../specs/read-specs.js';
 import { validOf } from '../specs/resolve/spec-set.js';
-import { desiredAt } from './desired-at.js';
+import { desiredAt, type Startless } from './desired-at.js';
 
 /** What came of one case of a spec test. */
 export interface CaseResult {
@@ -44,7 +44,7 @@ export function runSpecTests(desired: Desired, { specs }: SpecParts): CaseResult
 
 /** What is wrong with a case, and the member at which that is told. */
 interface CaseFault {
-  readonly member: 'environment' | 'segments' | 'when' | 'expect';
+  readonly member: 'environment' | 'segments' | 'when' | 'started' | 'expect';
   readonly message: string;
 }
 
@@ -68,20 +68,24 @@ function faultOf(flag: string, each: SpecTestCase, desired: Desired): CaseFault 
 }
 
 /** A day is its first moment, by UTC. */
-function atMoment({ when }: SpecTestCase, desired: Desired, startless: 'before' | 'end'): Desired {
+function atMoment({ when, started }: SpecTestCase, desired: Desired, unknown: Startless): Desired {
+  const startless = started === undefined ? unknown : Date.parse(started);
   return when === undefined ? desired : desiredAt(desired, Date.parse(when), startless);
 }
 
 /** A case that names a moment must not pass because a ramp is taken to stand where it began. */
 function untoldMoment(flag: string, each: SpecTestCase, desired: Desired): CaseFault | undefined {
-  const { environment, when } = each;
-  if (when === undefined) return undefined;
+  const { environment, when, started } = each;
+  if (when === undefined) {
+    const message = '`started` is the beginning of ramps, and says nothing without `when`';
+    return started === undefined ? undefined : { member: 'started', message };
+  }
   const answers = (['before', 'end'] as const).map((startless) =>
     evaluate(atMoment(each, desired, startless), { flag, environment }, each),
   );
   const [before, after] = answers.map((answer) => answer && sharesText(answer));
   if (before === after) return undefined;
-  const message = `a ramp that it depends on begins with its commit, so that no file tells where it is then (give the ramp a \`start\`)`;
+  const message = `a ramp that it depends on begins with its commit or a signal, so that no file tells where it is then (say when it \`started\`, or give the ramp a \`start\`)`;
   return { member: 'when', message };
 }
 

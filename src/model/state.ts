@@ -90,6 +90,9 @@ export interface Base<T> {
 
 export const EMPTY_STATE: State = new Map();
 
+/** When something was first seen that no base tells, ISO 8601 in UTC, by what it is: `signal shop@ENVIRONMENT-ID STEPS`. */
+export type Moments = Readonly<Record<string, string>>;
+
 type EntryOf<K extends Kind> = Extract<StateEntry, { readonly kind: K }>;
 
 /** What is remembered of a flag; undefined where it was never managed here. */

@@ -59,6 +59,6 @@ export async function assess(
     knownOutOfSync: outOfSync,
     reader: service.reader,
     kills: sent,
-    ...{ invalid, input, at, originName, home },
+    ...{ invalid, input, at, originName, home, remembered },
   };
 }

@@ -14,6 +14,7 @@ import type { Approval, Progress, RunOptions } from '../model/run.js';
 import type { State } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import type { RunCache } from './cache.js';
+import type { Remembered } from './load.js';
 import type { Source } from '../git/spec-source.js';
 import { SpecHistory } from '../history/spec-history.js';
 import type { SentKills } from '../kill/sent-kills.js';
@@ -71,6 +72,8 @@ export interface Planned {
   readonly originName: string;
   readonly reader: AdminReader;
   readonly home: StateHome | null;
+  /** What earlier runs left, as it was read. */
+  readonly remembered: Remembered;
   /** HEAD of the last apply, as the state remembers it. */
   readonly appliedHead: string | null;
   /** What the state says was not in sync; see `StateReading`. */

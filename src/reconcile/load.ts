@@ -1,9 +1,10 @@
 import { findWorkspace, type Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import { KillSender, type KillContext, type Killing } from '../kill/first.js';
+import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
-import { EMPTY_STATE, type State } from '../model/state.js';
+import { EMPTY_STATE, type Moments, type State } from '../model/state.js';
 import { FlaghoistError } from '../errors.js';
 import { isOlder } from '../git/checkout.js';
 import { readSpecs } from '../specs/read-specs.js';
@@ -11,6 +12,7 @@ import { internBases } from '../state/cache.js';
 import type { StateHome } from '../state/store.js';
 import { InvalidSpecsError, type RunContext } from './context.js';
 import { recordKills } from './record.js';
+import { withSignals } from './signals.js';
 
 /** What the specs of a run say. */
 export interface LoadedSpecs {
@@ -61,23 +63,31 @@ export interface Remembered {
   readonly applied: string | null;
   /** See `StateReading`. */
   readonly outOfSync: ReadonlySet<string> | null;
+  /** What the state tells of moments, and what this run was told of besides. */
+  readonly moments: { readonly known: Moments; readonly now: Moments };
   /** Whether specs were applied here before; what only tells of kills is no such state. */
   readonly isWritten: boolean;
 }
 
-/** @throws FlaghoistError `OLDER_HEAD`: an earlier run has gone beyond HEAD. */
+/** @throws FlaghoistError `OLDER_HEAD`: an earlier run has gone beyond HEAD. `USAGE`: as `withSignals`. */
 export async function readState(
   context: RunContext,
   { workspace }: OpenedService,
-  desired: Desired,
+  desired: BoundDesired,
 ): Promise<Remembered> {
   const home = await context.openState(workspace);
   context.memory.states.intern = internBases(desired);
   const last = await home?.read();
-  const { state = EMPTY_STATE, head: applied = null, outOfSync = null } = last ?? {};
+  const {
+    state = EMPTY_STATE,
+    head: applied = null,
+    outOfSync = null,
+    moments: known = {},
+  } = last ?? {};
   await refuseOlderHead(context, applied);
   const isWritten = applied !== null || state.size > 0;
-  return { home, state, applied, outOfSync, isWritten };
+  const now = withSignals(known, desired, workspace, context.options.signals);
+  return { home, state, applied, outOfSync, isWritten, moments: { known, now } };
 }
 
 /** The lane by which the kills of a run go out before it does anything else. @param killing null: a dry run. */

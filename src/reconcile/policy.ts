@@ -31,7 +31,7 @@ export async function decidePolicy(
   },
 ): Promise<PlanPolicy> {
   const { desired, quarantined } = known;
-  const { home, state, applied } = known.remembered;
+  const { home, state, applied, moments } = known.remembered;
   const { options, source } = context;
   refuseUnknownNames(options.only, desired, state);
   const history = historyOf(context, desired);
@@ -41,7 +41,7 @@ export async function decidePolicy(
     options.since === undefined
       ? {}
       : { reviewed: await objectsChangedSince(history, options.since, { desired, environments }) };
-  const ladders = await laddersNow(context, desired, resolved);
+  const ladders = await laddersNow(context, desired, { ...resolved, moments: moments.now });
   const judged = { ...resolved, ...reviewed, quarantined, ladders };
   const policy = policyAt(judged, desired, context.now());
   const head = source.revision.commit;

@@ -1,10 +1,18 @@
 import type { BoundDesired } from '../model/bound-desired.js';
-import type { DesiredRamp, Ladder, RampStanding, StepStanding } from '../model/flag/ramp.js';
+import { ownMember } from '../model/collections.js';
+import type {
+  DesiredRamp,
+  Ladder,
+  RampSignal,
+  RampStanding,
+  StepStanding,
+} from '../model/flag/ramp.js';
 import { byCodeUnits } from '../model/json.js';
 import { momentText } from '../platform/zoned-time.js';
 import { truncateNote } from '../model/audit-note.js';
 import { noteKey, type Plan, type PlanNotes } from '../model/plan.js';
 import { objectId, type ObjectId } from '../model/ref.js';
+import type { Moments } from '../model/state.js';
 import { rampStart, type RampStart } from '../history/ramp-starts.js';
 import type { PlanInput } from '../plan/input.js';
 import { isKillOrdered } from '../plan/kills/orders.js';
@@ -12,34 +20,53 @@ import type { PlanPolicy } from '../plan/policy.js';
 import type { Ladders } from '../plan/ramps.js';
 import { calendarsOf, dueMoments, stepAt } from '../timing/ladder.js';
 import { historyOf, type RunContext } from './context.js';
+import { waitingRamps } from './signals.js';
 import { calendarOf } from './windows.js';
 
 /** Where every ramp stands at the moment of the run. */
 export async function laddersNow(
   context: RunContext,
   desired: BoundDesired,
-  { environments }: Pick<PlanPolicy, 'environments'>,
+  { environments, moments }: Pick<PlanPolicy, 'environments'> & { readonly moments: Moments },
 ): Promise<Ladders> {
   const ladders = new Map<ObjectId, readonly Ladder[]>();
   for (const { name, environments: definitions } of desired.flags.values()) {
-    for (const { name: environment } of environments) {
+    for (const place of environments) {
+      const environment = place.name;
       const definition = definitions.get(environment);
       if (!definition?.ramps) continue;
       const of = { flag: name, environment, definition, desired };
-      const isNeeded = definition.ramps.some(({ startMs }) => startMs === undefined);
-      const start = isNeeded ? await startOf(context, of) : null;
-      const own = definition.ramps.map((ramp) => ladderOf(ramp, start, of, context.now()));
+      const signal = signalIn(moments, waitingRamps(definition.ramps, name, place));
+      const from = { start: await startOf(context, of), signal, nowMs: context.now() };
+      const calendar = calendarOf(desired, environment);
+      const own = definition.ramps.map((ramp) =>
+        ladderOf(ramp, from, calendarsOf(ramp, desired.config, calendar)),
+      );
       ladders.set(objectId({ kind: 'flag', name, environment }), own);
     }
   }
   return ladders;
 }
 
-/** In a review the ramps that it is about begin now: they begin with the merge, which nobody knows yet. */
+function signalIn(
+  moments: Moments,
+  waiting: ReturnType<typeof waitingRamps>,
+): RampSignal | undefined {
+  if (waiting === undefined) return undefined;
+  const { key, ...signal } = waiting;
+  return { ...signal, at: ownMember(moments, key) ?? null };
+}
+
+/**
+ * In a review the ramps that it is about begin now: they begin with the merge, which nobody knows yet. Null: nobody can tell, or
+ * all have moments of their own.
+ */
 async function startOf(
   context: RunContext,
   of: Parameters<typeof rampStart>[1],
 ): Promise<RampStart | null> {
+  const { ramps = [] } = of.definition;
+  if (ramps.every(({ startMs }) => startMs !== undefined)) return null;
   const { source, options, memory } = context;
   const { commit: head } = source.revision;
   const history = historyOf(context, of.desired);
@@ -56,24 +83,53 @@ async function startOf(
 const NO_START =
   'no commit here tells when it began; fetch the whole history, or give it a `start`';
 
-function ladderOf(
+/** What a ramp begins with that has no moment of its own. */
+export interface Beginning {
+  /** The commit that brought it; null: nobody can tell. */
+  readonly start: RampStart | null;
+  /** Undefined: none of the definition's ramps waits for one. */
+  readonly signal: RampSignal | undefined;
+  readonly nowMs: number;
+}
+
+/** Where a ramp stands. @param calendars of the environment, and of the ramp itself. */
+export function ladderOf(
   ramp: DesiredRamp,
-  start: RampStart | null,
-  { desired, environment }: { readonly desired: BoundDesired; readonly environment: string },
-  nowMs: number,
+  from: Beginning,
+  calendars: ReturnType<typeof calendarsOf>,
 ): Ladder {
-  const calendars = calendarsOf(ramp, desired.config, calendarOf(desired, environment));
   const [calendar, within] = calendars;
-  const startMs = ramp.startMs ?? start?.ms;
   const zone = [...within.windows, ...calendar.windows][0]?.zone ?? 'UTC';
-  const startedBy = ramp.startMs === undefined ? (start?.by ?? null) : null;
-  const known = { ramp, zone, startedBy };
-  if (startMs === undefined) {
-    return { ...known, held: NO_START, step: -1, dueMs: ramp.steps.map(() => null) };
-  }
+  const { startMs, held, ...begun } = beginningOf(ramp, from);
+  const known = { ramp, zone, ...begun };
+  if (startMs === undefined) return { ...known, held, step: -1, dueMs: ramp.steps.map(() => null) };
   const dueMs = dueMoments(ramp, startMs, calendars);
+  return { ...known, held, dueMs, step: stepAt(dueMs, from.nowMs) };
+}
+
+type Begun = Pick<Ladder, 'held' | 'startedBy' | 'signal'> & { readonly startMs?: number };
+
+/** A kill that was taken back begins a ramp anew with its commit, also one that a signal has started. */
+function beginningOf(ramp: DesiredRamp, { start, signal }: Beginning): Begun {
   const held = ramp.hold ? 'its spec says `hold: true`' : null;
-  return { ...known, held, dueMs, step: stepAt(dueMs, nowMs) };
+  if (ramp.startMs !== undefined) return { held, startedBy: null, startMs: ramp.startMs };
+  const by = start?.by ?? null;
+  if (ramp.signal && signal) {
+    const { at, ramp: name } = signal;
+    if (at === null) {
+      const how = `POST /ramps/${name}/start or --start-ramp ${name}`;
+      return { signal, startedBy: by, held: held ?? `its signal has not come (${how})` };
+    }
+    const startMs = Math.max(Date.parse(at), start?.ms ?? 0);
+    return {
+      signal,
+      held,
+      startMs,
+      startedBy: `${by ?? 'the spec'}, started by a signal at ${at}`,
+    };
+  }
+  if (start === null) return { held: NO_START, startedBy: null };
+  return { held, startedBy: by, startMs: start.ms };
 }
 
 /** When the next step of any ramp is due, ISO 8601 in UTC; null: none is to come. */
@@ -105,7 +161,15 @@ export function rampsOf(
       const held =
         ladder.held ??
         (isKilled ? 'the flag is killed' : back ? 'its share was changed on the service' : null);
-      return { id, rule, treatment, steps, step, held };
+      return {
+        id,
+        rule,
+        treatment,
+        steps,
+        step,
+        held,
+        ...(ladder.signal && { signal: ladder.signal }),
+      };
     }),
   );
   return found.sort((a, b) => byCodeUnits(a.id, b.id) || (a.rule ?? -1) - (b.rule ?? -1));

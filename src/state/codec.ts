@@ -3,7 +3,7 @@ import { byCodeUnits, isDeeperThan } from '../model/json.js';
 import { FLAG_FIELD_ROWS, type FieldType } from '../model/flag/fields.js';
 import { FLAG_FIELDS } from '../model/flag/flag.js';
 import { KINDS, type Kind } from '../model/ref.js';
-import { EMPTY_STATE, type State, type StateEntry } from '../model/state.js';
+import { EMPTY_STATE, type Moments, type State, type StateEntry } from '../model/state.js';
 
 /** Version of the layout below; a newer one is refused, because it may mean something else. */
 const FORMAT_VERSION = 2;
@@ -29,6 +29,8 @@ export interface RunRecord {
   readonly environments?: Readonly<Record<string, string>> | undefined;
   /** `KIND/NAME`, sorted, of what runs saw to differ and did not make equal; absent: nobody wrote it down. */
   readonly outOfSync?: readonly string[] | undefined;
+  /** Absent: there are none. */
+  readonly moments?: Moments | undefined;
 }
 
 /** What a file of the state's tree holds: an entry, or the run's record as text. */
@@ -87,7 +89,7 @@ export function parseEntryFile(path: string, content: string): StateEntry {
 
 /** @throws FlaghoistError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
-  const { head, workspace, origin, directory, environments, outOfSync } = parseFile(
+  const { head, workspace, origin, directory, environments, outOfSync, moments } = parseFile(
     RUN_FILE,
     content,
   );
@@ -102,6 +104,7 @@ export function parseRunFile(content: string): RunRecord {
     ...(typeof directory === 'string' && { directory }),
     ...(isTextMap(environments) && { environments }),
     ...(isTexts(outOfSync) && { outOfSync }),
+    ...(isMoments(moments) && { moments }),
   };
 }
 
@@ -224,6 +227,9 @@ const isFieldCommits: Check = (value) =>
 
 const isMoment: Check = (value) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/.test(value);
+
+const isMoments = (value: unknown): value is Moments =>
+  isObject(value) && Object.values(value).every(isMoment);
 
 const isCorrections: Check = (value) =>
   isObject(value) &&

@@ -1,7 +1,7 @@
 import { keyOf } from '../model/ref.js';
 import { FlaghoistError } from '../errors.js';
 import { sameJson, sha256, sortedSet } from '../model/json.js';
-import type { State, StateEntry } from '../model/state.js';
+import type { Moments, State, StateEntry } from '../model/state.js';
 import { StateCache } from './cache.js';
 import { exitCodeOf, type Git, runGit } from '../git/git.js';
 import { writeCommit } from '../git/write-commit.js';
@@ -38,6 +38,7 @@ export interface StateReading {
    * there was none or its version did not.
    */
   readonly outOfSync: ReadonlySet<string> | null;
+  readonly moments: Moments;
 }
 
 /** What a state belongs to: a workspace of a service, and a config directory. */
@@ -56,6 +57,8 @@ export interface StateMeta {
   readonly message: string;
   /** See `StateReading`; absent: as it was. */
   readonly outOfSync?: ReadonlySet<string> | null;
+  /** Absent: as they were. */
+  readonly moments?: Moments;
   /** Whatever the ref holds now, perhaps nothing that can be read, gives way to the state that is written. */
   readonly afresh?: boolean;
   /** The message tells of writes to the service: it is kept also where the state is the same as before. */
@@ -173,10 +176,9 @@ export class StateRef {
   async read(at?: string | null): Promise<StateReading> {
     const tip = await this.#readTip(at);
     this.#tip = tip;
-    const { entries: state, others } = tip.tree;
-    const record = others.get(RUN_FILE);
-    const head = record === undefined ? null : parseRunFile(record).head;
-    return { state, head, commit: tip.commit, outOfSync: listedIn(tip.tree) };
+    const { entries: state } = tip.tree;
+    const { head, moments } = recordIn(tip.tree);
+    return { state, head, commit: tip.commit, outOfSync: listedIn(tip.tree), moments };
   }
 
   /**
@@ -197,7 +199,9 @@ export class StateRef {
     const { workspaceId: workspace, ...place } = this.#place;
     const outOfSync = meta.outOfSync === undefined ? listedIn(own?.tree) : meta.outOfSync;
     const listed = outOfSync === null ? {} : { outOfSync: sortedSet(outOfSync) };
-    const tree = stateTree(next, { head, workspace, ...place, ...listed });
+    const { moments = recordIn(own?.tree).moments } = meta;
+    const known = Object.keys(moments).length === 0 ? {} : { moments };
+    const tree = stateTree(next, { head, workspace, ...place, ...listed, ...known });
     const changes = changesBetween(parent.tree, tree);
     const lines = importLines(parent.tree === null, changes);
     const commit =
@@ -331,6 +335,14 @@ export class StateRef {
     this.#cache.entries.set(path, { blobId, entry });
     return entry;
   }
+}
+
+/** What the state says of the run as a whole. */
+function recordIn(tree: StateTree | undefined): Pick<StateReading, 'head' | 'moments'> {
+  const record = tree?.others.get(RUN_FILE);
+  if (record === undefined) return { head: null, moments: {} };
+  const { head, moments = {} } = parseRunFile(record);
+  return { head, moments };
 }
 
 function listedIn(tree: StateTree | undefined): ReadonlySet<string> | null {

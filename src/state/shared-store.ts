@@ -1,5 +1,12 @@
 import { FlaghoistError } from '../errors.js';
-import { EMPTY_STATE, type State, entryId, type Base, type StateEntry } from '../model/state.js';
+import {
+  EMPTY_STATE,
+  type Moments,
+  type State,
+  entryId,
+  type Base,
+  type StateEntry,
+} from '../model/state.js';
 import { isOlder, mergeBase, type Checkout } from '../git/checkout.js';
 import type { NotShared, StateHome, StateHomeOptions } from './store.js';
 import { readApplies } from './run-log.js';
@@ -11,6 +18,7 @@ import {
   type LockLease,
   type OriginLock,
 } from './remote-lock.js';
+import { mergeMoments, mergeStates, type IsOlder } from './merge.js';
 import { openStateOrigin, type StateOrigin } from './remote.js';
 import { stateRepository } from './repository.js';
 import {
@@ -21,11 +29,16 @@ import {
   type StateKey,
   type StateReading,
 } from './ref-store.js';
-import { sameJson, sortedSet } from '../model/json.js';
 
 /** Races that one write may lose before it gives up. */
 const MAX_TRIES = 5;
-const NOTHING: StateReading = { state: EMPTY_STATE, head: null, commit: null, outOfSync: null };
+const NOTHING: StateReading = {
+  state: EMPTY_STATE,
+  head: null,
+  commit: null,
+  outOfSync: null,
+  moments: {},
+};
 
 /**
  * A state that runs on other machines write too, through `origin`.
@@ -53,7 +66,7 @@ export class SharedStateHome implements StateHome {
   /** The one of both whose reading origin has: what is written next follows it. */
   #onto: StateRef;
   /** What the caller takes for the state. */
-  #seen: State = EMPTY_STATE;
+  #seen: Pick<StateReading, 'state' | 'moments'> = NOTHING;
   /** What the state is, with what other runs wrote since. */
   #current: Omit<StateReading, 'commit'> = NOTHING;
   /** What other runs saw to differ while this one was under way. */
@@ -120,21 +133,28 @@ export class SharedStateHome implements StateHome {
     if (at === undefined) await this.#fetch();
     else this.#stands(local, this.#local);
     this.#current = await this.#joined(local);
-    this.#seen = this.#current.state;
+    this.#seen = this.#current;
     return { ...this.#current, commit: this.#remote.commit ?? local.commit };
   }
 
   async write(next: State, meta: StateMeta): Promise<void> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const state = await mergeStates(this.#seen, next, this.#current.state, this.#isOlder);
+      const state = await mergeStates(this.#seen.state, next, this.#current.state, this.#isOlder);
+      const { moments: told = this.#seen.moments } = meta;
+      const moments = mergeMoments(this.#seen.moments, told, this.#current.moments);
       const head = await this.#newerHead(meta.head, this.#current.head);
       const own = meta.outOfSync === undefined ? this.#current.outOfSync : meta.outOfSync;
       const outOfSync = union(own, this.#seenByOthers);
-      const commit = await this.#local.write(state, { ...meta, head, outOfSync }, this.#onto);
+      const commit = await this.#local.write(
+        state,
+        { ...meta, head, outOfSync, moments },
+        this.#onto,
+      );
       if (await this.#pushed(commit, meta.last === true)) {
-        this.#stands({ state, head, commit, outOfSync }, this.#local);
-        this.#current = { state, head, outOfSync };
-        this.#seen = next;
+        const now = { state, head, outOfSync, moments };
+        this.#stands({ ...now, commit }, this.#local);
+        this.#current = now;
+        this.#seen = { state: next, moments: told };
         return;
       }
       await this.#takeOver();
@@ -196,7 +216,8 @@ export class SharedStateHome implements StateHome {
     );
     const head = await this.#newerHead(this.#current.head, this.#remote.head);
     this.#seenByOthers = union(this.#seenByOthers, this.#remote.outOfSync);
-    this.#current = { state, head, outOfSync: this.#current.outOfSync };
+    const moments = mergeMoments(before.moments, this.#current.moments, this.#remote.moments);
+    this.#current = { state, head, outOfSync: this.#current.outOfSync, moments };
   }
 
   async #fetch(): Promise<void> {
@@ -224,7 +245,8 @@ export class SharedStateHome implements StateHome {
     const state = await mergeStates(parted.state, local.state, this.#remote.state, this.#isOlder);
     const head = await this.#newerHead(local.head, this.#remote.head);
     const outOfSync = union(local.outOfSync, this.#remote.outOfSync);
-    return { state, head, commit: this.#remote.commit, outOfSync };
+    const moments = mergeMoments(parted.moments, local.moments, this.#remote.moments);
+    return { state, head, commit: this.#remote.commit, outOfSync, moments };
   }
 
   async #commonReading(a: string, b: string): Promise<StateReading> {
@@ -269,98 +291,4 @@ export async function shareState(
   const origin = await openStateOrigin(checkout.repository, await repository.open());
   const key = { workspaceId, origin: service, directory, environments };
   return new SharedStateHome(home, origin, place, key, options);
-}
-
-/** Whether commit `a` is older than commit `b`, as far as history tells. */
-type IsOlder = (a: string, b: string) => Promise<boolean>;
-
-/**
- * Two states that went apart, as one: object by object, and within an object place by place.
- *
- * What only one side changed is taken from there. What both changed has the base of the newer commit; where history
- * does not tell, ours, which was verified last.
- *
- * @param before what both sides started from.
- */
-async function mergeStates(
-  before: State,
-  ours: State,
-  theirs: State,
-  isOlder: IsOlder,
-): Promise<State> {
-  const merged: [string, StateEntry][] = [];
-  for (const key of sortedSet([...before.keys(), ...ours.keys(), ...theirs.keys()])) {
-    const [was, our, their] = [before.get(key), ours.get(key), theirs.get(key)];
-    const entry = sameJson(our, was)
-      ? their
-      : sameJson(their, was)
-        ? our
-        : await mergeEntries(was, our, their, isOlder);
-    if (entry) merged.push([key, entry]);
-  }
-  return new Map(merged);
-}
-
-type Places = ReadonlyMap<string, Base<unknown>>;
-
-const WORKSPACE = '';
-
-async function mergeEntries(
-  before: StateEntry | undefined,
-  ours: StateEntry | undefined,
-  theirs: StateEntry | undefined,
-  isOlder: IsOlder,
-): Promise<StateEntry | undefined> {
-  const [was, our, their] = [placesOf(before), placesOf(ours), placesOf(theirs)];
-  const places = new Map<string, Base<unknown>>();
-  for (const place of sortedSet([...was.keys(), ...our.keys(), ...their.keys()])) {
-    const [a, b, c] = [was.get(place), our.get(place), their.get(place)];
-    const base = sameJson(b, a) ? c : sameJson(c, a) ? b : await newer(b, c, isOlder);
-    if (base) places.set(place, base);
-  }
-  const whole = ours ?? theirs;
-  if (!whole || places.size === 0) return undefined;
-  const workspace = places.get(WORKSPACE);
-  const environments = [...places].filter(([place]) => place !== WORKSPACE);
-  const id = entryId(ours) ?? entryId(theirs);
-  // The places are those of entries of this very kind.
-  return {
-    kind: whole.kind,
-    name: whole.name,
-    ...(id !== undefined && { id }),
-    ...(workspace && { workspace }),
-    environments: Object.fromEntries(environments),
-  } as StateEntry;
-}
-
-/** What one side forgot and the other wrote anew is kept: the inventory loses nothing that somebody still counts on. */
-async function newer(
-  ours: Base<unknown> | undefined,
-  theirs: Base<unknown> | undefined,
-  isOlder: IsOlder,
-): Promise<Base<unknown> | undefined> {
-  if (!ours || !theirs) return ours ?? theirs;
-  if (ours.spec === undefined && theirs.spec !== undefined) return theirs;
-  const [our, their] = [await newestCommit(ours, isOlder), await newestCommit(theirs, isOlder)];
-  if (our === null || their === null) return ours;
-  return (await isOlder(our, their)) ? theirs : ours;
-}
-
-/** The newest commit that anything in a base came from; null: it came from none. */
-async function newestCommit(
-  { commit, fields }: Base<unknown>,
-  isOlder: IsOlder,
-): Promise<string | null> {
-  let newest = commit;
-  for (const each of new Set(Object.values(fields ?? {}))) {
-    if (each === null) continue;
-    if (newest === null || (await isOlder(newest, each))) newest = each;
-  }
-  return newest;
-}
-
-function placesOf(entry: StateEntry | undefined): Places {
-  if (!entry) return new Map();
-  const places = Object.entries<Base<unknown>>(entry.environments);
-  return new Map(entry.workspace ? [[WORKSPACE, entry.workspace], ...places] : places);
 }

@@ -100,7 +100,7 @@ export function homeAt(
     read: async () =>
       (await repository.exists())
         ? (await ref()).read()
-        : { state: new Map(), head: null, commit: null, outOfSync: null },
+        : { state: new Map(), head: null, commit: null, outOfSync: null, moments: {} },
     write: async (next, meta) => {
       await (await ref()).write(next, meta);
     },

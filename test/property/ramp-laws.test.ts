@@ -6,6 +6,7 @@ import type { Definition } from '../../src/model/flag/flag.js';
 import type { State } from '../../src/model/state.js';
 import { planChanges } from '../../src/plan/plan.js';
 import { onLadders } from '../../src/plan/ramps.js';
+import { ladderOf, type Beginning } from '../../src/reconcile/ramps.js';
 import { dueMoments, stepAt } from '../../src/timing/ladder.js';
 import { closingAt, type Calendar, type Closing } from '../../src/timing/windows.js';
 import {
@@ -75,6 +76,13 @@ const someCalendar = fc
     return { windows: window, freezes };
   });
 
+const ALWAYS: Calendar = { windows: [], freezes: [] };
+
+/** Where it begins with a signal: hours after its commit came. */
+const someSignal = fc
+  .option(fc.integer({ min: -20, max: 300 }), { nil: undefined })
+  .map((hours) => (hours === undefined ? {} : { signalMs: START_MS + hours * HOUR_MS }));
+
 const closings = new WeakMap<Calendar, Map<number, Closing | undefined>>();
 
 /** As `closingAt`; two worlds and a law ask it of the same hours. */
@@ -104,12 +112,18 @@ class World {
   readonly #calendar: Calendar;
   readonly #isProtected: boolean;
   readonly #dueMs: readonly (number | null)[];
+  readonly #signalMs: number | undefined;
 
-  constructor(ramp: DesiredRamp, calendar: Calendar, isProtected: boolean) {
-    this.#ramp = ramp;
+  /** @param signalMs when the ramp is given its signal; absent: it begins with its commit. */
+  constructor(
+    { ramp, calendar, signalMs }: { ramp: DesiredRamp; calendar: Calendar; signalMs?: number },
+    isProtected: boolean,
+  ) {
+    this.#ramp = { ...ramp, ...(signalMs !== undefined && { signal: true }) };
     this.#calendar = calendar;
     this.#isProtected = isProtected;
-    this.#dueMs = dueMoments(ramp, START_MS, [calendar]);
+    this.#signalMs = signalMs;
+    this.#dueMs = dueMoments(ramp, Math.max(START_MS, signalMs ?? START_MS), [calendar]);
     this.live = { defaultRule: ramp.written, killed: false };
     this.base = this.#desired(ramp.written);
   }
@@ -123,8 +137,20 @@ class World {
     return shareOf(this.base?.defaultRule ?? [], 'on');
   }
 
+  #isStarted(ms: number): boolean {
+    return this.#signalMs === undefined || this.#signalMs <= ms;
+  }
+
+  #beginningAt(nowMs: number): Beginning {
+    const start = { ms: START_MS, by: null };
+    if (this.#signalMs === undefined) return { start, signal: undefined, nowMs };
+    const at = this.#isStarted(nowMs) ? new Date(this.#signalMs).toISOString() : null;
+    return { start, nowMs, signal: { ramp: 'shop@production', steps: '', at } };
+  }
+
   /** The share of the step that is due. */
   dueShare(ms: number): number {
+    if (!this.#isStarted(ms)) return shareOf(this.#ramp.written, 'on');
     const step = this.#ramp.steps[stepAt(this.#dueMs, ms)];
     return step?.percent ?? shareOf(this.#ramp.written, 'on');
   }
@@ -152,14 +178,7 @@ class World {
       : {};
     const closing = closingOf(this.#calendar, ms);
     const closed = closing && { why: closing.why, until: null, untilText: null };
-    const ladder = {
-      ramp,
-      dueMs: this.#dueMs,
-      step: stepAt(this.#dueMs, ms),
-      held: null,
-      startedBy: null,
-      zone: 'UTC',
-    };
+    const ladder = ladderOf(ramp, this.#beginningAt(ms), [this.#calendar, ALWAYS]);
     const state: State = new Map([
       [
         'flag/shop',
@@ -207,15 +226,16 @@ describe('ramps', () => {
     );
   });
 
-  it('never lower, never write outside a window, and never overwrite what a person did where that is reported', () => {
+  it('never lower, never write outside a window or before their signal, and never overwrite what a person did where that is reported', () => {
     fc.assert(
       fc.property(
         someRamp,
         someCalendar,
+        someSignal,
         fc.boolean(),
         fc.array(someEvent, { maxLength: 25 }),
-        (ramp, calendar, isProtected, events) => {
-          const world = new World(ramp, calendar, isProtected);
+        (ramp, calendar, signal, isProtected, events) => {
+          const world = new World({ ramp, calendar, ...signal }, isProtected);
           let ms = START_MS;
           for (const { afterHours, what } of events) {
             ms += afterHours * HOUR_MS;
@@ -247,10 +267,11 @@ describe('ramps', () => {
       fc.property(
         someRamp,
         someCalendar,
+        someSignal,
         fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }),
-        (ramp, calendar, isUp) => {
-          const steady = new World(ramp, calendar, true);
-          const cut = new World(ramp, calendar, true);
+        (ramp, calendar, signal, isUp) => {
+          const steady = new World({ ramp, calendar, ...signal }, true);
+          const cut = new World({ ramp, calendar, ...signal }, true);
           for (const [at, up] of isUp.entries()) {
             const ms = START_MS + 2 * at * HOUR_MS;
             steady.run(ms);

@@ -3,7 +3,7 @@ import { Refusal } from './http-error.js';
 import { isSameSecret, readSecrets } from './secret-file.js';
 
 /** What a token lets its holder do. Each of them includes looking. */
-const SCOPES = ['read', 'operate', 'approve'] as const;
+const SCOPES = ['read', 'operate', 'approve', 'start'] as const;
 
 type Scope = (typeof SCOPES)[number];
 
@@ -96,9 +96,9 @@ function passwordOf({ headers }: FastifyRequest): string | undefined {
   return /^[^:]*:(\S+)$/.exec(Buffer.from(encoded, 'base64').toString('utf8'))?.[1];
 }
 
-/** An endpoint that has the name of a scope wants that one: who may approve is seldom everybody who may ask for a run. */
+/** An endpoint that ends with the name of a scope wants that one: who may approve is seldom everybody who may ask for a run. */
 function scopeOf({ routeOptions }: FastifyRequest): Scope {
-  return SCOPES.find((scope) => routeOptions.url === `/${scope}`) ?? 'operate';
+  return SCOPES.find((scope) => routeOptions.url?.endsWith(`/${scope}`)) ?? 'operate';
 }
 
 /** How whoever was not let in may try again. */

@@ -30,7 +30,8 @@ const NOTICES: Readonly<Record<NoticeKind, Found>> = {
     })),
   'held-ramp': ({ plan }) =>
     (plan?.ramps ?? []).flatMap((ramp) =>
-      ramp.held === null ? [] : [{ id: ramp.id, says: rampText(ramp) }],
+      // Before its signal nobody expects a step.
+      ramp.held === null || ramp.signal?.at === null ? [] : [{ id: ramp.id, says: rampText(ramp) }],
     ),
 };
 

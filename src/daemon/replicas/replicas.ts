@@ -9,7 +9,8 @@ import { Leases } from './leases.js';
 import { MIGRATION } from './migrations.js';
 import { TriggerQueue } from './queue.js';
 import { SharedRecord } from './shared-record.js';
-import { NOTHING_HELD, SharedLeadership } from './shared-leadership.js';
+import { NOTHING_HELD } from '../source/leadership.js';
+import { SharedLeadership } from './shared-leadership.js';
 
 export interface ReplicasOptions {
   /** `postgres://…` */

@@ -2,12 +2,13 @@ import { FlaghoistError, messageOf } from '../../errors.js';
 import type { Fence } from '../../model/run.js';
 import type { HeldLease, LeaseKeeper } from './lease-keeper.js';
 import type { Log } from '../../platform/log.js';
-import type {
-  ActiveOverrides,
-  Leadership,
-  LeadershipEvents,
-  SharedRun,
-  RunPermit,
+import {
+  NOTHING_HELD,
+  type ActiveOverrides,
+  type Leadership,
+  type LeadershipEvents,
+  type SharedRun,
+  type RunPermit,
 } from '../source/leadership.js';
 import type { Trigger } from '../view.js';
 import type { TriggerQueue } from './queue.js';
@@ -87,9 +88,7 @@ export interface SharedLeadershipOptions {
   readonly log: Log;
 }
 
-const OVERRIDES = ['suspension', 'pin', 'approval'] as const;
-
-export const NOTHING_HELD: ActiveOverrides = { suspension: null, pin: null, approval: null };
+const OVERRIDES = ['suspension', 'pin', 'approval', 'signals'] as const;
 
 /** Leadership of a source that several replicas may keep: a lease in the database says which of them does. */
 export class SharedLeadership implements Leadership {

@@ -1,4 +1,4 @@
-import type { ActiveOverrides, SharedRun } from '../source/leadership.js';
+import { NOTHING_HELD, type ActiveOverrides, type SharedRun } from '../source/leadership.js';
 import type { Database } from './database.js';
 import { SCHEMA } from './migrations.js';
 
@@ -60,12 +60,13 @@ export class SharedRecord {
     }>(`select source, kind, value from ${SCHEMA}.hold`);
     const bySource = new Map<string, ActiveOverrides>();
     for (const { source, kind, value } of rows) {
-      const known = bySource.get(source) ?? { suspension: null, pin: null, approval: null };
+      const known = bySource.get(source) ?? NOTHING_HELD;
       bySource.set(source, { ...known, [kind]: value });
     }
     return bySource;
   }
 
+  /** Of signals, those that are there already stay, and count. */
   async setOverride<K extends keyof ActiveOverrides>(
     source: string,
     kind: K,
@@ -78,7 +79,8 @@ export class SharedRecord {
     }
     await this.#database.query(
       `insert into ${SCHEMA}.hold (source, kind, value) values ($1, $2, $3)
-       on conflict (source, kind) do update set value = excluded.value`,
+       on conflict (source, kind) do update
+         set value = case when $2 = 'signals' then excluded.value || hold.value else excluded.value end`,
       [source, kind, JSON.stringify(value)],
     );
   }

@@ -137,11 +137,12 @@ export class SourceLoop {
   setOverride(change: (overrides: Overrides) => void): void {
     const before = this.#overrides.state;
     change(this.#overrides);
-    const { suspension, pin, approval } = this.#overrides.state;
+    const { suspension, pin, approval, signals } = this.#overrides.state;
     this.#leadership.share({
       ...(suspension !== before.suspension && { suspension }),
       ...(pin !== before.pin && { pin }),
       ...(approval !== before.approval && { approval }),
+      ...(signals !== before.signals && { signals }),
     });
     this.#onOverride();
   }

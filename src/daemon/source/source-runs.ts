@@ -64,7 +64,7 @@ export class SourceRuns {
       allowOlder: allowOlder || overrides.pinned !== null,
       adopt: triggers.includes('adopt') && record.isOfNewestPlan(commit),
       dryRun: false,
-      ...{ signal, fence, approval },
+      ...{ signal, fence, approval, signals: overrides.signals },
     };
     const events = {
       now,

@@ -12,6 +12,8 @@ export interface DesiredRamp {
   readonly written: readonly Bucket[];
   /** Milliseconds since the epoch; absent: when the commit that brought the ramp came to the branch. */
   readonly startMs?: number;
+  /** It starts when somebody outside says so; the commit that brought it alone starts nothing. */
+  readonly signal?: true;
   /** Each serves more than the one before, and the first at least what is written. */
   readonly steps: readonly RampStep[];
   /** Name of a window. Absent: those of the environment alone decide. */
@@ -42,6 +44,18 @@ export interface Ladder {
   readonly startedBy: string | null;
   /** In which people read when steps are due. */
   readonly zone: string;
+  /** Of a ramp that starts with a signal. */
+  readonly signal?: RampSignal;
+}
+
+/** What starts the ramps of a definition that wait for it. */
+export interface RampSignal {
+  /** `shop@production`. */
+  readonly ramp: string;
+  /** A hash that is another one where they make another treatment grow, or by other steps. */
+  readonly steps: string;
+  /** When it came, ISO 8601 in UTC; null: it has not come. */
+  readonly at: string | null;
 }
 
 /** A step, and when it is due. */
@@ -65,6 +79,8 @@ export interface RampStanding {
   readonly step: number;
   /** Why no step is taken; a clause. Null: steps are taken. */
   readonly held: string | null;
+  /** Of a ramp that starts with a signal. */
+  readonly signal?: RampSignal;
 }
 
 /** The share of a treatment, in whole per cent. */

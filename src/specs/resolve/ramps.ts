@@ -41,9 +41,7 @@ export function rampOf(
     const message = `there is no treatment "${treatment}"${didYouMean(treatment, treatments)}`;
     wrong.push([['treatment'], message]);
   }
-  const startMs = long.start === undefined ? undefined : parseMoment(long.start);
-  if (long.start !== undefined && startMs === undefined)
-    wrong.push([['start'], noMoment(long.start)]);
+  const started = startOf(long.start, wrong);
   const steps = stepsOf(long.steps, isShort ? [] : ['steps'], wrong);
   if (wrong.length === 0 && treatment !== undefined) {
     wrong.push(...notGrowing(steps, shareOf(written, treatment), isShort ? [] : ['steps']));
@@ -59,10 +57,24 @@ export function rampOf(
   return {
     ramp: {
       ...{ rule, treatment, order: treatments, written, steps, hold },
-      ...(startMs !== undefined && { startMs }),
+      ...started,
       ...(within !== undefined && { within }),
     },
   };
+}
+
+const SIGNAL = 'signal';
+
+function startOf(
+  start: string | undefined,
+  wrong: Wrong[],
+): Pick<DesiredRamp, 'startMs' | 'signal'> {
+  if (start === undefined) return {};
+  if (start === SIGNAL) return { signal: true };
+  const startMs = parseMoment(start);
+  if (startMs !== undefined) return { startMs };
+  wrong.push([['start'], `${noMoment(start)}, nor \`${SIGNAL}\``]);
+  return {};
 }
 
 /** Of two treatments the one that is not the default; of more than two nobody can tell. */

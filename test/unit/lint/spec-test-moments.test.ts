@@ -28,12 +28,17 @@ environments:
 `;
 
 /** The commands's exit code and what it says of cases that expect these shares of "on". */
-async function tested(cases: Readonly<Record<string, number>>, spec = SHOP, more = '') {
+async function tested(
+  cases: Readonly<Record<string, number>>,
+  spec = SHOP,
+  more = '',
+  started = '',
+) {
   using repository = new ConfigRepository();
   const lines = Object.entries(cases).map(([when, on]) => {
     const expected = `expect: { "on": ${String(on)}, "off": ${String(100 - on)} }`;
     const moment = when === 'never' ? '' : `when: "${when}", `;
-    return `  - { name: "${when}", environment: production, ${moment}segments: [${more}], ${expected} }\n`;
+    return `  - { name: "${when}", environment: production, ${moment}${started}segments: [${more}], ${expected} }\n`;
   });
   repository.write({
     'flaghoist.yaml': CONFIG,
@@ -88,6 +93,24 @@ it('a case with a moment fails where it depends on a ramp that begins with its c
   expect(ofStaff.stdout).toBe('1 passed, 0 failed\n');
   expect([exitCode, stdout]).toEqual([1, expect.stringContaining('1 passed, 1 failed')]);
   expect(stdout).toContain('a ramp that it depends on begins with its commit');
+});
+
+it('a ramp that begins with its commit or a signal is where it is by the moment at which it started', async () => {
+  const signal = SHOP.replace('ramp: { start: 2026-11-23T09:00+01:00', 'ramp: { start: signal');
+  const started = 'started: "2026-11-26T09:00+01:00", ';
+
+  const { stdout } = await tested(
+    { '2026-11-26T08:00+01:00': 5, '2026-11-26T09:00+01:00': 10, '2026-11-27T12:00+01:00': 25 },
+    signal,
+    '',
+    started,
+  );
+
+  expect(stdout).toBe('3 passed, 0 failed\n');
+  const untold = await tested({ '2026-11-26T12:00+01:00': 50 }, signal);
+  expect(untold.stdout).toContain('begins with its commit or a signal');
+  const momentless = await tested({ never: 5 }, signal, '', started);
+  expect(momentless.stdout).toContain('says nothing without `when`');
 });
 
 it('a wrong expectation of a moment fails, with what is served then', async () => {

@@ -8,65 +8,8 @@ import { planDocument } from '../../../src/report/json/plan.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
 import { rampText } from '../../../src/report/text/ramps.js';
-import {
-  flagSpec,
-  PIPELINE_CONFIG,
-  pipelineWorld,
-  type PipelineWorld,
-} from '../../support/pipeline-world.js';
-
-const HOUR_MS = 3_600_000;
-const STEPS = `ramp: "10, 6h, 25, 12h, 50, 1d, 100"`;
-
-/** Hours since the ramp began → the settings of a run. */
-type Clock = (hours: number) => { now: () => number };
-
-/** A flag with a ramp in production, whose share of `on` was zero on the service before the commit that brought it. */
-async function storyOf(
-  production = STEPS,
-  config = PIPELINE_CONFIG,
-): Promise<{ world: PipelineWorld; after: Clock }> {
-  const world = await pipelineWorld();
-  world.repository.commit('Start', {
-    'flaghoist.yaml': config,
-    'flags/shop.yaml': flagSpec('shop', { on: 0 }),
-  });
-  await world.applied();
-  return { world, after: ramp(world, production) };
-}
-
-/** Commits the ramp. */
-function ramp({ repository }: PipelineWorld, production: string, message = 'Ramp the shop'): Clock {
-  repository.commit(message, { 'flags/shop.yaml': flagSpec('shop', { on: 0, production }) });
-  return since(repository);
-}
-
-function since(repository: PipelineWorld['repository']): Clock {
-  const startMs = Number(repository.git('show', '-s', '--format=%ct')) * 1_000;
-  return (hours) => ({ now: () => startMs + hours * HOUR_MS });
-}
-
-async function shareOf({ live }: PipelineWorld, environment = live.production): Promise<number> {
-  const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
-    'GET',
-    `/splits/ws/${live.id}/shop/environments/${environment}`,
-  );
-  return defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
-}
-
-/** Somebody edits the share by hand. */
-async function edit({ live }: PipelineWorld, on: number): Promise<void> {
-  await live.ok('PATCH', `/splits/ws/${live.id}/shop/environments/${live.production}`, [
-    {
-      op: 'replace',
-      path: '/defaultRule',
-      value: [
-        { treatment: 'on', size: on },
-        { treatment: 'off', size: 100 - on },
-      ],
-    },
-  ]);
-}
+import { PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
+import { edit, ramp, shareOf, since, STEPS, storyOf } from '../../support/ramp-story.js';
 
 const withheldOf = ({ plan }: Planned): string[] =>
   plan.withheld.map(({ id, why }) => `${id} ${why}`);

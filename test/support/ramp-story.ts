@@ -1,0 +1,61 @@
+import { flagSpec, PIPELINE_CONFIG, pipelineWorld, type PipelineWorld } from './pipeline-world.js';
+
+const HOUR_MS = 3_600_000;
+export const STEPS = `ramp: "10, 6h, 25, 12h, 50, 1d, 100"`;
+
+/** Hours since the ramp began → the settings of a run. */
+export type Clock = (hours: number) => { now: () => number };
+
+/** A flag with a ramp in production, whose share of `on` was zero on the service before the commit that brought it. */
+export async function storyOf(
+  production = STEPS,
+  config = PIPELINE_CONFIG,
+): Promise<{ world: PipelineWorld; after: Clock }> {
+  const world = await pipelineWorld();
+  world.repository.commit('Start', {
+    'flaghoist.yaml': config,
+    'flags/shop.yaml': flagSpec('shop', { on: 0 }),
+  });
+  await world.applied();
+  return { world, after: ramp(world, production) };
+}
+
+/** Commits the ramp. */
+export function ramp(
+  { repository }: PipelineWorld,
+  production: string,
+  message = 'Ramp the shop',
+): Clock {
+  repository.commit(message, { 'flags/shop.yaml': flagSpec('shop', { on: 0, production }) });
+  return since(repository);
+}
+
+export function since(repository: PipelineWorld['repository']): Clock {
+  const startMs = Number(repository.git('show', '-s', '--format=%ct')) * 1_000;
+  return (hours) => ({ now: () => startMs + hours * HOUR_MS });
+}
+
+export async function shareOf(
+  { live }: PipelineWorld,
+  environment = live.production,
+): Promise<number> {
+  const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
+    'GET',
+    `/splits/ws/${live.id}/shop/environments/${environment}`,
+  );
+  return defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
+}
+
+/** Somebody edits the share by hand. */
+export async function edit({ live }: PipelineWorld, on: number): Promise<void> {
+  await live.ok('PATCH', `/splits/ws/${live.id}/shop/environments/${live.production}`, [
+    {
+      op: 'replace',
+      path: '/defaultRule',
+      value: [
+        { treatment: 'on', size: on },
+        { treatment: 'off', size: 100 - on },
+      ],
+    },
+  ]);
+}
