@@ -11,10 +11,9 @@ import type { ObjectId } from '../model/ref.js';
 import type { AllowedFinding, Change, GuardFinding, Plan, PlanNotes } from '../model/plan.js';
 import type { KillResults, Outcomes, Unknown } from '../model/outcome.js';
 import type { Approval, Progress, RunOptions } from '../model/run.js';
-import type { State } from '../model/state.js';
+import type { Moments, State } from '../model/state.js';
 import type { PlanInput } from '../plan/input.js';
 import type { RunCache } from './cache.js';
-import type { Remembered } from './load.js';
 import type { Source } from '../git/spec-source.js';
 import { SpecHistory } from '../history/spec-history.js';
 import type { SentKills } from '../kill/sent-kills.js';
@@ -50,6 +49,21 @@ export function historyOf(
   { environmentNames }: BoundDesired,
 ): SpecHistory {
   return new SpecHistory(source.checkout, source.revision.commit, memory.specs, environmentNames);
+}
+
+/** What earlier runs left in the state. */
+export interface Remembered {
+  /** Null: there is no home for a state, and nothing is remembered. */
+  readonly home: StateHome | null;
+  readonly state: State;
+  /** HEAD of the last apply. */
+  readonly applied: string | null;
+  /** See `StateReading`. */
+  readonly outOfSync: ReadonlySet<string> | null;
+  /** What the state tells of moments, and what this run was told of besides. */
+  readonly moments: { readonly known: Moments; readonly now: Moments };
+  /** Whether specs were applied here before; what only tells of kills is no such state. */
+  readonly isWritten: boolean;
 }
 
 /** A plan with everything that it was made from. */

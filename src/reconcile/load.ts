@@ -4,13 +4,12 @@ import { KillSender, type KillContext, type Killing } from '../kill/first.js';
 import type { BoundDesired } from '../model/bound-desired.js';
 import type { Desired } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
-import { EMPTY_STATE, type Moments, type State } from '../model/state.js';
+import { EMPTY_STATE } from '../model/state.js';
 import { FlaghoistError } from '../errors.js';
 import { isOlder } from '../git/checkout.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { internBases } from '../state/cache.js';
-import type { StateHome } from '../state/store.js';
-import { InvalidSpecsError, type RunContext } from './context.js';
+import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';
 import { recordKills } from './record.js';
 import { withSignals } from './signals.js';
 
@@ -52,21 +51,6 @@ export async function openService(context: RunContext, desired: Desired): Promis
   context.progress?.phase('look');
   const reader = await context.openReader(desired);
   return { reader, workspace: await findWorkspace(reader, desired.config.workspace) };
-}
-
-/** What earlier runs left in the state. */
-export interface Remembered {
-  /** Null: there is no home for a state, and nothing is remembered. */
-  readonly home: StateHome | null;
-  readonly state: State;
-  /** HEAD of the last apply. */
-  readonly applied: string | null;
-  /** See `StateReading`. */
-  readonly outOfSync: ReadonlySet<string> | null;
-  /** What the state tells of moments, and what this run was told of besides. */
-  readonly moments: { readonly known: Moments; readonly now: Moments };
-  /** Whether specs were applied here before; what only tells of kills is no such state. */
-  readonly isWritten: boolean;
 }
 
 /** @throws FlaghoistError `OLDER_HEAD`: an earlier run has gone beyond HEAD. `USAGE`: as `withSignals`. */

@@ -5,8 +5,7 @@ import type { Plan } from '../model/plan.js';
 import { hasUnremembered } from '../plan/inferred-bases.js';
 import type { StateHome } from '../state/store.js';
 import { applyMessage } from '../state/run-log.js';
-import type { Applied, RunContext } from './context.js';
-import type { Remembered } from './load.js';
+import type { Applied, Remembered, RunContext } from './context.js';
 
 /**
  * Keeps the moments that this run has learned, whatever becomes of its plan. A state that cannot be written now is told of: what

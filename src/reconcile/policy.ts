@@ -10,8 +10,8 @@ import { didYouMean } from '../specs/parse/suggest.js';
 import { declarationsIn, plannedKind } from '../plan/objects/kinds.js';
 import { objectsChangedSince } from '../history/changed-since.js';
 import { restorableKills } from '../kill/restores.js';
-import { historyOf, type RunContext } from './context.js';
-import type { OpenedService, Remembered } from './load.js';
+import { historyOf, type RunContext, type Remembered } from './context.js';
+import type { OpenedService } from './load.js';
 import { laddersNow } from './ramps.js';
 import { policyAt } from './windows.js';
 

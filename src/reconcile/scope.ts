@@ -23,8 +23,8 @@ import { objectsTouchedSince } from '../history/touched-since.js';
 import { allKeys, changedObjects, comparedWithBases } from '../plan/bases/changed.js';
 import type { LastObservation } from './cache.js';
 import type { SentKills } from '../kill/sent-kills.js';
-import type { RunContext } from './context.js';
-import type { Remembered } from './load.js';
+import type { RunContext, Remembered } from './context.js';
+
 import { outOfSyncIn } from './out-of-sync.js';
 
 /** Fewer touched objects than this are never too many. */

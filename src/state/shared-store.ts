@@ -1,12 +1,5 @@
 import { FlaghoistError } from '../errors.js';
-import {
-  EMPTY_STATE,
-  type Moments,
-  type State,
-  entryId,
-  type Base,
-  type StateEntry,
-} from '../model/state.js';
+import { EMPTY_STATE, type State } from '../model/state.js';
 import { isOlder, mergeBase, type Checkout } from '../git/checkout.js';
 import type { NotShared, StateHome, StateHomeOptions } from './store.js';
 import { readApplies } from './run-log.js';

@@ -12,7 +12,13 @@ describe('what replicas have still to tell each other', () => {
     expect(Object.keys(afterTheSecond)).toEqual([]);
 
     const overrides = new Overrides(() => 0);
-    overrides.set({ suspension: null, pin: null, approval: null, signals: null, ...afterTheSecond });
+    overrides.set({
+      suspension: null,
+      pin: null,
+      approval: null,
+      signals: null,
+      ...afterTheSecond,
+    });
     expect(overrides.expire()).toBe(false);
   });
 
