@@ -14,13 +14,12 @@ import { JsonText, type ApiRequest, type Endpoint, type Scope } from './endpoint
 import { KeyCheck, type ServiceLog } from './key-check.js';
 import type { EphemeralKeys } from '../lent-keys.js';
 import { API_TITLE, openApiOf, parametersOf } from './openapi.js';
-import { badRequest, Problem, storeAway, unauthorised } from './problem.js';
+import { badRequest, isStoreAway, Problem, storeAway, unauthorised } from './problem.js';
 import { keyFromHeaders } from '../rules/admin-key.js';
 import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from '../rules/shape.js';
 import type { Schema } from '../rules/matchers.js';
 import { noteFrom } from '../rules/note.js';
-import { isStoreAway } from '../store/away.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 

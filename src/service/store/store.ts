@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -49,20 +49,39 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** How a store is to be opened. */
+export interface StoreOpening {
+  /** A directory that a service has open is opened beside it; its tables are left as they are. */
+  readonly beside?: boolean;
+  /**
+   * What becomes of the tables. `newest`, the default: every step is taken that is missing. `as-they-are`: none, and
+   * there may be none. Otherwise the last step that is taken, of a store that has taken no later one.
+   */
+  readonly tables?: 'newest' | 'as-they-are' | { readonly upTo: string };
+}
+
 /**
- * Opens the store and brings its tables up to date.
+ * Opens the store and brings its tables up to date, unless `opening` says otherwise.
  *
- * @param options `beside`: a directory that a service has open is opened beside it; its tables are left as they are.
  * @throws FlaghoistError (IN_USE) another process has the directory open, and the store is not to be opened beside it.
  * @throws FlaghoistError (STATE_UNREADABLE) the store cannot be opened, or was written by another version.
  */
 export async function openStore(
   location: StoreLocation,
-  options: { readonly beside?: boolean } = {},
+  opening: StoreOpening = {},
 ): Promise<Store> {
-  if (location.kind === 'postgres') return openPostgres(location.url);
+  if (location.kind === 'postgres') return openPostgres(location.url, opening);
   if (location.kind === 'memory') return openMemory();
-  return openDirectory(location.path, options.beside === true);
+  return openDirectory(location.path, opening);
+}
+
+/** Whether the store is one of those that `openStore` would have to make. */
+export function isToBeMade(location: StoreLocation): boolean {
+  return location.kind === 'directory' && !existsSync(databaseFile(location.path));
+}
+
+function databaseFile(path: string): string {
+  return join(path, 'service.sqlite');
 }
 
 /** A store that ends with the process. */
@@ -73,16 +92,17 @@ async function openMemory(): Promise<Store> {
 }
 
 /** A store of one SQLite file in a directory that one service holds at a time. */
-async function openDirectory(path: string, beside: boolean): Promise<Store> {
+async function openDirectory(path: string, opening: StoreOpening): Promise<Store> {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const lock = takeLock(path);
-    if (lock === undefined && !beside) throw inUse(path);
+    if (lock === undefined && opening.beside !== true) throw inUse(path);
     try {
       // It often stands inside a checkout, and is no part of it.
       if (lock !== undefined) writeFileSync(join(path, '.gitignore'), '*\n');
-      const parts = sqliteParts(openDurable(join(path, 'service.sqlite')));
+      const parts = sqliteParts(openDurable(databaseFile(path)));
       return await storeOver(parts, {
+        tables: opening.tables,
         isBeside: lock === undefined,
         closed: () => lock?.close(),
       });
@@ -200,7 +220,7 @@ const MAX_IDLE_IN_TRANSACTION_MS = 10_000;
 const PING_WITHIN_MS = 3_000;
 
 /** A store in PostgreSQL that any number of processes share. */
-async function openPostgres(url: string): Promise<Store> {
+async function openPostgres(url: string, { tables }: StoreOpening): Promise<Store> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     connectionString: url,
@@ -218,7 +238,7 @@ async function openPostgres(url: string): Promise<Store> {
   pool.on('connect', (client) => {
     client.on('error', () => undefined);
   });
-  return storeOver({
+  const parts: Parts = {
     dialect: 'postgres',
     kysely: new PostgresDialect({ pool }),
     lookUp: () => postgresLookUp(pool),
@@ -234,11 +254,13 @@ async function openPostgres(url: string): Promise<Store> {
         late.abort();
       }
     },
-  });
+  };
+  return storeOver(parts, { tables });
 }
 
 /** How a store was opened. */
 interface Opened {
+  readonly tables?: StoreOpening['tables'];
   /** Its tables are those of whoever opened it first. */
   readonly isBeside?: boolean;
   /** Called after the database was closed. */
@@ -250,7 +272,7 @@ async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
   const { dialect, kysely, lookUp, ping } = parts;
   const db = new Kysely<Tables>({ dialect: kysely });
   try {
-    await (opened.isBeside === true ? checkUpToDate(db, dialect) : migrate(db, dialect));
+    await prepareTables(db, dialect, opened);
   } catch (error) {
     await db.destroy();
     throw error;
@@ -287,6 +309,16 @@ async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
   };
 }
 
+async function prepareTables(
+  db: Db,
+  dialect: Dialect,
+  { tables = 'newest', isBeside = false }: Opened,
+): Promise<void> {
+  if (tables === 'as-they-are') return;
+  if (isBeside) await checkUpToDate(db, dialect);
+  else await migrate(db, dialect, tables === 'newest' ? undefined : tables.upTo);
+}
+
 /** @throws FlaghoistError (STATE_UNREADABLE) the service that has the store open is of another version. */
 async function checkUpToDate(db: Db, dialect: Dialect): Promise<void> {
   const { rows } = await sql<{ name: string }>`
@@ -299,15 +331,16 @@ async function checkUpToDate(db: Db, dialect: Dialect): Promise<void> {
 }
 
 /**
- * Runs the steps that the store has not taken yet. A store with a step that this version does not
+ * Runs the steps that the store has not taken yet, the last of them `upTo`. A store with a step that this version does not
  * know is refused.
  */
-async function migrate(db: Db, dialect: Dialect): Promise<void> {
+async function migrate(db: Db, dialect: Dialect, upTo: string | undefined): Promise<void> {
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => Promise.resolve(migrations(dialect)) },
   });
-  const { error } = await migrator.migrateToLatest();
+  const { error } =
+    upTo === undefined ? await migrator.migrateToLatest() : await migrator.migrateTo(upTo);
   if (error === undefined) return;
   throw new FlaghoistError(
     'STATE_UNREADABLE',

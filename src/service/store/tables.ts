@@ -21,6 +21,28 @@ export interface Tables {
   audit: AuditTable;
 }
 
+/**
+ * The columns that tell the rows of a table apart, and by which they are found in their order; tables before those that
+ * refer to them.
+ */
+export const PRIMARY_KEYS: {
+  readonly [Table in keyof Tables]: readonly (keyof Tables[Table])[];
+} = {
+  workspaces: ['id'],
+  environments: ['id'],
+  traffic_types: ['id'],
+  rollout_statuses: ['id'],
+  flags: ['id'],
+  definitions: ['flag_id', 'environment_id'],
+  definition_uses: ['environment_id', 'kind', 'name', 'flag_id'],
+  segments: ['id'],
+  activations: ['id'],
+  segment_keys: ['activation_id', 'key'],
+  identities: ['environment_id', 'traffic_type_id', 'key'],
+  admin_keys: ['id'],
+  audit: ['id'],
+};
+
 /** So many names, or rows of up to four columns, stand in one statement: both databases bound its parameters. */
 export const NAMES_AT_ONCE = 5_000;
 

@@ -15,9 +15,13 @@ export function declarationsOf(...commands: readonly string[]): string {
   return [...own, ...shared].join('');
 }
 
-/** Names of the files that declare commands. */
+/** Names of the files that declare commands, with their folder where they stand in one. */
 export function commandFiles(): string[] {
-  return readdirSync(join(PROJECT, 'src/cli/commands')).map((name) => name.replace(/\.ts$/, ''));
+  const names = readdirSync(join(PROJECT, 'src/cli/commands'), {
+    recursive: true,
+    encoding: 'utf8',
+  });
+  return names.filter((name) => name.endsWith('.ts')).map((name) => name.replace(/\.ts$/, ''));
 }
 
 /** The part of a page below one heading, up to the next of the same rank or a higher one. */

@@ -3,6 +3,7 @@ import { isValidKey, type AdminKey } from '../../../service/admin-keys.js';
 import { administer, type Administration } from '../../../service/administration.js';
 import { changeLines, oneLine } from '../../../service/change-text.js';
 import type { AuditEntry, AuditFilter } from '../../../service/store/audit.js';
+import { backUp, restore, type BackupSummary } from '../../../service/store/backup.js';
 import type { StoreLocation } from '../../../service/store/store.js';
 import { collect, duration } from '../../arguments.js';
 import type { Terminal } from '../../terminal.js';
@@ -52,10 +53,42 @@ export function writer(terminal: Terminal): Write {
   };
 }
 
-/** Declares `service keys` and `service log`. */
+/** Declares `service keys`, `log`, `backup` and `restore`. */
 export function declareStoreCommands(service: Command, terminal: Terminal): void {
   addKeys(service, terminal);
   addLog(service, terminal);
+  addBackup(service, terminal);
+}
+
+/** `service backup` and `service restore`. */
+function addBackup(service: Command, terminal: Terminal): void {
+  service
+    .command('backup')
+    .description(
+      'copy the store into a file, as it is at one moment, also while a service has it open',
+    )
+    .argument('<file>')
+    .action(async (file: string, _own: unknown, command: Command) => {
+      const options = command.optsWithGlobals<StoreOptions>();
+      const { rows } = await backUp(storeLocation(options), file, Date.now());
+      writer(terminal)(`wrote ${file}: ${countsText(rows)}\n`);
+    });
+  service
+    .command('restore')
+    .description('fill a store that holds nothing from a backup')
+    .argument('<file>')
+    .action(async (file: string, _own: unknown, command: Command) => {
+      const options = command.optsWithGlobals<StoreOptions>();
+      const { rows, takenAt } = await restore(storeLocation(options), file);
+      writer(terminal)(`restored ${file}, taken at ${takenAt}: ${countsText(rows)}\n`);
+    });
+}
+
+/** What an operator looks for to see that it is the right store. */
+function countsText(rows: BackupSummary['rows']): string {
+  const counted = { flags: 'flags', segments: 'segments', segment_keys: 'keys of segments' };
+  const parts = Object.entries({ ...counted, audit: 'entries of the audit log' });
+  return parts.map(([table, words]) => `${rows[table] ?? 0} ${words}`).join(', ');
 }
 
 /** `service keys`. Its subcommands read the options of `service` too, which is why they ask for the global ones. */

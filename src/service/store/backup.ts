@@ -1,0 +1,343 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { FlaghoistError, messageOf } from '../../errors.js';
+import { sql } from 'kysely';
+import { packageVersion } from '../../platform/version.js';
+import { migrations, type Dialect } from './migrations.js';
+import { isToBeMade, openStore, type Store, type StoreLocation } from './store.js';
+import { PRIMARY_KEYS, type Db } from './tables.js';
+
+/**
+ * A backup is text: one JSON value in each line. First the head, then rows of each table, parents before their children,
+ * and at the end what tells that it is whole. It knows nothing of the database that it was made from, so that it can be
+ * restored into the other one.
+ */
+interface Head {
+  readonly format: typeof FORMAT;
+  /** The version that made it. */
+  readonly flaghoist: string;
+  /** Steps that the tables had taken, in their order. */
+  readonly steps: readonly string[];
+  /** ISO 8601, in UTC. */
+  readonly takenAt: string;
+}
+
+/** Values in the order of the columns. */
+type Row = readonly (string | number | null)[];
+
+interface Rows {
+  readonly table: TableName;
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+interface End {
+  /** How many rows of each table there are. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Of all lines before this one, with their line feeds, in lower-case hex. */
+  readonly sha256: string;
+}
+
+/** What a backup holds. */
+export interface BackupSummary {
+  readonly takenAt: string;
+  /** By the names of the tables. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+type TableName = keyof typeof PRIMARY_KEYS;
+
+const FORMAT = 'flaghoist-backup/1';
+
+/** A line ends once it is longer, so that nobody has to hold much of a backup in memory. */
+const LINE_LENGTH = 1024 * 1024;
+
+/**
+ * Copies a store into a file, as it was at one moment: what is written meanwhile is either wholly in it or not at all. A
+ * service may have the store open, and goes on. The store is not changed; it may be one of an earlier version.
+ *
+ * The file appears once it is whole. It is for its owner alone: it holds everything but the Admin API keys themselves.
+ *
+ * @param now milliseconds since the epoch.
+ * @throws FlaghoistError (USAGE) there is no store, or the file is there already.
+ * @throws FlaghoistError (STATE_UNREADABLE) the store cannot be read.
+ * @throws FlaghoistError (OUTPUT) the file cannot be written.
+ */
+export async function backUp(
+  location: StoreLocation,
+  file: string,
+  now: number,
+): Promise<BackupSummary> {
+  if (location.kind === 'memory' || isToBeMade(location)) throw noStore();
+  if (existsSync(file)) {
+    throw new FlaghoistError('USAGE', `cannot write "${file}": it is there already`);
+  }
+  const store = await openStore(location, { beside: true, tables: 'as-they-are' });
+  try {
+    return await intoFile(file, async (handle) => copyInto(handle, store, now));
+  } finally {
+    await store.close();
+  }
+}
+
+/** Writes beside the file and puts it in its place at the end. */
+async function intoFile<T>(file: string, write: (handle: FileHandle) => Promise<T>): Promise<T> {
+  const partial = `${file}.partial`;
+  try {
+    const handle = await open(partial, 'w', 0o600);
+    try {
+      const result = await write(handle);
+      await handle.sync();
+      await rename(partial, file);
+      return result;
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    await rm(partial, { force: true });
+    if (error instanceof FlaghoistError) throw error;
+    throw new FlaghoistError('OUTPUT', `cannot write "${file}": ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+async function copyInto(handle: FileHandle, store: Store, now: number): Promise<BackupSummary> {
+  const digest = createHash('sha256');
+  const write = async (value: Head | Rows | End): Promise<void> => {
+    const line = `${JSON.stringify(value)}\n`;
+    digest.update(line);
+    await handle.appendFile(line);
+  };
+  const takenAt = new Date(now).toISOString();
+  return store.read(async (db) => {
+    const steps = await stepsTaken(db, store.dialect);
+    if (steps.length === 0) throw noStore();
+    await write({ format: FORMAT, flaghoist: packageVersion(), steps, takenAt });
+    const rows: Record<string, number> = {};
+    for (const table of await tablesOf(db)) {
+      rows[table] = 0;
+      for await (const part of linesOf(db, table)) {
+        rows[table] += part.rows.length;
+        await write(part);
+      }
+    }
+    await write({ rows, sha256: digest.copy().digest('hex') });
+    return { takenAt, rows };
+  });
+}
+
+function noStore(): FlaghoistError {
+  return new FlaghoistError('USAGE', 'cannot back up the store: there is none');
+}
+
+/**
+ * The steps that the tables of a store have taken, in their order; none where there are no tables.
+ *
+ * @throws FlaghoistError (STATE_UNREADABLE) one of them is of a newer version.
+ */
+async function stepsTaken(db: Db, dialect: Dialect): Promise<string[]> {
+  if (!(await namesOfTables(db)).has('kysely_migration')) return [];
+  const { rows } = await sql<{ name: string }>`
+    select name from kysely_migration order by name`.execute(db);
+  const steps = rows.map(({ name }) => name);
+  if (areKnown(steps, dialect)) return steps;
+  throw new FlaghoistError('STATE_UNREADABLE', 'cannot read the store: a newer version wrote it');
+}
+
+function areKnown(steps: readonly string[], dialect: Dialect): boolean {
+  return steps.every((step) => step in migrations(dialect));
+}
+
+async function namesOfTables(db: Db): Promise<ReadonlySet<string>> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  return new Set(tables.map(({ name }) => name));
+}
+
+/** Those that a store has; one of an earlier version may lack some. Tables come before those that refer to them. */
+async function tablesOf(db: Db): Promise<TableName[]> {
+  const names = await namesOfTables(db);
+  return (Object.keys(PRIMARY_KEYS) as TableName[]).filter((name) => names.has(name));
+}
+
+/** Rows are read in pages of so many; those of keys are small, others may be large. */
+const ROWS_AT_ONCE = 100;
+const KEYS_AT_ONCE = 5_000;
+
+/** The rows of a table in the order of its primary key, read page by page, in lines that nobody minds to hold in memory. */
+async function* linesOf(db: Db, table: TableName): AsyncGenerator<Rows> {
+  const limit = table === 'segment_keys' ? KEYS_AT_ONCE : ROWS_AT_ONCE;
+  let page: Record<string, string | number | null>[];
+  let last: Record<string, string | number | null> | undefined;
+  do {
+    page = await pageOf(db, table, last, limit);
+    const columns = Object.keys(page[0] ?? {});
+    const rows = page.map((record) => columns.map((column) => record[column] ?? null));
+    for (const part of inLines(rows)) yield { table, columns, rows: part };
+    last = page.at(-1);
+  } while (page.length === limit);
+}
+
+async function pageOf(
+  db: Db,
+  table: TableName,
+  after: Record<string, string | number | null> | undefined,
+  limit: number,
+): Promise<Record<string, string | number | null>[]> {
+  const names: readonly string[] = PRIMARY_KEYS[table];
+  const key = sql.join(names.map((name) => sql.ref(name)));
+  const values = names.map((name) => after?.[name] ?? null);
+  const where = after === undefined ? sql`` : sql`where (${key}) > (${sql.join(values)})`;
+  const { rows } = await sql<Record<string, string | number | null>>`
+    select * from ${sql.table(table)} ${where} order by ${key} limit ${limit}`.execute(db);
+  return rows;
+}
+
+function* inLines(rows: readonly Row[]): Generator<readonly Row[]> {
+  let start = 0;
+  let length = 0;
+  for (const [index, row] of rows.entries()) {
+    length += JSON.stringify(row).length;
+    if (length < LINE_LENGTH && index < rows.length - 1) continue;
+    yield rows.slice(start, index + 1);
+    [start, length] = [index + 1, 0];
+  }
+}
+
+/**
+ * Fills a store that holds nothing from a backup, of this version or an earlier one, and brings its tables up to date:
+ * either everything is there afterwards or nothing. The file is read whole before the store is touched.
+ *
+ * @throws FlaghoistError (USAGE) the store holds something already, or is in memory.
+ * @throws FlaghoistError (IN_USE) a service has the store open.
+ * @throws FlaghoistError (STATE_UNREADABLE) the file is no backup, not whole, damaged, or of a newer version.
+ */
+export async function restore(location: StoreLocation, file: string): Promise<BackupSummary> {
+  if (location.kind === 'memory') {
+    throw new FlaghoistError('USAGE', 'cannot restore into memory (name a directory or database)');
+  }
+  const { head, end } = await checkWhole(file);
+  await checkFree(location, head);
+  const upTo = head.steps.at(-1) ?? '';
+  await within(await openStore(location, { tables: { upTo } }), async (store) =>
+    store.write(async (db) => {
+      if (!(await isEmptyStore(db))) throw notEmpty();
+      for await (const { value } of valuesOf(file)) {
+        if ('table' in value) await fillTable(db, store.dialect, value);
+      }
+      await goOnCounting(db, store.dialect);
+    }),
+  );
+  // Steps that came after the backup are taken as at the start of a service.
+  await within(await openStore(location), async (store) => store.ping());
+  return { takenAt: head.takenAt, rows: end.rows };
+}
+
+async function within(store: Store, work: (store: Store) => Promise<void>): Promise<void> {
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** @throws FlaghoistError (USAGE) the store holds something, or its tables are not those of the backup. */
+async function checkFree(location: StoreLocation, { steps }: Head): Promise<void> {
+  if (isToBeMade(location)) return;
+  const opening = { beside: true, tables: 'as-they-are' } as const;
+  await within(await openStore(location, opening), async (store) =>
+    store.read(async (db) => {
+      const taken = await stepsTaken(db, store.dialect);
+      if (taken.length === 0) return;
+      // A restore that was ended by force has left the tables, and nothing in them.
+      if (taken.join() !== steps.join() || !(await isEmptyStore(db))) throw notEmpty();
+    }),
+  );
+}
+
+function notEmpty(): FlaghoistError {
+  return new FlaghoistError(
+    'USAGE',
+    'cannot restore: there is a store already (name an empty directory or database, or take the old one away)',
+  );
+}
+
+/** Reads a backup to its end. @throws FlaghoistError (STATE_UNREADABLE) it is not whole, or not one at all. */
+async function checkWhole(file: string): Promise<{ head: Head; end: End }> {
+  const digest = createHash('sha256');
+  const rows: Record<string, number> = {};
+  let head: Head | undefined;
+  let end: End | undefined;
+  for await (const { line, value } of valuesOf(file)) {
+    if (end !== undefined) throw unreadable(file, 'something stands behind its end');
+    if ('format' in value) head = value;
+    else if ('table' in value) rows[value.table] = (rows[value.table] ?? 0) + value.rows.length;
+    else end = value;
+    if (head === undefined) break;
+    if (end === undefined) digest.update(`${line}\n`);
+  }
+  if (head?.format !== FORMAT) throw unreadable(file, 'it is no backup of the service');
+  if (!areKnown(head.steps, 'sqlite')) throw unreadable(file, 'a newer version wrote it');
+  if (end === undefined) throw unreadable(file, 'it is cut off');
+  if (end.sha256 !== digest.digest('hex')) throw unreadable(file, 'it was changed or is damaged');
+  return { head, end };
+}
+
+/** The lines of a backup. @throws FlaghoistError (STATE_UNREADABLE) one is not such a line, or the file cannot be read. */
+async function* valuesOf(
+  file: string,
+): AsyncGenerator<{ readonly line: string; readonly value: Head | Rows | End }> {
+  try {
+    for await (const line of createInterface({ input: createReadStream(file, 'utf8') })) {
+      const value: unknown = JSON.parse(line);
+      if (typeof value !== 'object' || value === null) throw new SyntaxError('it is no backup');
+      yield { line, value: value as Head | Rows | End };
+    }
+  } catch (error) {
+    if (error instanceof FlaghoistError) throw error;
+    const why = error instanceof SyntaxError ? 'it is no backup, or cut off' : messageOf(error);
+    throw unreadable(file, why, error);
+  }
+}
+
+function unreadable(file: string, why: string, cause?: unknown): FlaghoistError {
+  return new FlaghoistError('STATE_UNREADABLE', `cannot restore "${file}": ${why}`, { cause });
+}
+
+/** Whether nobody has ever done anything with a store: a service plants its workspace before it listens. */
+async function isEmptyStore(db: Db): Promise<boolean> {
+  for (const table of ['workspaces', 'admin_keys', 'audit'] as const) {
+    const row = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
+    if (row.rows.length > 0) return false;
+  }
+  return true;
+}
+
+/** Both databases bound how many values stand in one statement. */
+const VALUES_AT_ONCE = 10_000;
+
+async function fillTable(db: Db, dialect: Dialect, { table, columns, rows }: Rows): Promise<void> {
+  const names = sql.join(columns.map((name) => sql.ref(name)));
+  // Ids that the database gives by itself are taken over as they are.
+  const overriding = dialect === 'postgres' ? sql`overriding system value` : sql``;
+  const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / columns.length));
+  for (let start = 0; start < rows.length; start += atOnce) {
+    const part = rows.slice(start, start + atOnce).map((row) => sql`(${sql.join([...row])})`);
+    await sql`
+      insert into ${sql.table(table)} (${names}) ${overriding} values ${sql.join(part)}`.execute(
+      db,
+    );
+  }
+}
+
+/** PostgreSQL counts on from the ids that were taken over; SQLite does so by itself. */
+async function goOnCounting(db: Db, dialect: Dialect): Promise<void> {
+  if (dialect === 'sqlite') return;
+  for (const table of ['activations', 'audit'] as const) {
+    await sql`
+      select setval(pg_get_serial_sequence(${table}, 'id'), coalesce(max(id), 0) + 1, false)
+      from ${sql.table(table)}`.execute(db);
+  }
+}

@@ -1,0 +1,278 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { WirePage } from '../../src/admin-api/wire.js';
+import { backUp, restore } from '../../src/service/store/backup.js';
+import type { StoreLocation } from '../../src/service/store/store.js';
+import { createDatabase } from '../support/postgres.js';
+import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+import { cliRun } from '../support/terminal.js';
+
+/** Copies of a store while it is in use, and what becomes of a store that is filled from one. */
+let folder: string;
+let file: string;
+const running: TestService[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'service-backup-'));
+  file = join(folder, 'store.backup');
+});
+
+afterEach(async () => {
+  for (const service of running.splice(0)) await service.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let stores = 0;
+
+/** Of the kind that this project tests. */
+async function aStore(): Promise<StoreLocation> {
+  const server = process.env['TEST_POSTGRES_SERVER'];
+  stores += 1;
+  if (server === undefined) return { kind: 'directory', path: join(folder, `store-${stores}`) };
+  return { kind: 'postgres', url: await createDatabase(server) };
+}
+
+async function start(store: StoreLocation): Promise<TestService> {
+  const service = await startTestService({ store });
+  running.push(service);
+  return service;
+}
+
+/** Made by a service of the first version that was released, over a store of its own. */
+const FIRST = 'test/fixtures/service/first-schema.backup';
+
+const WRITERS = 4;
+
+/** Writes until it is told to stop: a flag with a definition, and a key of a segment, again and again. */
+async function writeOn(client: ServiceCalls, name: string, isOver: () => boolean): Promise<number> {
+  let written = 0;
+  while (!isOver()) {
+    const flag = `${name}-${written}`;
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: flag });
+    await client.ok('POST', `/splits/ws/Default/${flag}/environments/staging`, aDefinition());
+    await client.ok('PUT', '/segments/staging/seg/upload', [flag]);
+    written += 1;
+  }
+  return written;
+}
+
+interface Contents {
+  readonly flags: string[];
+  readonly defined: number;
+  readonly keys: number;
+  readonly created: string[];
+}
+
+/** What a client finds of what `writeOn` wrote. */
+async function contentsOf(service: TestService, client: ServiceCalls): Promise<Contents> {
+  const flags: string[] = [];
+  let page: WirePage<{ name: string }>;
+  do {
+    const path = `/splits/ws/Default?limit=50&offset=${flags.length}`;
+    page = await client.ok('GET', path);
+    flags.push(...page.objects.map(({ name }) => name));
+  } while (flags.length < page.totalCount);
+  const definitions = await client.ok<WirePage<unknown>>(
+    'GET',
+    '/splits/ws/Default/environments/staging',
+  );
+  const keys = await client.ok<{ count: number }>('GET', '/segments/staging/seg/keys');
+  const log = await service.audit({ kind: 'flag' }, { offset: 0, limit: 100_000 });
+  const created = log.filter(
+    ({ action, environment }) => action === 'create' && environment === null,
+  );
+  return {
+    flags: flags.sort(),
+    defined: definitions.totalCount,
+    keys: keys.count,
+    created: created.map(({ name }) => name).sort(),
+  };
+}
+
+describe('a backup of a store that is written to all the time', () => {
+  it('is restored as it was at one moment: flags, keys of segments, Admin API keys, audit log', async () => {
+    const location = await aStore();
+    const service = await start(location);
+    const client = callsOf(service);
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
+    await client.ok('POST', '/segments/staging/seg');
+    const many = Array.from({ length: 6_000 }, (_, index) => `k-${index}`);
+    await client.ok('PUT', '/segments/staging/seg/upload', many);
+    let isOver = false;
+    const writers = Array.from({ length: WRITERS }, async (_, index) =>
+      writeOn(client, `w${index}`, () => isOver),
+    );
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'before' });
+
+    const made = await backUp(location, file, Date.now());
+    isOver = true;
+    await Promise.all(writers);
+    const target = await aStore();
+    const told = await restore(target, file);
+    const again = await start(target);
+    const found = await contentsOf(again, callsOf({ origin: again.origin, key: service.key }));
+
+    expect(told.rows).toEqual(made.rows);
+    expect(found.flags).toContain('before');
+    // Each flag is there with the entry that tells of it, and each definition and key after its flag.
+    expect(found.created).toEqual(found.flags);
+    const behind = found.flags.length - 1 - found.defined;
+    expect(behind).toBeGreaterThanOrEqual(0);
+    expect(behind).toBeLessThanOrEqual(WRITERS);
+    expect(found.keys).toBe(made.rows['segment_keys']);
+    expect(found.keys).toBeGreaterThanOrEqual(6_000);
+  });
+
+  it('goes on counting where the store was: nothing new meets an id of old', async () => {
+    const location = await aStore();
+    const service = await start(location);
+    const client = callsOf(service);
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'seg' });
+    await client.ok('POST', '/segments/staging/seg');
+    await client.ok('PUT', '/segments/staging/seg/upload', ['old']);
+    await backUp(location, file, Date.now());
+    const target = await aStore();
+    await restore(target, file);
+    const again = await start(target);
+    const other = callsOf(again);
+
+    await other.ok('POST', '/segments/production/seg');
+    await other.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'new' });
+
+    expect(await other.ok('GET', '/segments/production/seg/keys')).toMatchObject({ count: 0 });
+    const ids = (await again.audit()).map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toEqual([...ids].sort((a, b) => b - a));
+  });
+
+  it('holds no Admin API key, and is for its owner alone', async () => {
+    const location = await aStore();
+    const { key } = await start(location);
+
+    await backUp(location, file, Date.now());
+
+    expect(readFileSync(file, 'utf8')).not.toContain(key);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.partial'))).toEqual([]);
+  });
+});
+
+describe('a backup', () => {
+  it('is written over no file, and made of no store that is not there', async () => {
+    const location = await aStore();
+    const nothing = backUp(location, file, Date.now());
+    await expect(nothing).rejects.toMatchObject({ code: 'USAGE' });
+    expect(existsSync(file)).toBe(false);
+    await start(location);
+    writeFileSync(file, 'mine');
+
+    await expect(backUp(location, file, Date.now())).rejects.toMatchObject({ code: 'USAGE' });
+
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+  });
+
+  it('is not restored into a store that holds something, nor into one that is open', async () => {
+    const location = await aStore();
+    const service = await start(location);
+    await callsOf(service).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'mine' });
+    await backUp(location, file, Date.now());
+
+    await expect(restore(location, file)).rejects.toMatchObject({ code: 'USAGE' });
+    await service.stop();
+    await expect(restore(location, file)).rejects.toThrow('there is a store already');
+
+    const again = await start(location);
+    expect(await again.audit({ name: 'mine' })).toHaveLength(1);
+  });
+
+  it.each<[string, RegExp, (text: string) => string]>([
+    ['that is cut off between two lines', /cut off/, (text) => text.replace(/.*\n$/, '')],
+    ['that is cut off in a line', /cut off/, (text) => text.slice(0, text.length / 2)],
+    ['of which a letter was changed', /changed/, (text) => text.replace('"staging"', '"stagimg"')],
+    ['that is empty', /no backup/, () => ''],
+    ['that is something else', /no backup/, () => '{"flags": []}\n'],
+    [
+      'that goes on behind its end',
+      /behind its end/,
+      (text) => `${text}{"table": "x", "rows": []}\n`,
+    ],
+    ['of a newer version', /newer version/, (text) => text.replace('0001-first', '9999-later')],
+  ])('%s is refused before the store is touched', async (_, message, spoil) => {
+    writeFileSync(file, spoil(readFileSync(FIRST, 'utf8')));
+    const target = await aStore();
+
+    const failure = restore(target, file);
+
+    await expect(failure).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+    await expect(failure).rejects.toThrow(message);
+    if (target.kind === 'directory') expect(existsSync(target.path)).toBe(false);
+    await expect(backUp(target, `${file}.2`, Date.now())).rejects.toMatchObject({ code: 'USAGE' });
+  });
+});
+
+describe('a store of the first released schema', () => {
+  it('is brought up to date with all that it held', async () => {
+    const target = await aStore();
+
+    await restore(target, FIRST);
+    const service = await start(target);
+    const client = callsOf(service);
+
+    expect(await client.ok('GET', '/splits/ws/Default/checkout')).toMatchObject({
+      name: 'checkout',
+    });
+    expect(
+      await client.ok('GET', '/splits/ws/Default/checkout/environments/staging'),
+    ).toMatchObject({
+      treatments: [{ name: 'on' }, { name: 'off' }],
+    });
+    expect(await client.ok('GET', '/segments/staging/testers/keys')).toMatchObject({
+      keys: [{ key: 'ana' }, { key: 'bo' }],
+    });
+    const [newest] = await service.audit({ kind: 'flag' });
+    expect(newest).toMatchObject({ action: 'create', keyId: null, keyName: 'first' });
+    expect(await service.listKeys()).toMatchObject([
+      { name: 'first', expirationTime: null, lastUseTime: null },
+      { name: 'test' },
+    ]);
+  });
+});
+
+describe('the commands', () => {
+  it('say what was copied and what was filled', async () => {
+    const location = await aStore();
+    const service = await start(location);
+    await callsOf(service).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'one' });
+    const at = ({ ...where }: StoreLocation): string[] =>
+      where.kind === 'postgres'
+        ? ['--database', where.url]
+        : where.kind === 'directory'
+          ? ['--directory', where.path]
+          : [];
+
+    const made = await cliRun(['service', 'backup', file, ...at(location)]);
+    const again = await cliRun(['service', 'backup', file, ...at(location)]);
+    const filled = await cliRun(['service', 'restore', file, ...at(await aStore())]);
+    appendFileSync(file, 'x');
+    const spoilt = await cliRun(['service', 'restore', file, ...at(await aStore())]);
+
+    expect(made.stdout).toMatch(
+      /^wrote .*store\.backup: 1 flags, 0 segments, 0 keys of segments, \d+ entries/,
+    );
+    expect(filled.stdout).toMatch(/^restored .*store\.backup, taken at \S+Z: 1 flags, /);
+    expect([made, again, filled, spoilt].map(({ exitCode }) => exitCode)).toEqual([0, 64, 0, 1]);
+    expect(spoilt.stderr).toContain('cannot restore');
+  });
+});
