@@ -123,7 +123,7 @@ const DOORS: Record<string, readonly string[]> = {
   'pg-boss': ['daemon/replicas/queue.ts'],
   picocolors: ['report'],
   pino: ['platform/log.ts'],
-  'prom-client': ['daemon/metrics/metrics.ts'],
+  'prom-client': ['platform/prometheus.ts'],
   'simple-git': ['git/git.ts'],
   'string-width': ['report/text/layout.ts'],
   'temporal-polyfill': ['platform/zoned-time.ts'],

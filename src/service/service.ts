@@ -7,6 +7,7 @@ import { createApp } from './http/app.js';
 import type { Endpoint } from './http/endpoint.js';
 import type { ServiceLog } from './http/key-check.js';
 import { EphemeralKeys } from './lent-keys.js';
+import type { ServiceMetrics } from './metrics.js';
 import type { RateLimit } from './rules/rate-limit.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
@@ -31,6 +32,8 @@ export interface ServiceOptions {
   readonly strict?: boolean;
   readonly seed: Seed;
   readonly log?: ServiceLog;
+  /** Default: none, and no `/metrics`. */
+  readonly metrics?: ServiceMetrics | undefined;
   /** Milliseconds since the epoch. Default: the system's. */
   readonly clock?: () => number;
   /** The limit of all requests with a key together, and of those of each address. Default: none. */
@@ -99,6 +102,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       strict: options.strict === true,
       endpoints: options.strict === true ? strictEndpoints() : ENDPOINTS,
       log: options.log,
+      metrics: options.metrics,
       rateLimit: options.rateLimit,
       middleware: options.middleware,
     });

@@ -1,5 +1,5 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Traffic } from '../../admin-api/http/request-metrics.js';
+import { Prometheus, type Metric } from '../../platform/prometheus.js';
 import { isReady, newestPlan, healthOf } from '../health.js';
 import type { DaemonView, RunRecord, RunResult, SourceView } from '../view.js';
 
@@ -9,7 +9,7 @@ export type NotificationResult = 'sent' | 'failed' | 'dropped';
 
 /** Counts what happens, and reads what is off the daemon's view whenever somebody asks. */
 export class Metrics {
-  readonly #prometheus = new Prometheus();
+  readonly #prometheus = new Prometheus(METRICS);
 
   /** For the clients of the service, see `AdminClientOptions`. */
   readonly traffic: Traffic = {
@@ -112,16 +112,6 @@ function endSeconds({ startedAt, durationMs }: RunRecord): number {
 function lagSeconds({ seen, applied }: SourceView, now: number): number {
   if (seen === null || seen.commit === applied?.commit) return 0;
   return Math.max(0, (now - Date.parse(seen.committedAt)) / 1_000);
-}
-
-export interface Metric {
-  /** Prometheus's: counters end in `_total`, sizes are in seconds. */
-  readonly name: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-  readonly labels: readonly string[];
-  readonly help: string;
-  /** Upper bounds of a histogram, in seconds. */
-  readonly buckets?: readonly number[];
 }
 
 const RUN_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
@@ -279,58 +269,3 @@ export const METRICS = {
     help: 'Notifications: sent, failed or dropped.',
   },
 } as const satisfies Readonly<Record<string, Metric>>;
-
-type MetricKey = keyof typeof METRICS;
-
-export type Labels = Readonly<Record<string, string>>;
-
-/** The metrics of the catalogue and those of the process, in a registry of their own. */
-class Prometheus {
-  readonly contentType: string;
-  readonly #registry = new Registry();
-  readonly #counters = new Map<MetricKey, Counter>();
-  readonly #gauges = new Map<MetricKey, Gauge>();
-  readonly #histograms = new Map<MetricKey, Histogram>();
-
-  constructor() {
-    this.contentType = this.#registry.contentType;
-    collectDefaultMetrics({ register: this.#registry });
-    for (const key of Object.keys(METRICS) as MetricKey[]) this.#add(key, METRICS[key]);
-  }
-
-  count(key: MetricKey, labels: Labels, by = 1): void {
-    this.#counters.get(key)?.inc(labels, by);
-  }
-
-  observe(key: MetricKey, labels: Labels, seconds: number): void {
-    this.#histograms.get(key)?.observe(labels, seconds);
-  }
-
-  set(key: MetricKey, labels: Labels, value: number): void {
-    this.#gauges.get(key)?.set(labels, value);
-  }
-
-  /** Forgets every gauge: what is not set afterwards is gone. */
-  clearGauges(): void {
-    for (const gauge of this.#gauges.values()) gauge.reset();
-  }
-
-  /** In the format of `contentType`. */
-  async text(): Promise<string> {
-    return this.#registry.metrics();
-  }
-
-  #add(key: MetricKey, { name, type, labels, help, buckets }: Metric): void {
-    const common = { name, help, labelNames: [...labels], registers: [this.#registry] };
-    switch (type) {
-      case 'counter':
-        this.#counters.set(key, new Counter(common));
-        return;
-      case 'gauge':
-        this.#gauges.set(key, new Gauge(common));
-        return;
-      case 'histogram':
-        this.#histograms.set(key, new Histogram({ ...common, buckets: [...(buckets ?? [])] }));
-    }
-  }
-}

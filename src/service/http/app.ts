@@ -13,6 +13,7 @@ import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type ApiRequest, type Endpoint, type Scope } from './endpoint.js';
 import { KeyCheck, type ServiceLog } from './key-check.js';
 import type { EphemeralKeys } from '../lent-keys.js';
+import type { ServiceMetrics } from '../metrics.js';
 import { API_TITLE, openApiOf, parametersOf } from './openapi.js';
 import { badRequest, isStoreAway, Problem, storeAway, unauthorised } from './problem.js';
 import { keyFromHeaders } from '../rules/admin-key.js';
@@ -32,6 +33,8 @@ export interface AppOptions {
   /** Takes no header but the contract's for keys, and has no `/docs` for people. */
   readonly strict: boolean;
   readonly log?: ServiceLog | undefined;
+  /** Absent: nothing is counted, and there is no `/metrics`. */
+  readonly metrics?: ServiceMetrics | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** Stands between the socket and the service and sees every request first. */
   readonly middleware?: ((next: RequestListener) => RequestListener) | undefined;
@@ -71,7 +74,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     serverFactory: (handler) =>
       createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, middleware(handler)),
     frameworkErrors: (error, request, reply) => {
-      answerError(error, request, reply, options.log);
+      answerError(error, request, reply, options);
     },
   });
   takeAnyBody(app);
@@ -90,7 +93,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addHook('onClose', async () => keys.settled());
   limitRequests(app, options);
   app.setErrorHandler((error: FastifyError | Problem, request, reply) =>
-    answerError(error, request, reply, options.log),
+    answerError(error, request, reply, options),
   );
   // Before a body is looked at: of some methods the framework asks for one.
   app.addHook('onRequest', async (request, reply) => {
@@ -101,6 +104,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     throw new Problem(methods.length > 0 ? 405 : 404, `There is no ${request.method} ${path}`);
   });
   logAnswers(app, options.log);
+  countAnswers(app, options);
   addPublicPages(app, options);
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, answers);
   return app;
@@ -119,6 +123,20 @@ function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
   const fewest = Math.min(...named.map(({ path }) => path.split(':').length));
   const meant = named.filter((endpoint) => endpoint.path.split(':').length === fewest);
   return [...new Set(meant.flatMap(({ methods }) => methods))].sort();
+}
+
+/** Counts every answer once it was sent, and shows the figures to whoever asks. */
+function countAnswers(app: FastifyInstance, { metrics, store }: AppOptions): void {
+  if (metrics === undefined) return;
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions } = request;
+    const { statusCode: status, elapsedTime: durationMs } = reply;
+    metrics.noteAnswer({ method, route: routeOptions.url, status, durationMs });
+    done();
+  });
+  app.get('/metrics', { config: { isPublic: true } }, async (_, reply) =>
+    reply.type(metrics.contentType).send(await metrics.text(store)),
+  );
 }
 
 /** What the service says of itself, to whoever asks. */
@@ -285,8 +303,9 @@ function answerError(
   thrown: FastifyError | Problem,
   request: FastifyRequest,
   reply: FastifyReply,
-  log: ServiceLog | undefined,
+  { log, metrics }: Pick<AppOptions, 'log' | 'metrics'>,
 ): FastifyReply {
+  if (isStoreAway(thrown)) metrics?.noteStoreError();
   const error = isStoreAway(thrown) ? storeAway(thrown) : thrown;
   const status = error instanceof Problem ? error.status : (error.statusCode ?? 500);
   if (status >= 500) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS, type Metric } from '../../../src/daemon/metrics/metrics.js';
+import { METRICS } from '../../../src/daemon/metrics/metrics.js';
+import type { Metric } from '../../../src/platform/prometheus.js';
 import { unknownPlaceholders } from '../../../src/daemon/notify/formats.js';
 import { jsonBody } from '../../../src/daemon/notify/message-text.js';
 import { runStatus } from '../../../src/daemon/statuses/commit-statuses.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { METRICS, type Metric } from '../../../src/daemon/metrics/metrics.js';
+import { METRICS } from '../../../src/daemon/metrics/metrics.js';
+import type { Metric } from '../../../src/platform/prometheus.js';
 import { bare, projectText, rowsOf, sectionOf } from '../docs/page.js';
 
 interface Dashboard {

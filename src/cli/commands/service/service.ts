@@ -6,6 +6,7 @@ import { isValidKey } from '../../../service/admin-keys.js';
 import type { Administration } from '../../../service/administration.js';
 import type { ServiceLog } from '../../../service/http/key-check.js';
 import { DEFAULT_SEED, parseSeed, type Seed } from '../../../service/seed.js';
+import { ServiceMetrics } from '../../../service/metrics.js';
 import { startService } from '../../../service/service.js';
 import { port } from '../../arguments.js';
 import type { DeclareCommand } from '../../command.js';
@@ -77,6 +78,8 @@ export async function runService(options: ServiceCommandOptions, io: CommandIo):
     host: options.host ?? '127.0.0.1',
     port: options.port ?? 8080,
     strict: options.strict ?? false,
+    // The contract shows none.
+    metrics: options.strict === true ? undefined : new ServiceMetrics(),
     ...(options.rateLimit === undefined ? {} : { rateLimit: parseRateLimit(options.rateLimit) }),
     log: io.log,
   });

@@ -1,0 +1,64 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+export interface Metric {
+  /** Prometheus's: counters end in `_total`, sizes are in seconds. */
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+  readonly help: string;
+  /** Upper bounds of a histogram, in seconds. */
+  readonly buckets?: readonly number[];
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** The metrics of a catalogue and those of the process, in a registry of their own. */
+export class Prometheus<Key extends string> {
+  readonly contentType: string;
+  readonly #registry = new Registry();
+  readonly #counters = new Map<Key, Counter>();
+  readonly #gauges = new Map<Key, Gauge>();
+  readonly #histograms = new Map<Key, Histogram>();
+
+  constructor(catalogue: Readonly<Record<Key, Metric>>) {
+    this.contentType = this.#registry.contentType;
+    collectDefaultMetrics({ register: this.#registry });
+    for (const key of Object.keys(catalogue) as Key[]) this.#add(key, catalogue[key]);
+  }
+
+  count(key: Key, labels: Labels, by = 1): void {
+    this.#counters.get(key)?.inc(labels, by);
+  }
+
+  observe(key: Key, labels: Labels, seconds: number): void {
+    this.#histograms.get(key)?.observe(labels, seconds);
+  }
+
+  set(key: Key, labels: Labels, value: number): void {
+    this.#gauges.get(key)?.set(labels, value);
+  }
+
+  /** Forgets every gauge: what is not set afterwards is gone. */
+  clearGauges(): void {
+    for (const gauge of this.#gauges.values()) gauge.reset();
+  }
+
+  /** In the format of `contentType`. */
+  async text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #add(key: Key, { name, type, labels, help, buckets }: Metric): void {
+    const common = { name, help, labelNames: [...labels], registers: [this.#registry] };
+    switch (type) {
+      case 'counter':
+        this.#counters.set(key, new Counter(common));
+        return;
+      case 'gauge':
+        this.#gauges.set(key, new Gauge(common));
+        return;
+      case 'histogram':
+        this.#histograms.set(key, new Histogram({ ...common, buckets: [...(buckets ?? [])] }));
+    }
+  }
+}

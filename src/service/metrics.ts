@@ -1,0 +1,93 @@
+import { sql } from 'kysely';
+import { Prometheus, type Metric } from '../platform/prometheus.js';
+import type { Store } from './store/store.js';
+
+/** A request that was answered. */
+export interface AnsweredRequest {
+  readonly method: string;
+  /** The path with `:name` in place of names; undefined: there is no such path. */
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/**
+ * Everything that the service measures of itself. Labels are of a bounded number: no name that a client chose is among
+ * them.
+ */
+export const SERVICE_METRICS = {
+  requests: {
+    name: 'flaghoist_admin_requests_total',
+    type: 'counter',
+    labels: ['method', 'route', 'status'],
+    help: 'Requests that were answered; route `none`: there is no such path.',
+  },
+  seconds: {
+    name: 'flaghoist_admin_request_duration_seconds',
+    type: 'histogram',
+    labels: ['method', 'route'],
+    help: 'How long answers took.',
+    buckets: BUCKETS,
+  },
+  storeErrors: {
+    name: 'flaghoist_admin_store_errors_total',
+    type: 'counter',
+    labels: [],
+    help: 'Requests that failed because the store did not answer.',
+  },
+  objects: {
+    name: 'flaghoist_admin_objects',
+    type: 'gauge',
+    labels: ['kind'],
+    help: 'Objects in the store; absent while it does not answer.',
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+/** What is counted when somebody asks, by the label of its kind. */
+const COUNTS = {
+  workspace: 'select count(*) from workspaces',
+  flag: 'select count(*) from flags',
+  definition: 'select count(*) from definitions',
+  segment: 'select count(*) from segments',
+  activation: 'select count(*) from activations',
+  'segment-key': 'select coalesce(sum(key_count), 0) from activations',
+  'audit-entry': 'select coalesce(max(id), 0) from audit',
+} as const;
+
+/** Counts what the service answers, and reads how much it holds whenever somebody asks. */
+export class ServiceMetrics {
+  readonly #prometheus = new Prometheus(SERVICE_METRICS);
+
+  get contentType(): string {
+    return this.#prometheus.contentType;
+  }
+
+  noteAnswer({ method, route = 'none', status, durationMs }: AnsweredRequest): void {
+    this.#prometheus.count('requests', { method, route, status: String(status) });
+    this.#prometheus.observe('seconds', { method, route }, durationMs / 1_000);
+  }
+
+  noteStoreError(): void {
+    this.#prometheus.count('storeErrors', {});
+  }
+
+  /** As Prometheus reads it, also where the store does not answer. */
+  async text(store: Store): Promise<string> {
+    this.#prometheus.clearGauges();
+    const counts = await countsOf(store).catch(() => ({}));
+    for (const [kind, count] of Object.entries(counts)) {
+      this.#prometheus.set('objects', { kind }, Number(count));
+    }
+    return this.#prometheus.text();
+  }
+}
+
+/** One look at the store. PostgreSQL gives sums as text. */
+async function countsOf(store: Store): Promise<Readonly<Record<string, unknown>>> {
+  const columns = Object.entries(COUNTS).map(([kind, text]) => `(${text}) as "${kind}"`);
+  const statement = sql<Record<string, unknown>>`select ${sql.raw(columns.join(', '))}`;
+  const { rows } = await store.read(async (db) => statement.execute(db));
+  return rows[0] ?? {};
+}
