@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { Prometheus, type Metric } from '../platform/prometheus.js';
 import type { Store } from './store/store.js';
 
@@ -56,6 +55,13 @@ const COUNTS = {
   'audit-entry': 'select coalesce(max(id), 0) from audit',
 } as const;
 
+const ALL_COUNTS = {
+  name: 'objects',
+  text: `select ${Object.entries(COUNTS)
+    .map(([kind, text]) => `(${text}) as "${kind}"`)
+    .join(', ')}`,
+};
+
 /** Counts what the service answers, and reads how much it holds whenever somebody asks. */
 export class ServiceMetrics {
   readonly #prometheus = new Prometheus(SERVICE_METRICS);
@@ -86,8 +92,6 @@ export class ServiceMetrics {
 
 /** One look at the store. PostgreSQL gives sums as text. */
 async function countsOf(store: Store): Promise<Readonly<Record<string, unknown>>> {
-  const columns = Object.entries(COUNTS).map(([kind, text]) => `(${text}) as "${kind}"`);
-  const statement = sql<Record<string, unknown>>`select ${sql.raw(columns.join(', '))}`;
-  const { rows } = await store.read(async (db) => statement.execute(db));
-  return rows[0] ?? {};
+  const [counts = {}] = await store.lookUp<Readonly<Record<string, unknown>>>(ALL_COUNTS, []);
+  return counts;
 }
