@@ -107,7 +107,8 @@ export async function findPatched(
 export function asDefinition(json: unknown, place: DefinitionTarget): WireDefinition | null {
   try {
     const found = shapes.definition(json);
-    const isSamePlace = found.environment.id === place.environmentId && found.name === place.flag;
+    const { id, name } = found.environment;
+    const isSamePlace = [id, name].includes(place.environmentId) && found.name === place.flag;
     return isSamePlace ? found : null;
   } catch {
     return null;

@@ -91,6 +91,7 @@ export interface IdentitiesTarget {
 
 export interface DefinitionTarget {
   readonly workspaceId: string;
+  /** Or its name, on services that find it by that. */
   readonly environmentId: string;
   /** Name. */
   readonly flag: string;

@@ -187,6 +187,7 @@ export async function openRun(
     originName: () => service().name,
     peekState: async (place) => state.peek(place),
     openRecords: async (place) => state.open(place),
+    rememberedPlace: async (workspace) => state.remembered(workspace),
     appliedToOthers: async (place) => state.elsewhere(place),
     openState: async (place) => {
       const home = await state.open(place);

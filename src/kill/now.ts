@@ -3,15 +3,15 @@ import { dirname, join } from 'node:path';
 import { withKillEntry, withoutKillEntry, type KillEntry } from '../specs/edit/edit-file.js';
 import { findEnvironment, findWorkspace, type Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
-import { KILL } from '../admin-api/wire.js';
+import { KILL, type WireDefinition } from '../admin-api/wire.js';
 import type { AdminWriter, DefinitionTarget } from '../admin-api/writer.js';
-import { FlaghoistError } from '../errors.js';
+import { FlaghoistError, RejectedError } from '../errors.js';
 import { truncateNote } from '../model/audit-note.js';
 import type { Config, Desired } from '../model/desired.js';
 import type { Location } from '../model/diagnostic.js';
 import type { ChangeNote } from '../model/outcome.js';
 import { loadFiles } from '../specs/parse/load-files.js';
-import { readSpecs } from '../specs/read-specs.js';
+import { readableConfigIn } from '../specs/read-config.js';
 import { orderedKills } from '../specs/resolve/kills.js';
 import { killsAlone } from './first.js';
 import { isNotThere, liveDefinition } from './live-definition.js';
@@ -94,53 +94,181 @@ export interface LiveAct {
   readonly title: string;
   /** Never empty. */
   readonly reason: string;
-  /** Where it was done. */
-  readonly place: Workspace;
-  /** As the service names it. */
+  /** As the service names it, or did when the state was written. */
   readonly environmentName: string;
   /** What the write carried; null: the service had it so before, and nothing was sent. */
   readonly sent: ChangeNote | null;
-  /** Where flags say `killed: true` of this definition. */
+  /** Whether it was killed before; null: that was not looked at, because the kill was sent first. */
+  readonly wasKilled: boolean | null;
+  /** Where flags say `killed: true` of this definition; of what takes a kill back. */
   readonly orderedAt: readonly Location[];
+  /**
+   * Where it was done. After a kill that was sent first it is looked up now; where the workspace of that name is
+   * another one by now, the flag is killed there as well and the first kill is told.
+   *
+   * @throws FlaghoistError the service cannot be read.
+   */
+  readonly place: () => Promise<Workspace>;
+}
+
+/** What an act works with. */
+export interface ActContext {
+  readonly source: Source;
+  readonly openReader: (desired: Desired) => Promise<AdminReader>;
+  /** Called once the reader is open. */
+  readonly openWriter: () => AdminWriter;
+  /** The workspace of this name or id, as an earlier run found it on this service; null: none did. */
+  readonly rememberedPlace: (workspace: string) => Promise<RememberedPlace | null>;
+  /** Shows people one line. */
+  readonly note: (text: string) => void;
+}
+
+/** A workspace as it was when the state was written. */
+export interface RememberedPlace {
+  readonly workspaceId: string;
+  /** Id → name. */
+  readonly environments?: Readonly<Record<string, string>> | undefined;
+}
+
+/** An act with what it is done by. */
+interface Act extends ActRequest {
+  readonly config: Config;
+  readonly reader: AdminReader;
+  readonly context: ActContext;
 }
 
 /**
  * Kills or restores one definition on the service, at once and of any flag: the specs only have to say where the
  * service is. The state is left alone, so that no other run keeps it waiting.
  *
+ * A kill is one request where the id of the workspace is known: everything else is looked at afterwards.
+ *
  * @throws FlaghoistError `SPECS_INVALID` flaghoist.yaml cannot be read; `USAGE` it has no such environment;
  *   `NOT_ON_SERVICE` the flag has no definition there.
  */
-export async function actLive(
-  context: {
-    readonly source: Source;
-    readonly openReader: (desired: Desired) => Promise<AdminReader>;
-  },
-  openWriter: () => AdminWriter,
-  { flag, environment: word, isKill, reason: given }: ActRequest,
-): Promise<LiveAct> {
-  const { source } = context;
-  const verb = isKill ? 'kill' : 'restore';
-  const desired = await specsOf(source, verb);
-  requireEnvironment(desired.config, word, verb);
-  const reader = await context.openReader(desired);
-  const place = await findWorkspace(reader, desired.config.workspace);
-  const { id: environmentId, name } = findEnvironment(place, word);
+export async function actLive(context: ActContext, request: ActRequest): Promise<LiveAct> {
+  const verb = verbOf(request);
+  const config = await readableConfigIn(context.source.tree);
+  if (!config) {
+    throw new FlaghoistError(
+      'SPECS_INVALID',
+      `cannot ${verb} a flag: flaghoist.yaml does not say where (flaghoist validate)`,
+    );
+  }
+  requireEnvironment(config, request.environment, verb);
+  const reader = await context.openReader(killsAlone(config, []));
+  const act: Act = { ...request, config, reader, context };
+  return (await killFirst(act)) ?? lookFirst(act, await findWorkspace(reader, config.workspace));
+}
+
+/** Ids as services make them: a workspace that the config names by its id needs no state that remembers it. */
+const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/**
+ * Kills in one request. The service itself finds environment and flag by their names, so that only the id of the
+ * workspace is taken from memory.
+ *
+ * @returns null: that is no kill, the id is not known, or the service finds nothing so. Nothing was done.
+ */
+async function killFirst(act: Act): Promise<LiveAct | null> {
+  const { flag, environment, isKill, config, context } = act;
+  const { workspace } = config;
+  const remembered = ID.test(workspace)
+    ? { workspaceId: workspace }
+    : isKill && (await context.rememberedPlace(workspace));
+  if (!isKill || !remembered) return null;
+  const { workspaceId, environments = {} } = remembered;
+  const environmentName = environments[environment] ?? environment;
+  const { title, reason, note } = wordsOf(act, environmentName);
+  const target = { workspaceId, environmentId: environment, flag };
+  let answered: WireDefinition | null;
+  try {
+    answered = await context.openWriter().patchDefinition(target, KILL, note);
+  } catch (error) {
+    if (isNotFoundSo(error)) return null;
+    throw error;
+  }
+  if (answered) requireKilled(act, answered);
+  const { directory } = context.source.checkout;
+  const place = async (): Promise<Workspace> => placeAfterwards(act, workspaceId, answered);
+  const sent = { directory, title, reason, environmentName, sent: note };
+  return { ...sent, wasKilled: null, orderedAt: [], place };
+}
+
+/** Whether the service refused a path by names, which it may know by ids alone, or another method. */
+function isNotFoundSo(error: unknown): boolean {
+  return error instanceof RejectedError && [400, 404, 405].includes(error.status);
+}
+
+function requireKilled({ flag }: Act, live: WireDefinition): void {
+  if (live.killed) return;
+  throw new FlaghoistError(
+    'UNREADABLE',
+    `cannot kill flag "${flag}": the service took the kill, and shows the flag alive`,
+  );
+}
+
+/** See `LiveAct`. */
+async function placeAfterwards(
+  act: Act,
+  killedIn: string,
+  answered: WireDefinition | null,
+): Promise<Workspace> {
+  const { flag, environment, config, reader, context } = act;
+  const place = await findWorkspace(reader, config.workspace);
+  if (place.workspace.id === killedIn) {
+    const target = { workspaceId: killedIn, environmentId: findEnvironment(place, environment).id };
+    const live = answered ?? (await liveDefinition(reader, target, flag));
+    if (live) requireKilled(act, live);
+    return place;
+  }
+  context.note(
+    `warning: ${flag} was killed in ${environment} of workspace ${killedIn}, which was called ${config.workspace} when it was last applied and is not any more; it is killed in the workspace of that name now, and has to be restored in the other by hand`,
+  );
+  await lookFirst(act, place);
+  return place;
+}
+
+/** Looks whether there is something to do, and does it. */
+async function lookFirst(act: Act, place: Workspace): Promise<LiveAct> {
+  const { flag, isKill, reader, context } = act;
+  const { id: environmentId, name } = findEnvironment(place, act.environment);
   const target = { workspaceId: place.workspace.id, environmentId, flag };
   const live = await liveDefinition(reader, target, flag);
   const nowhere = new FlaghoistError(
     'NOT_ON_SERVICE',
-    `cannot ${verb} flag "${flag}": it has no definition in environment "${name}"`,
+    `cannot ${verbOf(act)} flag "${flag}": it has no definition in environment "${name}"`,
   );
   if (live === undefined) throw nowhere;
-  const title = `${isKill ? 'Kill' : 'Restore'} ${flag} in ${name}`;
+  const { title, reason, note } = wordsOf(act, name);
+  const isDone = live?.killed === isKill;
+  if (!isDone) await write(context.openWriter(), target, { isKill, note }, nowhere);
+  return {
+    ...{ directory: context.source.checkout.directory, title, reason, environmentName: name },
+    sent: isDone ? null : note,
+    wasKilled: isDone === isKill,
+    orderedAt: isKill ? [] : await ordersOf(act),
+    place: async () => Promise.resolve(place),
+  };
+}
+
+async function ordersOf({ flag, environment, context }: Act): Promise<readonly Location[]> {
+  const said = orderedKills(await loadFiles(context.source.tree), [environment]);
+  return said.filter((each) => each.flag === flag).map(({ location }) => location);
+}
+
+function verbOf({ isKill }: ActRequest): string {
+  return isKill ? 'kill' : 'restore';
+}
+
+/** What is written with the act, and what the commit says that makes git agree. */
+function wordsOf(
+  { flag, isKill, reason: given }: ActRequest,
+  environment: string,
+): { readonly title: string; readonly reason: string; readonly note: ChangeNote } {
+  const title = `${isKill ? 'Kill' : 'Restore'} ${flag} in ${environment}`;
   const reason = given === undefined || given.trim() === '' ? title : given;
-  const sent = live?.killed === isKill ? null : truncateNote({ title, comment: reason }, title);
-  if (sent) await write(openWriter(), target, { isKill, note: sent }, nowhere);
-  const said = orderedKills(await loadFiles(source.tree), [word]);
-  const orderedAt = said.filter((each) => each.flag === flag).map(({ location }) => location);
-  const { directory } = source.checkout;
-  return { directory, title, reason, place, environmentName: name, sent, orderedAt };
+  return { title, reason, note: truncateNote({ title, comment: reason }, title) };
 }
 
 /** @param nowhere thrown where the service says that there is nothing to write to. */
@@ -156,16 +284,6 @@ async function write(
   } catch (error) {
     throw isNotThere(error) ? nowhere : error;
   }
-}
-
-async function specsOf(source: Source, verb: string): Promise<Desired> {
-  const specs = await readSpecs(source.tree);
-  if (specs.ok) return specs.desired;
-  if (specs.config) return killsAlone(specs.config, specs.kills);
-  throw new FlaghoistError(
-    'SPECS_INVALID',
-    `cannot ${verb} a flag: flaghoist.yaml does not say where (flaghoist validate)`,
-  );
 }
 
 function requireEnvironment({ environments }: Config, name: string, verb: string): void {

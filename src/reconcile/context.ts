@@ -1,6 +1,7 @@
 import type { Catalog, Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import { FlaghoistError } from '../errors.js';
+import type { StateKey } from '../state/ref-store.js';
 import type { StateHome } from '../state/store.js';
 import type { OtherWorkspace } from '../state/other-workspaces.js';
 import type { BoundDesired } from '../model/bound-desired.js';
@@ -38,6 +39,8 @@ export interface RunContext {
   readonly note: (text: string) => void;
   /** States of this directory with another workspace than this one; of try-outs on other services none. */
   readonly appliedToOthers: (place: Workspace) => Promise<readonly OtherWorkspace[]>;
+  /** Where an earlier run found the workspace of this name or id; null: no state says so, or several do. Asks nobody. */
+  readonly rememberedPlace: (workspace: string) => Promise<StateKey | null>;
   /** What plans call the service: its origin, or `embedded`. */
   readonly originName: () => string;
   readonly progress?: Progress | undefined;

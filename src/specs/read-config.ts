@@ -70,6 +70,13 @@ export function readableConfig(file: SpecFile): Config | undefined {
   });
 }
 
+/** The same of a tree, whatever else is in it: nothing but the config is read. */
+export async function readableConfigIn(tree: SpecTree): Promise<Config | undefined> {
+  const entry = tree.list().find(({ path }) => path === CONFIG_PATH);
+  if (entry === undefined || pathDiagnostics(entry).length > 0) return undefined;
+  return readableConfig(await loadFile(tree, entry, 'config'));
+}
+
 /** What is wrong with a config that its schema accepts. */
 export function configDiagnostics(file: SpecFile): readonly Diagnostic[] {
   if (!isValid(file)) return [];

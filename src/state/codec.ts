@@ -25,6 +25,7 @@ export interface RunRecord {
   readonly origin?: string;
   /** The config directory seen from the top of its repository; empty for the top. */
   readonly directory?: string;
+  readonly workspaceName?: string | undefined;
   /** Environment id → name. */
   readonly environments?: Readonly<Record<string, string>> | undefined;
   /** `KIND/NAME`, sorted, of what runs saw to differ and did not make equal; absent: nobody wrote it down. */
@@ -89,10 +90,8 @@ export function parseEntryFile(path: string, content: string): StateEntry {
 
 /** @throws FlaghoistError `STATE_UNREADABLE` */
 export function parseRunFile(content: string): RunRecord {
-  const { head, workspace, origin, directory, environments, outOfSync, moments } = parseFile(
-    RUN_FILE,
-    content,
-  );
+  const { head, workspace, ...rest } = parseFile(RUN_FILE, content);
+  const { origin, directory, workspaceName, environments, outOfSync, moments } = rest;
   const isCommit = typeof head === 'string' && /^[0-9a-f]{40,64}$/.test(head);
   if ((head !== null && !isCommit) || typeof workspace !== 'string') {
     throw unreadable(RUN_FILE, '"head" or "workspace" is wrong');
@@ -102,6 +101,7 @@ export function parseRunFile(content: string): RunRecord {
     workspace,
     ...(typeof origin === 'string' && { origin }),
     ...(typeof directory === 'string' && { directory }),
+    ...(typeof workspaceName === 'string' && { workspaceName }),
     ...(isTextMap(environments) && { environments }),
     ...(isTexts(outOfSync) && { outOfSync }),
     ...(isMoments(moments) && { moments }),

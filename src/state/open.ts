@@ -5,6 +5,8 @@ import type { Checkout } from '../git/checkout.js';
 import { openStateHome, type StateHome } from './store.js';
 import type { StateCache } from './cache.js';
 import { asShared, isEmbedded } from './sharing.js';
+import { findStates } from './find-states.js';
+import type { StateKey } from './ref-store.js';
 import { otherWorkspaces, type OtherWorkspace } from './other-workspaces.js';
 import type { Fence, StateSharing } from '../model/run.js';
 import type { Disposables } from '../platform/closers.js';
@@ -19,6 +21,8 @@ export interface StateAccess {
    * be kept.
    */
   open(place: Workspace): Promise<StateHome | null>;
+  /** The place of the one state that names the workspace so, by name or id; null: there is none, or several. Asks nobody. */
+  remembered(workspace: string): Promise<StateKey | null>;
   /** The states of the same directory that belong to another workspace; of try-outs on other services none. */
   elsewhere(place: Workspace): Promise<OtherWorkspace[]>;
 }
@@ -48,9 +52,22 @@ export function stateAccess(options: StateAccessOptions): StateAccess {
     peek: async ({ workspace }) => openStateHome(placeOf(workspace.id)),
     open: async ({ workspace, environments }) => {
       const names = Object.fromEntries(environments.map(({ id, name }) => [id, name]));
-      const place = { ...placeOf(workspace.id), environments: names };
+      const place = {
+        ...placeOf(workspace.id),
+        workspaceName: workspace.name,
+        environments: names,
+      };
       const own = await openStateHome(place);
       return own && (await asShared(own, place, sharing()));
+    },
+    remembered: async (workspace) => {
+      const own = directoryInRepository(checkout, directory);
+      const { found } = await findStates({ checkout, stateDir, directory: own });
+      const named = found
+        .map(({ place }) => place)
+        .filter((place) => place.origin === origin())
+        .filter((place) => [place.workspaceName, place.workspaceId].includes(workspace));
+      return named.length === 1 ? (named[0] ?? null) : null;
     },
     elsewhere: async ({ workspace }) => {
       const place = placeOf(workspace.id);

@@ -46,6 +46,7 @@ export interface StateKey {
   readonly workspaceId: string;
   readonly origin: string;
   readonly directory: string;
+  readonly workspaceName?: string | undefined;
   /** Environment id → name. */
   readonly environments?: Readonly<Record<string, string>> | undefined;
 }
@@ -145,9 +146,10 @@ export class StateRef {
         args: ['cat-file', 'blob', file],
         purpose: `read ${this.name}`,
       });
-      const { workspace, origin, directory, environments } = parseRunFile(content);
+      const { workspace, origin, directory, ...names } = parseRunFile(content);
       if (origin === undefined || directory === undefined) return null;
-      return { workspaceId: workspace, origin, directory, environments };
+      const { workspaceName, environments } = names;
+      return { workspaceId: workspace, workspaceName, origin, directory, environments };
     } catch {
       // Nothing that is pushed may stand in the way of the states that are in order.
       return null;

@@ -62,6 +62,8 @@ export interface StateHomeOptions {
   readonly origin: string;
   /** The config directory seen from the top of its repository: forward slashes, no slash at the end, empty for the top. */
   readonly directory: string;
+  /** For kills that are sent before anything is looked up. */
+  readonly workspaceName?: string | undefined;
   /** Id → name of the environments, for people who look at the state without the service. */
   readonly environments?: Readonly<Record<string, string>>;
   /** What earlier runs over the same directory parsed; absent: everything is parsed. */
@@ -70,9 +72,10 @@ export interface StateHomeOptions {
 
 /** Null where there is no home that can be written: the run is stateless. Nothing is created before the first write. */
 export async function openStateHome(options: StateHomeOptions): Promise<StateHome | null> {
-  const { checkout, stateDir, workspaceId, origin, directory, environments, cache } = options;
+  const { checkout, stateDir, cache, ...rest } = options;
+  const { workspaceId, workspaceName, origin, directory, environments } = rest;
   const repository = await stateRepository(checkout, stateDir);
-  const place = { workspaceId, origin, directory, environments };
+  const place = { workspaceId, workspaceName, origin, directory, environments };
   return repository && homeAt(repository, place, cache);
 }
 

@@ -364,8 +364,10 @@ describe('kills', () => {
     expect(nowhere).toMatchObject({ code: 64 });
     expect(nowhere.stderr).toContain('flaghoist.yaml has "staging", "production"');
     expect(nobody).toMatchObject({ code: 6 });
-    // It was sent all the same, and the service said that there is none.
-    expect(writes()).toEqual(['PATCH nobody: Kill nobody in production']);
+    // It was sent by its name at once, and then to the environment by its id: the service said that there is none.
+    expect(writes()).toEqual(
+      Array.from({ length: 2 }, () => 'PATCH nobody: Kill nobody in production'),
+    );
   });
 
   /** The commands that were printed, as a person would paste them. */

@@ -149,9 +149,9 @@ async function happen(event: Event, story: Story, world: PipelineWorld): Promise
 async function act(isKill: boolean, world: PipelineWorld): Promise<void> {
   const { context, openWriter } = await world.opened();
   const what = { flag: 'pay', environment: 'production', isKill, reason: 'INC-2' };
-  const { place, environmentName, sent } = await actLive(context, openWriter, what);
+  const { place, environmentName, sent } = await actLive({ ...context, openWriter }, what);
   const done = { flag: 'pay', environment: environmentName, isKill };
-  if (sent) await recordAct(context, place, { ...done, note: sent });
+  if (sent) await recordAct(context, await place(), { ...done, note: sent });
 }
 
 /** Specs that are invalid refuse the run, and are a part of the story. */

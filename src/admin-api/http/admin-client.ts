@@ -134,6 +134,7 @@ export class AdminClient implements GetOnly {
         once: async (uncertain, limitMs, isAgain) =>
           this.#once(request, { uncertain, limitMs, isAgain }),
         confirm: this.#confirmOf(request),
+        isUrgent: laneOf(request) === 'kill',
         giveUp: (gaveUp) => this.#error(request, gaveUp),
         onWait: (waitMs, why) => {
           this.#options.traffic?.onRetry();
@@ -153,7 +154,7 @@ export class AdminClient implements GetOnly {
     { uncertain, limitMs, isAgain }: { uncertain: boolean; limitMs: number; isAgain: boolean },
   ): Promise<Try<ServiceAnswer>> {
     const { signal } = this.#options;
-    const lane = request.kind === 'read' ? 'normal' : (request.lane ?? 'normal');
+    const lane = laneOf(request);
     const askedAt = performance.now();
     try {
       const answer = await this.#limiter.run(
@@ -164,7 +165,7 @@ export class AdminClient implements GetOnly {
             await this.#options.beforeWrite?.({ isKill: lane === 'kill' });
           return this.#send(request, limitMs);
         },
-        { signal, isAgain },
+        { signal, isAgain, isWrite: request.kind !== 'read' },
       );
       this.#notePace(answer);
       return classify(answer, {
@@ -266,6 +267,10 @@ export class AdminClient implements GetOnly {
 }
 
 const PACE = 'the service limits the number of requests';
+
+function laneOf(request: Request): Lane {
+  return request.kind === 'read' ? 'normal' : (request.lane ?? 'normal');
+}
 
 const FAILURE_OF: Readonly<Record<Fault, Failure>> = {
   'not-sent': 'not-sent',

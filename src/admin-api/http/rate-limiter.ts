@@ -22,6 +22,12 @@ export interface Pace {
   readonly remaining?: number | undefined;
 }
 
+interface Turn {
+  readonly signal?: AbortSignal | undefined;
+  readonly isAgain?: boolean;
+  readonly isWrite?: boolean;
+}
+
 interface Waiting {
   readonly start: () => void;
   readonly refuse: (error: PauseTooLong) => void;
@@ -49,7 +55,8 @@ const MAX_PAUSE_MS = 30_000;
  * Holds the pace of one credential: reads and writes of all its clients share it, because the service counts them
  * together. First come, first served, and what was turned away goes first when it comes again. Concurrency is halved
  * by each throttle and grows by one per full round of answers; what no answer explains is paused for longer and longer
- * until the service's window is known.
+ * until the service's window is known. From then on a run that writes spreads its requests over the window, and leaves
+ * one of each window to others: a kill that another process sends would otherwise wait for the end of a burst.
  */
 export class RequestLimiter {
   readonly #time: Time;
@@ -61,6 +68,7 @@ export class RequestLimiter {
   #pausedUntil = 0;
   #throttles = 0;
   readonly #window = new WindowGuess();
+  readonly #spread = new Spread();
   #sleeping: AbortController | undefined;
 
   constructor(options: LimiterOptions) {
@@ -76,13 +84,15 @@ export class RequestLimiter {
    * @throws PauseTooLong: its turn would come after more than five minutes. To wait for that would be to hang.
    * @param signal ends the waiting, never the task; rejects with its reason.
    * @param isAgain it was sent before: at the end of a long queue it would wait longer than it is tried for.
+   * @param isWrite runs that write last long, and spread their requests; those that only read are sooner done without.
    */
   async run<T>(
     lane: Lane,
     task: () => Promise<T>,
-    { signal, isAgain = false }: { signal?: AbortSignal | undefined; isAgain?: boolean } = {},
+    { signal, isAgain = false, isWrite = false }: Turn = {},
   ): Promise<T> {
     await this.#acquire(lane, isAgain, signal);
+    if (isWrite) this.#spread.wrote(this.#time.now());
     try {
       return await task();
     } finally {
@@ -96,16 +106,27 @@ export class RequestLimiter {
     if (pace.throttled) this.#slowDown(pace.askedWaitMs);
     else {
       this.#throttles = 0;
-      // Answers that come during a pause are to requests from before it.
-      if (this.#time.now() >= this.#pausedUntil) this.#window.admitted(this.#time.now());
+      this.#admitted(this.#time.now());
       this.#allowed = Math.min(this.#max, this.#allowed + 1 / this.#allowed);
       const isSpent = pace.remaining !== undefined && pace.remaining <= RESERVE;
       if (isSpent && pace.askedWaitMs !== undefined) this.#pauseFor(pace.askedWaitMs);
     }
   }
 
+  #admitted(now: number): void {
+    if (this.#spread.admitted(now)) return;
+    // Answers that come during a pause are to requests from before it.
+    if (now < this.#pausedUntil) this.#window.admittedBefore();
+    else if (this.#window.admitted(now)) this.#spread.begin(now, this.#window.quota());
+  }
+
   #slowDown(askedWaitMs: number | undefined): void {
     const now = this.#time.now();
+    const spreadMs = this.#spread.refused(now);
+    if (spreadMs !== undefined) {
+      this.#pauseFor(askedWaitMs ?? spreadMs);
+      return;
+    }
     const isNewPause = now >= this.#pausedUntil;
     // Answers to requests that were under way together are one throttle, not many.
     if (isNewPause) {
@@ -158,19 +179,25 @@ export class RequestLimiter {
       return;
     }
     if (pauseMs > 0) {
-      this.#sleep(pauseMs);
+      this.#sleep(pauseMs, this.#onPause);
       return;
     }
     while (this.#running.normal < Math.floor(this.#allowed) && this.#queues.normal.length > 0) {
+      const waitMs = this.#spread.waitMs(this.#time.now());
+      if (waitMs > 0) {
+        this.#sleep(waitMs);
+        return;
+      }
+      this.#spread.started(this.#time.now());
       this.#queues.normal.shift()?.start();
     }
   }
 
-  #sleep(ms: number): void {
+  #sleep(ms: number, onPause?: LimiterOptions['onPause']): void {
     if (this.#sleeping !== undefined || this.#queues.normal.length === 0) return;
     const sleeping = new AbortController();
     this.#sleeping = sleeping;
-    this.#onPause?.({ waitMs: ms, waiting: this.#queues.normal.length });
+    onPause?.({ waitMs: ms, waiting: this.#queues.normal.length });
     const wake = (): void => {
       this.#sleeping = undefined;
       this.#pump();
@@ -188,39 +215,75 @@ export function remainingRequests(headers: Readonly<Record<string, string>>): nu
   return counts.length === 0 ? undefined : Math.min(...counts);
 }
 
-/** The window is known well enough once it is known to this. */
-const PRECISION_MS = 500;
+/** A window that is known to this part of itself, or to so many milliseconds, is known well enough. */
+const PRECISION = 0.02;
+const PRECISION_MS = 200;
+const FIRST_PROBE_MS = 1_000;
+/** What went on for longer without a refusal says nothing of a window. */
+const LONGEST_WINDOW_MS = 60_000;
+/** Fewer requests than these in a window are no quota, but a service that is not well. */
+const LEAST_QUOTA = 5;
+
+/** Windows that admit so much of the largest of them admit the same. */
+const STEADY = 0.9;
+const STRAY_MS = 250;
+const MAX_STRAYS = 20;
+
+/** So many requests are admitted in so many milliseconds. */
+interface Quota {
+  readonly requests: number;
+  readonly windowMs: number;
+}
 
 /**
  * Finds out how long a service that turns requests away, and does not say for how long, goes on doing so.
  *
  * Such a service admits so many requests in a window. One that was refused some time after the first that was admitted
  * says that the window is longer than that; one that was admitted again, that it is no longer. Between the two it is
- * searched by halves. What contradicts that (others use the credential, the service is just down) starts it anew.
- *
- * It is worth its lines: of a service that admits 20 requests in 10 s and says nothing, 300 reads take 146 s and 428
- * requests by the simulated clock of the tests; with pauses that only double they take 210 s and 514 requests. 140 s is
- * the least that any client needs.
+ * searched by quarters, because a try too early costs a request, and one too late all that could have been sent meanwhile. What
+ * contradicts that (others use the credential, the service is just down) starts it anew.
  */
 class WindowGuess {
   #startedAt: number | undefined;
   #isPaused = false;
   #longerThanMs = 0;
   #atMostMs = Infinity;
+  #count = 0;
+  #strays = 0;
+  /** What this window and the one before it admitted until the first refusal. */
+  #counts: readonly number[] = [];
 
-  /** @param now milliseconds, when a request that was sent after the pause was answered. */
-  admitted(now: number): void {
-    if (this.#startedAt === undefined || this.#isPaused) {
-      if (this.#startedAt !== undefined) {
-        this.#atMostMs = Math.min(this.#atMostMs, now - this.#startedAt);
-      }
+  /**
+   * @param now milliseconds, when a request that was sent after the pause was answered.
+   * @returns whether it is the first after a refusal.
+   */
+  admitted(now: number): boolean {
+    const ageMs = now - (this.#startedAt ?? -Infinity);
+    const isFirst = this.#isPaused && this.#startedAt !== undefined;
+    if (isFirst) this.#atMostMs = Math.min(this.#atMostMs, ageMs);
+    if (isFirst || ageMs > Math.min(this.#atMostMs, LONGEST_WINDOW_MS)) {
       this.#startedAt = now;
-      this.#isPaused = false;
+      this.#count = 0;
+      this.#strays = 0;
     }
+    this.#isPaused = false;
+    this.#count += 1;
     this.#startAnewIfAbsurd();
+    return isFirst;
+  }
+
+  /** Told of an answer to a request that was sent before the refusal. */
+  admittedBefore(): void {
+    this.#count += 1;
+    this.#counts = [this.#count, ...this.#counts.slice(1)];
   }
 
   refused(now: number): void {
+    if (this.#isStray()) {
+      this.#strays += 1;
+      return;
+    }
+    if (!this.#isPaused) this.#counts = [this.#count, ...this.#counts.slice(0, 1)];
     this.#isPaused = true;
     if (this.#startedAt === undefined) return;
     this.#longerThanMs = Math.max(this.#longerThanMs, now - this.#startedAt);
@@ -229,16 +292,99 @@ class WindowGuess {
 
   /** How long to wait from now on, in milliseconds; `undefined` while nothing is known. */
   waitMs(now: number): number | undefined {
-    if (this.#startedAt === undefined || this.#atMostMs === Infinity) return undefined;
-    const isKnown = this.#atMostMs - this.#longerThanMs <= PRECISION_MS;
-    const lengthMs = isKnown ? this.#atMostMs : (this.#longerThanMs + this.#atMostMs) / 2;
-    const leftMs = Math.ceil(lengthMs - (now - this.#startedAt));
+    if (this.#startedAt === undefined) return undefined;
+    const ageMs = now - this.#startedAt;
+    if (!this.#isPaused) return STRAY_MS;
+    if (this.#atMostMs === Infinity) return Math.max(FIRST_PROBE_MS, ageMs / 8);
+    const widthMs = this.#atMostMs - this.#longerThanMs;
+    const lengthMs = this.#isKnown() ? this.#atMostMs : this.#longerThanMs + widthMs / 4;
+    const leftMs = Math.ceil(lengthMs - ageMs);
     return leftMs > 0 ? leftMs : undefined;
+  }
+
+  /** `undefined` while the window is not known, or two in a row did not admit as many. */
+  quota(): Quota | undefined {
+    const [last = 0, before = 0] = this.#counts;
+    const requests = Math.max(last, before);
+    const isSteady = Math.min(last, before) >= Math.max(LEAST_QUOTA, STEADY * requests);
+    return isSteady && this.#isKnown() ? { requests, windowMs: this.#atMostMs } : undefined;
+  }
+
+  /**
+   * Whether a refusal comes before the window is used up: the requests of the last one are forgotten one by one, in a window that slides,
+   * and somebody else may have used a part of it.
+   */
+  #isStray(): boolean {
+    const isUsedUp = this.#count >= STEADY * (this.#counts[0] ?? 0);
+    return !this.#isPaused && this.#isKnown() && !isUsedUp && this.#strays < MAX_STRAYS;
+  }
+
+  #isKnown(): boolean {
+    const precisionMs = Math.max(PRECISION_MS, PRECISION * this.#atMostMs);
+    return this.#atMostMs - this.#longerThanMs <= precisionMs;
   }
 
   #startAnewIfAbsurd(): void {
     if (this.#longerThanMs < this.#atMostMs) return;
     this.#longerThanMs = 0;
     this.#atMostMs = Infinity;
+    this.#counts = [];
+  }
+}
+
+/**
+ * Requests of each window that are left to other processes. A half is enough for a kill to find one of them free at once or soon, since it
+ * tries more often than we do; a whole one makes a run twice as much slower.
+ */
+const LEFT_TO_OTHERS = 0.5;
+/** So many refusals in a row, an interval apart each, say that the quota is another one by now. */
+const MAX_REFUSALS = 12;
+
+/** Spreads the requests of a run that writes over a window that is known, instead of sending them all at its start. */
+class Spread {
+  #windowMs = 0;
+  #intervalMs = 0;
+  #nextAt = 0;
+  #refusals = 0;
+  #wroteAt = -Infinity;
+
+  wrote(now: number): void {
+    this.#wroteAt = now;
+  }
+
+  /** Begins where something was written of late. At this moment a window begins, and all of it is free. */
+  begin(now: number, quota: Quota | undefined): void {
+    if (!quota || now - this.#wroteAt > 2 * quota.windowMs) return;
+    this.#windowMs = quota.windowMs;
+    this.#intervalMs = quota.windowMs / (quota.requests - LEFT_TO_OTHERS);
+    this.#nextAt = now + this.#intervalMs;
+    this.#refusals = 0;
+    this.#wroteAt = now;
+  }
+
+  /** Until the next request may start; 0 where nothing is spread. */
+  waitMs(now: number): number {
+    return this.#isOn(now) ? Math.max(0, this.#nextAt - now) : 0;
+  }
+
+  started(now: number): void {
+    this.#nextAt = Math.max(this.#nextAt + this.#intervalMs, now + this.#intervalMs / 2);
+  }
+
+  /** @returns whether requests are spread. */
+  admitted(now: number): boolean {
+    this.#refusals = 0;
+    return this.#isOn(now);
+  }
+
+  /** @returns how long to wait; `undefined` where nothing is spread, or no longer. */
+  refused(now: number): number | undefined {
+    this.#refusals += 1;
+    if (this.#refusals > MAX_REFUSALS) this.#windowMs = 0;
+    return this.#isOn(now) ? this.#intervalMs : undefined;
+  }
+
+  #isOn(now: number): boolean {
+    return now - this.#wroteAt < this.#windowMs;
   }
 }

@@ -86,6 +86,8 @@ const WITHOUT_EFFECT: ReadonlySet<Failure> = new Set(['not-sent', 'throttled', '
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 8_000;
+/** An urgent request that is turned away comes again after a tenth of the time that it has been tried for, within these. */
+const URGENT_DELAY_MS = { least: 100, most: 1_000 };
 /** A service that says how long to wait may be waited for this long; one that says nothing, `timeoutMs`. */
 export const MAX_ASKED_MS = 300_000;
 
@@ -129,6 +131,8 @@ export interface RetryOptions<T> {
   /** What an earlier try made, or `undefined`: it made nothing. */
   readonly confirm?: (() => Promise<T | undefined>) | undefined;
   readonly giveUp: (gaveUp: GaveUp) => Error;
+  /** Turned away, it comes again soon, whatever the service asks for: one small request that takes the next free place. */
+  readonly isUrgent?: boolean | undefined;
   readonly onWait?: ((waitMs: number, why: string) => void) | undefined;
 }
 
@@ -176,7 +180,7 @@ function nextDelayMs<T>(
   result: FailedTry,
   tries: number,
   elapsedMs: number,
-  { kind, time, silence, confirm }: RetryOptions<T>,
+  { kind, time, silence, confirm, isUrgent }: RetryOptions<T>,
 ): number | undefined {
   const verdict = RETRY_TABLE[kind][result.failure];
   if (verdict === 'fail' || (verdict === 'look-up' && !confirm)) return undefined;
@@ -184,12 +188,18 @@ function nextDelayMs<T>(
   const isAsked = result.failure === 'throttled' || result.askedWaitMs !== undefined;
   const remainingMs = (isAsked ? MAX_ASKED_MS : silence.timeoutMs) - elapsedMs;
   if (remainingMs <= 0) return undefined;
+  if (isUrgent === true && result.failure === 'throttled') return urgentDelayMs(elapsedMs);
   if (result.askedWaitMs === undefined) {
     return Math.min(backoffMs(tries, time.random()), remainingMs);
   }
   if (result.askedWaitMs > remainingMs) return undefined;
   // A little later than asked, and not all at the same moment; one that asks for 0 s is not believed.
   return Math.max(result.askedWaitMs + Math.ceil(time.random() * 250), FIRST_DELAY_MS);
+}
+
+function urgentDelayMs(elapsedMs: number): number {
+  const { least, most } = URGENT_DELAY_MS;
+  return Math.min(most, Math.max(least, Math.ceil(elapsedMs / 10)));
 }
 
 /** Full jitter: anything from 0 to a ceiling that doubles with each try. */

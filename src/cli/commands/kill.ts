@@ -1,10 +1,12 @@
 import { messageOf, EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
 import { operatorSettings } from '../../compose/settings.js';
 import { openRun } from '../../compose/run.js';
+import type { ChangeNote } from '../../model/outcome.js';
 import { FLAG_NAME } from '../../model/names.js';
 import { clean } from '../../report/sanitize.js';
 import { errorText } from '../../report/text/error.js';
 import { actLive, type LiveAct, commitCommands, prepareList } from '../../kill/now.js';
+import type { RunContext } from '../../reconcile/context.js';
 import { recordAct } from '../../reconcile/record.js';
 import type { DeclareCommand } from '../command.js';
 import {
@@ -71,24 +73,32 @@ async function killOrRestore(
         },
       },
     );
-    const done = await actLive(run.context, run.openWriter, {
-      ...request,
-      environment: options.environment,
-      reason: options.reason,
-    });
+    const { environment, reason } = options;
+    const { openWriter } = run;
+    const context = { ...run.context, openWriter };
+    const done = await actLive(context, { ...request, environment, reason });
     await screen.result(await resultText(request, done, options));
-    // Last: whoever acts in an emergency hears of the service before git is asked for anything.
-    const { place, environmentName, sent } = done;
-    if (sent) {
-      const { flag, isKill } = request;
-      const act = { flag, environment: environmentName, isKill, note: sent };
-      await recordAct(run.context, place, act);
-    }
+    // Last: whoever acts in an emergency hears of the service before it and git are asked for anything more.
+    if (done.sent) await recordDone(run.context, request, { ...done, sent: done.sent });
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof FlaghoistError)) throw error;
     terminal.stderr.write(errorText(error));
     return error.exitCode;
+  }
+}
+
+/** Records what was done in the history. A place that cannot be looked up is told: the service was changed all the same. */
+async function recordDone(
+  context: RunContext,
+  { flag, isKill }: KillRequest,
+  { place, environmentName: environment, sent: note }: LiveAct & { readonly sent: ChangeNote },
+): Promise<void> {
+  try {
+    await recordAct(context, await place(), { flag, environment, isKill, note });
+  } catch (error) {
+    if (!(error instanceof FlaghoistError)) throw error;
+    context.note(`Not looked at afterwards, and not recorded in the history: ${error.message}`);
   }
 }
 
@@ -101,7 +111,7 @@ async function resultText(
   act: LiveAct,
   { format, environment }: KillOptions,
 ): Promise<string> {
-  const { directory, reason, sent, orderedAt } = act;
+  const { directory, reason, sent, wasKilled, orderedAt } = act;
   const wasDone = sent === null;
   const since = `${new Date().toISOString().slice(0, 19)}Z`;
   const list = await prepareList({
@@ -114,12 +124,16 @@ async function resultText(
     list.path === null ? [] : commitCommands(directory, list.path, act.title, reason);
   const places = isKill ? [] : orderedAt.map(({ file, line }) => `${file}:${line}`);
   if (format === 'json') {
-    const document = { flag, environment, killed: isKill, changed: !wasDone };
+    const changed = wasKilled === null ? null : !wasDone;
+    const document = { flag, environment, killed: isKill, changed };
     return `${JSON.stringify({ ...document, file: list.path, orderedAt: places, commands }, null, 2)}\n`;
   }
   const state = isKill ? 'killed' : 'restored';
   const lines = [
     `${clean(flag)} ${wasDone ? `was ${state} already` : `is ${state}`} in ${clean(environment)}.`,
+    ...(wasKilled === null
+      ? ['The kill was sent first: whether it was killed before was not looked at.']
+      : []),
     ...places.map(
       (place) => `${clean(place)} says \`killed: true\`: change it to \`killed: false\`.`,
     ),

@@ -5,6 +5,7 @@ import {
   type Lane,
 } from '../../../../src/admin-api/http/rate-limiter.js';
 import type { Time } from '../../../../src/platform/clock.js';
+import { SimulatedTime } from '../../../support/simulated-time.js';
 
 /** A clock that stands still until it is moved. */
 class HandTime implements Time {
@@ -217,6 +218,102 @@ describe('RequestLimiter', () => {
 
     expect(tasks.started).toEqual(['a']);
   });
+});
+
+const ADMITTED = 20;
+const WINDOW_MS = 10_000;
+
+/** A service that admits 20 requests in any 10 s and says nothing of it, and a client that makes so many, four at once. */
+class Sparing {
+  readonly time = new SimulatedTime();
+  readonly #limiter = new RequestLimiter({ time: this.time, maxConcurrent: 4 });
+  #admitted: number[] = [];
+  #asked = 0;
+  #isOver = false;
+
+  /** @returns whether the request was admitted. */
+  ask(): boolean {
+    this.#asked += 1;
+    const now = this.time.now();
+    this.#admitted = this.#admitted.filter((at) => at > now - WINDOW_MS);
+    const isAdmitted = this.#admitted.length < ADMITTED;
+    if (isAdmitted) this.#admitted.push(now);
+    return isAdmitted;
+  }
+
+  /** @returns how long it took, and each of the kills that another process sent meanwhile, once the pace is known. */
+  async run(requests: number, isWrite: boolean): Promise<{ ms: number; kills: number[] }> {
+    const startedAt = this.time.now();
+    let left = requests;
+    const workers = Array.from({ length: 4 }, async () => {
+      while ((left -= 1) >= 0) await this.#send(isWrite);
+    });
+    const all = Promise.all(workers).then(() => {
+      this.#isOver = true;
+      return this.time.now() - startedAt;
+    });
+    const kills = this.#kills();
+    const ms = await this.time.runUntil(all, () => this.#asked);
+    await this.time.runUntil(kills, () => this.#asked);
+    return { ms, kills: await kills };
+  }
+
+  async #send(isWrite: boolean): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const task = async (): Promise<boolean> => {
+        await this.time.sleep(20);
+        return this.ask();
+      };
+      const isAdmitted = await this.#limiter.run('normal', task, { isWrite, isAgain: tries > 1 });
+      this.#limiter.note({ throttled: !isAdmitted });
+      if (isAdmitted) return;
+    }
+  }
+
+  /** Every 7.3 s, tried again each 100 ms. */
+  async #kills(): Promise<number[]> {
+    const took: number[] = [];
+    await this.time.sleep(4 * WINDOW_MS);
+    while (!this.#isOver) {
+      const sentAt = this.time.now();
+      while (!this.ask()) await this.time.sleep(100);
+      took.push(this.time.now() - sentAt);
+      await this.time.sleep(7_300);
+    }
+    return took;
+  }
+}
+
+it('leaves room for the kills of another process beside a run that writes, and costs it little', async () => {
+  const { ms, kills } = await new Sparing().run(600, true);
+
+  expect(kills.length).toBeGreaterThan(30);
+  expect(Math.max(...kills)).toBeLessThanOrEqual(1_000);
+  // The least that any client needs: 20 at once, and 20 more after each window, of which the kills took some.
+  expect(ms).toBeLessThanOrEqual(((600 + kills.length) / ADMITTED - 1) * WINDOW_MS * 1.1);
+});
+
+it('sends what only reads as soon as it may', async () => {
+  const sparing = new Sparing();
+  const { ms, kills } = await sparing.run(300, false);
+
+  expect(ms).toBeLessThanOrEqual(((300 + kills.length) / ADMITTED - 1) * WINDOW_MS * 1.1);
+});
+
+it('does not take the hours in which it asked little for a window', async () => {
+  const { limiter, tasks, time, pauses } = fixture(1);
+  limiter.note({ throttled: false });
+  await time.pass(3 * 3_600_000);
+  for (const name of ['a', 'b', 'c', 'd']) {
+    limiter.note({ throttled: false });
+    limiter.note({ throttled: true });
+    void tasks.add(name);
+    await time.pass(60_000);
+    await tasks.end(name);
+  }
+
+  expect(tasks.started).toEqual(['a', 'b', 'c', 'd']);
+  expect(Math.max(...pauses.map(({ waitMs }) => waitMs))).toBeLessThanOrEqual(60_000);
 });
 
 it('reads the smaller of the two counts of requests left', () => {

@@ -188,6 +188,28 @@ describe('withRetry', () => {
     expect(sleeps[0]).toBeLessThanOrEqual(90_250);
   });
 
+  it('tries again soon what is urgent and was turned away, whatever the service asks for', async () => {
+    const time = new JumpingTime();
+    let tries = 0;
+    const answer = await withRetry<string>({
+      kind: 'write',
+      time,
+      silence: new OutageClock(30_000, time),
+      isUrgent: true,
+      once: async () => {
+        tries += 1;
+        const isAdmitted = tries > 60;
+        const asked = failure('throttled', { askedWaitMs: 20_000, status: 429 });
+        return Promise.resolve(isAdmitted ? { ok: true, answer: 'answered' } : asked);
+      },
+      giveUp: ({ last }) => new GaveUp(last.failure),
+    });
+
+    expect(answer).toBe('answered');
+    expect(time.sleeps.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 100));
+    expect(Math.max(...time.sleeps)).toBe(1_000);
+  });
+
   it('does not wait for an hour', async () => {
     const asked = failure('throttled', { askedWaitMs: 3_600_000 });
 

@@ -1,0 +1,138 @@
+import type { RequestListener } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+import { aDefinition } from '../../support/service-calls.js';
+import { cliRun } from '../../support/terminal.js';
+
+async function worldWithPay(middleware?: (next: RequestListener) => RequestListener) {
+  const world = await pipelineWorld(undefined, { ...(middleware && { middleware }) });
+  world.repository.commit('Add pay', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': flagSpec('pay'),
+  });
+  await world.applied();
+  world.service.requests.length = 0;
+  return world;
+}
+
+async function kill({ repository, service }: PipelineWorld, ...more: string[]) {
+  const where = ['--environment', 'production', '--url', service.origin, '--reason', 'INC-1'];
+  const key = { FLAGHOIST_API_KEY: service.key };
+  return cliRun(['kill', 'pay', repository.directory, ...where, ...more], key);
+}
+
+async function isKilled({ live }: PipelineWorld, workspace = live.id, place = 'production') {
+  const path = `/splits/ws/${workspace}/pay/environments/${place}`;
+  return (await live.ok<{ killed: boolean }>('GET', path)).killed;
+}
+
+/** `METHOD path` of each request since the last call, words left out. */
+function asked({ service }: PipelineWorld): string[] {
+  return service.requests.splice(0).map(({ method, path, status }) => {
+    return `${method} ${path.replace('/internal/api/v2', '')} ${status ?? ''}`;
+  });
+}
+
+describe('flaghoist kill, where a run remembers the workspace', () => {
+  it('sends the kill first, with its words, and looks and records afterwards', async () => {
+    const world = await worldWithPay();
+
+    const { exitCode, stdout } = await kill(world);
+
+    expect(exitCode).toBe(0);
+    const [first] = world.service.requests;
+    expect(first?.query).toMatchObject({ title: 'Kill pay in production', comment: 'INC-1' });
+    expect(asked(world)).toEqual([
+      `PATCH /splits/ws/${world.live.id}/pay/environments/production 200`,
+      'GET /workspaces 200',
+      `GET /environments/ws/${world.live.id} 200`,
+    ]);
+    expect(stdout).toContain('pay is killed in production.');
+    expect(stdout).toContain('whether it was killed before was not looked at');
+    expect(await isKilled(world)).toBe(true);
+    const history = await cliRun(['history', world.repository.directory]);
+    expect(history.stdout).toContain('Kill pay in production');
+  });
+
+  it('says in JSON that it does not know whether anything changed', async () => {
+    const { stdout } = await kill(await worldWithPay(), '--format', 'json');
+
+    expect(JSON.parse(stdout)).toMatchObject({ killed: true, changed: null });
+  });
+
+  it('needs no state where the config names the workspace by its id', async () => {
+    const world = await worldWithPay();
+    const { repository, live } = world;
+    repository.git('update-ref', '-d', stateRef(world));
+    repository.commit('Name the id', {
+      'flaghoist.yaml': PIPELINE_CONFIG.replace('Default', live.id),
+    });
+
+    expect(await kill(world)).toMatchObject({ exitCode: 0 });
+
+    expect(asked(world)[0]).toMatch(/^PATCH .* 200$/);
+  });
+
+  it('looks first on a service that finds environments by their ids alone', async () => {
+    const world = await worldWithPay((next) => (request, response) => {
+      if (request.url?.includes('/environments/production?') !== true) {
+        next(request, response);
+        return;
+      }
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end('{"code":404,"message":"no such environment","details":"","transactionId":"t"}');
+    });
+
+    const { exitCode, stdout } = await kill(world);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).not.toContain('not looked at');
+    expect(await isKilled(world, world.live.id, world.live.production)).toBe(true);
+  });
+
+  it('kills also in the workspace that has the name by now, and tells of the other', async () => {
+    const world = await worldWithPay();
+    const { live } = world;
+    await live.ok('PATCH', `/workspaces/${live.id}`, [
+      { op: 'replace', path: '/name', value: 'Old' },
+    ]);
+    const workspace = { name: 'Default', requiresTitleAndComments: false };
+    const { id: other } = await live.ok<{ id: string }>('POST', '/workspaces', workspace);
+    await live.ok('POST', `/environments/ws/${other}`, { name: 'production', production: true });
+    await live.ok('POST', `/trafficTypes/ws/${other}`, { name: 'user' });
+    await live.ok('POST', `/splits/ws/${other}/trafficTypes/user`, { name: 'pay' });
+    await live.ok('POST', `/splits/ws/${other}/pay/environments/production`, aDefinition());
+
+    const { exitCode, stderr } = await kill(world);
+
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(`pay was killed in production of workspace ${live.id}`);
+    expect(await isKilled(world, other)).toBe(true);
+  });
+
+  it('looks first where a state of another service is all that there is', async () => {
+    const world = await worldWithPay();
+    const elsewhere = await worldWithPay();
+    world.repository.git('update-ref', '-d', stateRef(world));
+    world.repository.git(
+      'fetch',
+      '--quiet',
+      elsewhere.repository.directory,
+      'refs/flaghoist/*:refs/flaghoist/*',
+    );
+
+    expect(await kill(world)).toMatchObject({ exitCode: 0 });
+
+    expect(asked(world)[0]).toBe('GET /workspaces 200');
+    expect(await isKilled(world)).toBe(true);
+  });
+});
+
+function stateRef({ repository }: PipelineWorld): string {
+  return repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist/').trim();
+}
