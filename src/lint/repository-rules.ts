@@ -184,7 +184,7 @@ function paddedKeys({ flags, specs }: LintedRepository): Finding[] {
   return [...specs.loaded.files].flatMap(([kind, files]) => {
     if (kind === 'keys') return [];
     return files
-      .filter(({ valid }) => valid)
+      .filter(({ valid, parsed }) => valid && holdsPadded(parsed.value))
       .flatMap((file) =>
         paddedIn(file.parsed.value).flatMap(({ text, at, path }): Finding[] => {
           if (at === undefined && !KEY_PLACE.test(pointerOf(path))) return [];
@@ -203,6 +203,16 @@ const KEY_PLACE =
 /** A text with a space at its beginning or end, which is a value, or the key of one. */
 interface PaddedText extends Pick<Place, 'path' | 'at'> {
   readonly text: string;
+}
+
+/** Whether there is any such text, which is seldom: places are noted only then. */
+function holdsPadded(value: unknown): boolean {
+  if (typeof value === 'string') return value !== value.trim();
+  if (typeof value !== 'object' || value === null) return false;
+  for (const [name, member] of Object.entries(value)) {
+    if (name !== name.trim() || holdsPadded(member)) return true;
+  }
+  return false;
 }
 
 /** All such texts of a value, in the order of the file. */

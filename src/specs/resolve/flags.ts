@@ -4,7 +4,7 @@ import { sameJson } from '../../model/json.js';
 import { NO_CONDITIONS } from '../../model/matcher/named-conditions.js';
 import { FLAG_NAME, RESERVED_FLAG_NAMES } from '../../model/names.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
-import type { Diagnostic } from '../../model/diagnostic.js';
+import type { Diagnostic, Location } from '../../model/diagnostic.js';
 import {
   NO_DIAGNOSTICS,
   resolveDefinition,
@@ -134,9 +134,11 @@ function resolveEnvironments(
     }
     if (resolved.has(environment)) continue;
     const location = each.file.location(each.path.length === 0 ? ['environment'] : each.path);
-    const definition = resolveDefinition(sources, location, conditions);
+    const definition =
+      twinOf(each, location, { named, resolved }) ??
+      withShared(resolveDefinition(sources, location, conditions), resolved.values());
     diagnostics.push(...definition.diagnostics);
-    resolved.set(environment, withShared(definition, resolved.values()));
+    resolved.set(environment, definition);
   }
   if (named.length === 0 && shared.length > 0) {
     // Nobody inherits it yet; a mistake in it would surface with the first environment only.
@@ -148,6 +150,33 @@ function resolveEnvironments(
     diagnostics.push(...resolveDefinition([itself], file.location([]), conditions).diagnostics);
   }
   return resolved;
+}
+
+/**
+ * The definition of a block that says what an earlier one of the same file says, which is not worked out twice. Undefined where
+ * none does, or where more than the values counts: the order of treatments, and the places of ramps.
+ *
+ * @param earlier blocks in the order in which they are resolved, and those that are.
+ */
+function twinOf(
+  { file, path, block }: BlockSource,
+  location: Location,
+  earlier: {
+    named: readonly (BlockSource & { environment: string })[];
+    resolved: ReadonlyMap<string, ResolvedDefinition>;
+  },
+): ResolvedDefinition | undefined {
+  if (block.treatments !== undefined) return undefined;
+  for (const other of earlier.named) {
+    const known = earlier.resolved.get(other.environment);
+    if (known === undefined) return undefined;
+    const { definition, ramps, rules } = known;
+    if (definition === undefined || ramps.length > 0 || other.file !== file) continue;
+    if (!sameJson(other.block, block)) continue;
+    const own = rules && block.rules ? { ...rules, path: [...path, 'rules'] } : rules;
+    return { ...known, rules: own, definition: { ...definition, location } };
+  }
+  return undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, symlinkSync, existsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
@@ -126,6 +126,20 @@ describe('checkout', () => {
       ['flags/link.yaml', 'symlink'],
     ]);
     await expect(disk.read('flags/link.yaml')).rejects.toThrow('bug:');
+  });
+
+  it('refuses a file that has become a pipe or a link since it was listed, and waits for neither', async () => {
+    const directory = makeDirectory();
+    mkdirSync(join(directory, 'flags'));
+    const [pipe, link] = ['pipe', 'link'].map((name) => join(directory, `flags/${name}.yaml`));
+    for (const path of [pipe, link]) writeFileSync(path ?? '', 'x');
+    const disk = await directoryTree(directory);
+    for (const path of [pipe, link]) rmSync(path ?? '');
+    execFileSync('mkfifo', [pipe ?? '']);
+    symlinkSync('/etc/passwd', link ?? '');
+
+    await expect(disk.read('flags/pipe.yaml')).rejects.toThrow('something else than a file');
+    await expect(disk.read('flags/link.yaml')).rejects.toThrow('has become a symbolic link');
   });
 
   it('counts as local changes new, changed and lost files, but none that git ignores', async () => {

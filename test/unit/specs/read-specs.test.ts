@@ -238,6 +238,38 @@ environments:
     });
   });
 
+  it('is wrong at its own place where another environment says the same', async () => {
+    const block = '{ rules: [{ if: { segment: nobody }, serve: "on" }], defaultRule: "on" }';
+    const text = pay('').replace(/production:\n.*/, `production: ${block}\n  staging: ${block}`);
+
+    expect(await codesOf({ 'flags/pay.yaml': text })).toEqual([
+      'error unknown-segment flags/pay.yaml:5:42',
+      'error unknown-segment flags/pay.yaml:6:39',
+    ]);
+  });
+
+  it('has its own treatments in their order where another environment has them in another', async () => {
+    const block = (treatments: string): string =>
+      `{ treatments: ${treatments}, defaultRule: "on" }`;
+    const desired = await desiredOf({
+      'flags/pay.yaml': `flag: pay
+treatments: { "on": New, "off": Old }
+defaultTreatment: "off"
+environments:
+  staging: ${block('{ "off": Old, "on": New }')}
+  production: ${block('{ "on": New, "off": Old }')}
+`,
+    });
+
+    const environments = desired.flags.get('pay')?.environments;
+    const names = (environment: string) =>
+      environments?.get(environment)?.fields.treatments?.map(({ name }) => name);
+    expect([names('staging'), names('production')]).toEqual([
+      ['off', 'on'],
+      ['on', 'off'],
+    ]);
+  });
+
   it('comes from an overlay as from a block, and at its place', async () => {
     const desired = await desiredOf({
       'flags/pay.yaml': pay('defaultRule: "on"'),
