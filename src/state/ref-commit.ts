@@ -1,4 +1,6 @@
-import { sameJson } from '../model/json.js';
+import { ownMember } from '../model/collections.js';
+import { sameJson, sortedSet } from '../model/json.js';
+import { entryId, type Base, type Moments, type State, type StateEntry } from '../model/state.js';
 import { importData } from '../git/write-commit.js';
 import {
   entryPath,
@@ -75,4 +77,110 @@ export function importLines(isAfresh: boolean, { written, gone }: StateChanges):
 function quoted(path: string): string {
   const escaped = path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n');
   return `"${escaped}"`;
+}
+
+/** Whether commit `a` is older than commit `b`, as far as history tells. */
+export type IsOlder = (a: string, b: string) => Promise<boolean>;
+
+/**
+ * Two states that went apart, as one: object by object, and within an object place by place.
+ *
+ * What only one side changed is taken from there. What both changed has the base of the newer commit; where history
+ * does not tell, ours, which was verified last.
+ *
+ * @param before what both sides started from.
+ */
+export async function mergeStates(
+  before: State,
+  ours: State,
+  theirs: State,
+  isOlder: IsOlder,
+): Promise<State> {
+  const merged: [string, StateEntry][] = [];
+  for (const key of sortedSet([...before.keys(), ...ours.keys(), ...theirs.keys()])) {
+    const [was, our, their] = [before.get(key), ours.get(key), theirs.get(key)];
+    const entry = sameJson(our, was)
+      ? their
+      : sameJson(their, was)
+        ? our
+        : await mergeEntries(was, our, their, isOlder);
+    if (entry) merged.push([key, entry]);
+  }
+  return new Map(merged);
+}
+
+type Places = ReadonlyMap<string, Base<unknown>>;
+
+const WORKSPACE = '';
+
+async function mergeEntries(
+  before: StateEntry | undefined,
+  ours: StateEntry | undefined,
+  theirs: StateEntry | undefined,
+  isOlder: IsOlder,
+): Promise<StateEntry | undefined> {
+  const [was, our, their] = [placesOf(before), placesOf(ours), placesOf(theirs)];
+  const places = new Map<string, Base<unknown>>();
+  for (const place of sortedSet([...was.keys(), ...our.keys(), ...their.keys()])) {
+    const [a, b, c] = [was.get(place), our.get(place), their.get(place)];
+    const base = sameJson(b, a) ? c : sameJson(c, a) ? b : await newer(b, c, isOlder);
+    if (base) places.set(place, base);
+  }
+  const whole = ours ?? theirs;
+  if (!whole || places.size === 0) return undefined;
+  const workspace = places.get(WORKSPACE);
+  const environments = [...places].filter(([place]) => place !== WORKSPACE);
+  const id = entryId(ours) ?? entryId(theirs);
+  // The places are those of entries of this very kind.
+  return {
+    kind: whole.kind,
+    name: whole.name,
+    ...(id !== undefined && { id }),
+    ...(workspace && { workspace }),
+    environments: Object.fromEntries(environments),
+  } as StateEntry;
+}
+
+/** What one side forgot and the other wrote anew is kept: the inventory loses nothing that somebody still counts on. */
+async function newer(
+  ours: Base<unknown> | undefined,
+  theirs: Base<unknown> | undefined,
+  isOlder: IsOlder,
+): Promise<Base<unknown> | undefined> {
+  if (!ours || !theirs) return ours ?? theirs;
+  if (ours.spec === undefined && theirs.spec !== undefined) return theirs;
+  const [our, their] = [await newestCommit(ours, isOlder), await newestCommit(theirs, isOlder)];
+  if (our === null || their === null) return ours;
+  return (await isOlder(our, their)) ? theirs : ours;
+}
+
+/** The newest commit that anything in a base came from; null: it came from none. */
+async function newestCommit(
+  { commit, fields }: Base<unknown>,
+  isOlder: IsOlder,
+): Promise<string | null> {
+  let newest = commit;
+  for (const each of new Set(Object.values(fields ?? {}))) {
+    if (each === null) continue;
+    if (newest === null || (await isOlder(newest, each))) newest = each;
+  }
+  return newest;
+}
+
+function placesOf(entry: StateEntry | undefined): Places {
+  if (!entry) return new Map();
+  const places = Object.entries<Base<unknown>>(entry.environments);
+  return new Map(entry.workspace ? [[WORKSPACE, entry.workspace], ...places] : places);
+}
+
+/** What only one side changed is taken from there; what both changed, from ours. */
+export function mergeMoments(before: Moments, ours: Moments, theirs: Moments): Moments {
+  const names = sortedSet([...Object.keys(before), ...Object.keys(ours), ...Object.keys(theirs)]);
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const [was, our, their] = [before, ours, theirs].map((each) => ownMember(each, name));
+      const moment = our === was ? their : our;
+      return moment === undefined ? [] : [[name, moment]];
+    }),
+  );
 }

@@ -11,7 +11,7 @@ import {
   type LockLease,
   type OriginLock,
 } from './remote-lock.js';
-import { mergeMoments, mergeStates, type IsOlder } from './merge.js';
+import { mergeMoments, mergeStates, type IsOlder } from './ref-commit.js';
 import { openStateOrigin, type StateOrigin } from './remote.js';
 import { stateRepository } from './repository.js';
 import {
