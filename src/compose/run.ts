@@ -19,6 +19,7 @@ import type {
 import type { Moments } from '../model/state.js';
 import type { RunContext } from '../reconcile/context.js';
 import { RunCache } from '../reconcile/cache.js';
+import { askCheck } from '../reconcile/ramps/checks.js';
 import { openSource, type Source } from '../git/spec-source.js';
 import { acquireExclusive, stateAccess } from '../state/open.js';
 import { stateSharing } from '../state/sharing.js';
@@ -175,6 +176,7 @@ export async function openRun(
     ...{ source, memory, progress, note },
     options: runOptions(flags),
     now: () => flags.at ?? realTime.now(),
+    askCheck: isDryRun ? undefined : async (check) => askCheck(check, signal),
     openReader: async (desired) => {
       opened.sharing = stateSharing(desired.config.pushState ?? flags.pushState);
       const access = {

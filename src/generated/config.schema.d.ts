@@ -249,6 +249,12 @@ export interface ConfigSpec {
     [k: string]: EnvironmentConfigSpec;
   };
   /**
+   * What has to be right before a step of a ramp, by name; a ramp says under `check` which of them it asks.
+   */
+  checks?: {
+    [k: string]: CheckSpec;
+  };
+  /**
    * Hours in which changes may go, by name; an environment names those that hold for it.
    */
   windows?: {
@@ -381,6 +387,43 @@ export interface GuardsSpec {
    * Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.
    */
   maxShift?: number;
+}
+/**
+ * Passed while `url` is answered by 2xx and with the value that is expected, or while the query of a Prometheus has such a value.
+ */
+export interface CheckSpec {
+  /**
+   * What is asked with GET; no redirect is followed.
+   */
+  url?: string;
+  /**
+   * With `url`: JSON Pointer to the value in its answer.
+   */
+  value?: string;
+  /**
+   * Address of a Prometheus, without /api/v1.
+   */
+  prometheus?: string;
+  /**
+   * With `prometheus`: PromQL that answers with one number.
+   */
+  query?: string;
+  /**
+   * What the value has to be.
+   */
+  equals?: string | number | boolean;
+  /**
+   * The most that the value may be.
+   */
+  atMost?: number;
+  /**
+   * The least that the value may be.
+   */
+  atLeast?: number;
+  /**
+   * How long its answer may take, 1s to 30s. Default: 5s.
+   */
+  timeout?: string;
 }
 /**
  * Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.

@@ -317,6 +317,10 @@ export interface LongRampSpec {
    */
   within?: string;
   /**
+   * Names of checks of flaghoist.yaml that have to pass right before each step.
+   */
+  check?: string | [string, ...string[]];
+  /**
    * true: no step is taken. What is reached stays.
    */
   hold?: boolean;

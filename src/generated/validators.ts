@@ -4,13 +4,15 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const config = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"flag.schema.json#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-while-killed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-finished":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-in-freeze":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-past":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"treatments-reordered":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"checks":{"description":"What has to be right before a step of a ramp, by name; a ramp says under `check` which of them it asks.","type":"object","additionalProperties":{"title":"CheckSpec","description":"Passed while `url` is answered by 2xx and with the value that is expected, or while the query of a Prometheus has such a value.","type":"object","additionalProperties":false,"properties":{"url":{"description":"What is asked with GET; no redirect is followed.","type":"string","minLength":1},"value":{"description":"With `url`: JSON Pointer to the value in its answer.","type":"string","pattern":"^(/[^/]+)+$","x-expected":"a JSON Pointer such as /budget/left"},"prometheus":{"description":"Address of a Prometheus, without /api/v1.","type":"string","minLength":1},"query":{"description":"With `prometheus`: PromQL that answers with one number.","type":"string","minLength":1},"equals":{"description":"What the value has to be.","x-expected":"a text, a number, true or false","type":["string","number","boolean"]},"atMost":{"description":"The most that the value may be.","type":"number"},"atLeast":{"description":"The least that the value may be.","type":"number"},"timeout":{"description":"How long its answer may take, 1s to 30s. Default: 5s.","type":"string","pattern":"^([1-9]|[12][0-9]|30)s$","x-expected":"seconds, from 1s to 30s"}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"flag.schema.json#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-while-killed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-finished":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-in-freeze":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-past":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"treatments-reordered":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
 const schema32 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
 const schema68 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
 const func1 = Object.prototype.hasOwnProperty;
 const func2 = require("ajv/dist/runtime/ucs2length").default;
-const pattern4 = new RegExp("^([01][0-9]|2[0-3]):[0-5][0-9]$", "u");
-const pattern5 = new RegExp("^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", "u");
+const pattern4 = new RegExp("^(/[^/]+)+$", "u");
+const pattern5 = new RegExp("^([1-9]|[12][0-9]|30)s$", "u");
+const pattern6 = new RegExp("^([01][0-9]|2[0-3]):[0-5][0-9]$", "u");
+const pattern7 = new RegExp("^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", "u");
 const schema39 = {"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]};
 const schema40 = {"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flaghoist.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}};
 const schema41 = {"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]};
@@ -1837,14 +1839,15 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data.windows !== undefined){
-let data15 = data.windows;
+if(data.checks !== undefined){
+let data15 = data.checks;
 if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
 for(const key4 in data15){
 let data16 = data15[key4];
 if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.from === undefined){
-const err32 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema31.properties.windows.additionalProperties.required,parentSchema:schema31.properties.windows.additionalProperties,data:data16};
+for(const key5 in data16){
+if(!((((((((key5 === "url") || (key5 === "value")) || (key5 === "prometheus")) || (key5 === "query")) || (key5 === "equals")) || (key5 === "atMost")) || (key5 === "atLeast")) || (key5 === "timeout"))){
+const err32 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/checks/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.checks.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1853,8 +1856,12 @@ vErrors.push(err32);
 }
 errors++;
 }
-if(data16.to === undefined){
-const err33 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema31.properties.windows.additionalProperties.required,parentSchema:schema31.properties.windows.additionalProperties,data:data16};
+}
+if(data16.url !== undefined){
+let data17 = data16.url;
+if(typeof data17 === "string"){
+if(func2(data17) < 1){
+const err33 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/checks/additionalProperties/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.checks.additionalProperties.properties.url,data:data17};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1863,8 +1870,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-if(data16.zone === undefined){
-const err34 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/required",keyword:"required",params:{missingProperty: "zone"},message:"must have required property '"+"zone"+"'",schema:schema31.properties.windows.additionalProperties.required,parentSchema:schema31.properties.windows.additionalProperties,data:data16};
+}
+else {
+const err34 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/checks/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.checks.additionalProperties.properties.url.type,parentSchema:schema31.properties.checks.additionalProperties.properties.url,data:data17};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1873,9 +1881,12 @@ vErrors.push(err34);
 }
 errors++;
 }
-for(const key5 in data16){
-if(!((((key5 === "days") || (key5 === "from")) || (key5 === "to")) || (key5 === "zone"))){
-const err35 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.windows.additionalProperties,data:data16};
+}
+if(data16.value !== undefined){
+let data18 = data16.value;
+if(typeof data18 === "string"){
+if(!pattern4.test(data18)){
+const err35 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/value",schemaPath:"#/properties/checks/additionalProperties/properties/value/pattern",keyword:"pattern",params:{pattern: "^(/[^/]+)+$"},message:"must match pattern \""+"^(/[^/]+)+$"+"\"",schema:"^(/[^/]+)+$",parentSchema:schema31.properties.checks.additionalProperties.properties.value,data:data18};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1885,11 +1896,8 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data16.days !== undefined){
-let data17 = data16.days;
-if(Array.isArray(data17)){
-if(data17.length < 1){
-const err36 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/days",schemaPath:"#/properties/windows/additionalProperties/properties/days/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.windows.additionalProperties.properties.days,data:data17};
+else {
+const err36 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/value",schemaPath:"#/properties/checks/additionalProperties/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.checks.additionalProperties.properties.value.type,parentSchema:schema31.properties.checks.additionalProperties.properties.value,data:data18};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -1898,11 +1906,12 @@ vErrors.push(err36);
 }
 errors++;
 }
-const len1 = data17.length;
-for(let i1=0; i1<len1; i1++){
-let data18 = data17[i1];
-if(!(((((((data18 === "mon") || (data18 === "tue")) || (data18 === "wed")) || (data18 === "thu")) || (data18 === "fri")) || (data18 === "sat")) || (data18 === "sun"))){
-const err37 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/days/" + i1,schemaPath:"#/properties/windows/additionalProperties/properties/days/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.windows.additionalProperties.properties.days.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.windows.additionalProperties.properties.days.items.enum,parentSchema:schema31.properties.windows.additionalProperties.properties.days.items,data:data18};
+}
+if(data16.prometheus !== undefined){
+let data19 = data16.prometheus;
+if(typeof data19 === "string"){
+if(func2(data19) < 1){
+const err37 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/prometheus",schemaPath:"#/properties/checks/additionalProperties/properties/prometheus/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.checks.additionalProperties.properties.prometheus,data:data19};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -1912,9 +1921,8 @@ vErrors.push(err37);
 errors++;
 }
 }
-}
 else {
-const err38 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/days",schemaPath:"#/properties/windows/additionalProperties/properties/days/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.windows.additionalProperties.properties.days.type,parentSchema:schema31.properties.windows.additionalProperties.properties.days,data:data17};
+const err38 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/prometheus",schemaPath:"#/properties/checks/additionalProperties/properties/prometheus/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.checks.additionalProperties.properties.prometheus.type,parentSchema:schema31.properties.checks.additionalProperties.properties.prometheus,data:data19};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -1924,11 +1932,11 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data16.from !== undefined){
-let data19 = data16.from;
-if(typeof data19 === "string"){
-if(!pattern4.test(data19)){
-const err39 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/windows/additionalProperties/properties/from/pattern",keyword:"pattern",params:{pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$"},message:"must match pattern \""+"^([01][0-9]|2[0-3]):[0-5][0-9]$"+"\"",schema:"^([01][0-9]|2[0-3]):[0-5][0-9]$",parentSchema:schema31.properties.windows.additionalProperties.properties.from,data:data19};
+if(data16.query !== undefined){
+let data20 = data16.query;
+if(typeof data20 === "string"){
+if(func2(data20) < 1){
+const err39 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/query",schemaPath:"#/properties/checks/additionalProperties/properties/query/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.checks.additionalProperties.properties.query,data:data20};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -1939,7 +1947,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/windows/additionalProperties/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.windows.additionalProperties.properties.from.type,parentSchema:schema31.properties.windows.additionalProperties.properties.from,data:data19};
+const err40 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/query",schemaPath:"#/properties/checks/additionalProperties/properties/query/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.checks.additionalProperties.properties.query.type,parentSchema:schema31.properties.checks.additionalProperties.properties.query,data:data20};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -1949,11 +1957,10 @@ vErrors.push(err40);
 errors++;
 }
 }
-if(data16.to !== undefined){
-let data20 = data16.to;
-if(typeof data20 === "string"){
-if(!pattern5.test(data20)){
-const err41 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/windows/additionalProperties/properties/to/pattern",keyword:"pattern",params:{pattern: "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"},message:"must match pattern \""+"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"+"\"",schema:"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$",parentSchema:schema31.properties.windows.additionalProperties.properties.to,data:data20};
+if(data16.equals !== undefined){
+let data21 = data16.equals;
+if(((typeof data21 !== "string") && (!((typeof data21 == "number") && (isFinite(data21))))) && (typeof data21 !== "boolean")){
+const err41 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/equals",schemaPath:"#/properties/checks/additionalProperties/properties/equals/type",keyword:"type",params:{type: schema31.properties.checks.additionalProperties.properties.equals.type},message:"must be string,number,boolean",schema:schema31.properties.checks.additionalProperties.properties.equals.type,parentSchema:schema31.properties.checks.additionalProperties.properties.equals,data:data21};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -1963,8 +1970,10 @@ vErrors.push(err41);
 errors++;
 }
 }
-else {
-const err42 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/windows/additionalProperties/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.windows.additionalProperties.properties.to.type,parentSchema:schema31.properties.windows.additionalProperties.properties.to,data:data20};
+if(data16.atMost !== undefined){
+let data22 = data16.atMost;
+if(!((typeof data22 == "number") && (isFinite(data22)))){
+const err42 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/atMost",schemaPath:"#/properties/checks/additionalProperties/properties/atMost/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema31.properties.checks.additionalProperties.properties.atMost.type,parentSchema:schema31.properties.checks.additionalProperties.properties.atMost,data:data22};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -1974,11 +1983,10 @@ vErrors.push(err42);
 errors++;
 }
 }
-if(data16.zone !== undefined){
-let data21 = data16.zone;
-if(typeof data21 === "string"){
-if(func2(data21) < 1){
-const err43 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/windows/additionalProperties/properties/zone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.windows.additionalProperties.properties.zone,data:data21};
+if(data16.atLeast !== undefined){
+let data23 = data16.atLeast;
+if(!((typeof data23 == "number") && (isFinite(data23)))){
+const err43 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/atLeast",schemaPath:"#/properties/checks/additionalProperties/properties/atLeast/type",keyword:"type",params:{type: "number"},message:"must be number",schema:schema31.properties.checks.additionalProperties.properties.atLeast.type,parentSchema:schema31.properties.checks.additionalProperties.properties.atLeast,data:data23};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -1988,8 +1996,11 @@ vErrors.push(err43);
 errors++;
 }
 }
-else {
-const err44 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/windows/additionalProperties/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.windows.additionalProperties.properties.zone.type,parentSchema:schema31.properties.windows.additionalProperties.properties.zone,data:data21};
+if(data16.timeout !== undefined){
+let data24 = data16.timeout;
+if(typeof data24 === "string"){
+if(!pattern5.test(data24)){
+const err44 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/timeout",schemaPath:"#/properties/checks/additionalProperties/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^([1-9]|[12][0-9]|30)s$"},message:"must match pattern \""+"^([1-9]|[12][0-9]|30)s$"+"\"",schema:"^([1-9]|[12][0-9]|30)s$",parentSchema:schema31.properties.checks.additionalProperties.properties.timeout,data:data24};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -1999,9 +2010,8 @@ vErrors.push(err44);
 errors++;
 }
 }
-}
 else {
-const err45 = {instancePath:instancePath+"/windows/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.windows.additionalProperties.type,parentSchema:schema31.properties.windows.additionalProperties,data:data16};
+const err45 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/timeout",schemaPath:"#/properties/checks/additionalProperties/properties/timeout/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.checks.additionalProperties.properties.timeout.type,parentSchema:schema31.properties.checks.additionalProperties.properties.timeout,data:data24};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -2013,7 +2023,7 @@ errors++;
 }
 }
 else {
-const err46 = {instancePath:instancePath+"/windows",schemaPath:"#/properties/windows/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.windows.type,parentSchema:schema31.properties.windows,data:data15};
+const err46 = {instancePath:instancePath+"/checks/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/checks/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.checks.additionalProperties.type,parentSchema:schema31.properties.checks.additionalProperties,data:data16};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -2023,14 +2033,9 @@ vErrors.push(err46);
 errors++;
 }
 }
-if(data.freezes !== undefined){
-let data22 = data.freezes;
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-for(const key6 in data22){
-let data23 = data22[key6];
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-if(data23.from === undefined){
-const err47 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema31.properties.freezes.additionalProperties.required,parentSchema:schema31.properties.freezes.additionalProperties,data:data23};
+}
+else {
+const err47 = {instancePath:instancePath+"/checks",schemaPath:"#/properties/checks/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.checks.type,parentSchema:schema31.properties.checks,data:data15};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -2039,8 +2044,15 @@ vErrors.push(err47);
 }
 errors++;
 }
-if(data23.to === undefined){
-const err48 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema31.properties.freezes.additionalProperties.required,parentSchema:schema31.properties.freezes.additionalProperties,data:data23};
+}
+if(data.windows !== undefined){
+let data25 = data.windows;
+if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
+for(const key6 in data25){
+let data26 = data25[key6];
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+if(data26.from === undefined){
+const err48 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema31.properties.windows.additionalProperties.required,parentSchema:schema31.properties.windows.additionalProperties,data:data26};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -2049,9 +2061,8 @@ vErrors.push(err48);
 }
 errors++;
 }
-for(const key7 in data23){
-if(!(((((key7 === "from") || (key7 === "to")) || (key7 === "zone")) || (key7 === "environments")) || (key7 === "reason"))){
-const err49 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.freezes.additionalProperties,data:data23};
+if(data26.to === undefined){
+const err49 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema31.properties.windows.additionalProperties.required,parentSchema:schema31.properties.windows.additionalProperties,data:data26};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -2060,12 +2071,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-}
-if(data23.from !== undefined){
-let data24 = data23.from;
-if(typeof data24 === "string"){
-if(func2(data24) < 1){
-const err50 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/freezes/additionalProperties/properties/from/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.from,data:data24};
+if(data26.zone === undefined){
+const err50 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/required",keyword:"required",params:{missingProperty: "zone"},message:"must have required property '"+"zone"+"'",schema:schema31.properties.windows.additionalProperties.required,parentSchema:schema31.properties.windows.additionalProperties,data:data26};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -2074,9 +2081,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-else {
-const err51 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/freezes/additionalProperties/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.from.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.from,data:data24};
+for(const key7 in data26){
+if(!((((key7 === "days") || (key7 === "from")) || (key7 === "to")) || (key7 === "zone"))){
+const err51 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.windows.additionalProperties,data:data26};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -2086,11 +2093,11 @@ vErrors.push(err51);
 errors++;
 }
 }
-if(data23.to !== undefined){
-let data25 = data23.to;
-if(typeof data25 === "string"){
-if(func2(data25) < 1){
-const err52 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/freezes/additionalProperties/properties/to/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.to,data:data25};
+if(data26.days !== undefined){
+let data27 = data26.days;
+if(Array.isArray(data27)){
+if(data27.length < 1){
+const err52 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/days",schemaPath:"#/properties/windows/additionalProperties/properties/days/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.windows.additionalProperties.properties.days,data:data27};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -2099,9 +2106,11 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-else {
-const err53 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/freezes/additionalProperties/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.to.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.to,data:data25};
+const len1 = data27.length;
+for(let i1=0; i1<len1; i1++){
+let data28 = data27[i1];
+if(!(((((((data28 === "mon") || (data28 === "tue")) || (data28 === "wed")) || (data28 === "thu")) || (data28 === "fri")) || (data28 === "sat")) || (data28 === "sun"))){
+const err53 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/days/" + i1,schemaPath:"#/properties/windows/additionalProperties/properties/days/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.windows.additionalProperties.properties.days.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.windows.additionalProperties.properties.days.items.enum,parentSchema:schema31.properties.windows.additionalProperties.properties.days.items,data:data28};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -2111,11 +2120,9 @@ vErrors.push(err53);
 errors++;
 }
 }
-if(data23.zone !== undefined){
-let data26 = data23.zone;
-if(typeof data26 === "string"){
-if(func2(data26) < 1){
-const err54 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/freezes/additionalProperties/properties/zone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.zone,data:data26};
+}
+else {
+const err54 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/days",schemaPath:"#/properties/windows/additionalProperties/properties/days/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.windows.additionalProperties.properties.days.type,parentSchema:schema31.properties.windows.additionalProperties.properties.days,data:data27};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -2125,8 +2132,11 @@ vErrors.push(err54);
 errors++;
 }
 }
-else {
-const err55 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/freezes/additionalProperties/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.zone.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.zone,data:data26};
+if(data26.from !== undefined){
+let data29 = data26.from;
+if(typeof data29 === "string"){
+if(!pattern6.test(data29)){
+const err55 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/windows/additionalProperties/properties/from/pattern",keyword:"pattern",params:{pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$"},message:"must match pattern \""+"^([01][0-9]|2[0-3]):[0-5][0-9]$"+"\"",schema:"^([01][0-9]|2[0-3]):[0-5][0-9]$",parentSchema:schema31.properties.windows.additionalProperties.properties.from,data:data29};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -2136,11 +2146,8 @@ vErrors.push(err55);
 errors++;
 }
 }
-if(data23.environments !== undefined){
-let data27 = data23.environments;
-if(Array.isArray(data27)){
-if(data27.length < 1){
-const err56 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments",schemaPath:"#/properties/freezes/additionalProperties/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments,data:data27};
+else {
+const err56 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/windows/additionalProperties/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.windows.additionalProperties.properties.from.type,parentSchema:schema31.properties.windows.additionalProperties.properties.from,data:data29};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -2149,12 +2156,12 @@ vErrors.push(err56);
 }
 errors++;
 }
-const len2 = data27.length;
-for(let i2=0; i2<len2; i2++){
-let data28 = data27[i2];
-if(typeof data28 === "string"){
-if(func2(data28) < 1){
-const err57 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments/" + i2,schemaPath:"#/properties/freezes/additionalProperties/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments.items,data:data28};
+}
+if(data26.to !== undefined){
+let data30 = data26.to;
+if(typeof data30 === "string"){
+if(!pattern7.test(data30)){
+const err57 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/windows/additionalProperties/properties/to/pattern",keyword:"pattern",params:{pattern: "^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"},message:"must match pattern \""+"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$"+"\"",schema:"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$",parentSchema:schema31.properties.windows.additionalProperties.properties.to,data:data30};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -2165,7 +2172,7 @@ errors++;
 }
 }
 else {
-const err58 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments/" + i2,schemaPath:"#/properties/freezes/additionalProperties/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.environments.items.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments.items,data:data28};
+const err58 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/windows/additionalProperties/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.windows.additionalProperties.properties.to.type,parentSchema:schema31.properties.windows.additionalProperties.properties.to,data:data30};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -2175,9 +2182,11 @@ vErrors.push(err58);
 errors++;
 }
 }
-}
-else {
-const err59 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments",schemaPath:"#/properties/freezes/additionalProperties/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.freezes.additionalProperties.properties.environments.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments,data:data27};
+if(data26.zone !== undefined){
+let data31 = data26.zone;
+if(typeof data31 === "string"){
+if(func2(data31) < 1){
+const err59 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/windows/additionalProperties/properties/zone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.windows.additionalProperties.properties.zone,data:data31};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -2187,11 +2196,8 @@ vErrors.push(err59);
 errors++;
 }
 }
-if(data23.reason !== undefined){
-let data29 = data23.reason;
-if(typeof data29 === "string"){
-if(func2(data29) < 1){
-const err60 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/freezes/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.reason,data:data29};
+else {
+const err60 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/windows/additionalProperties/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.windows.additionalProperties.properties.zone.type,parentSchema:schema31.properties.windows.additionalProperties.properties.zone,data:data31};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -2201,8 +2207,9 @@ vErrors.push(err60);
 errors++;
 }
 }
+}
 else {
-const err61 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/freezes/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.reason.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.reason,data:data29};
+const err61 = {instancePath:instancePath+"/windows/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/windows/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.windows.additionalProperties.type,parentSchema:schema31.properties.windows.additionalProperties,data:data26};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -2214,7 +2221,7 @@ errors++;
 }
 }
 else {
-const err62 = {instancePath:instancePath+"/freezes/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.freezes.additionalProperties.type,parentSchema:schema31.properties.freezes.additionalProperties,data:data23};
+const err62 = {instancePath:instancePath+"/windows",schemaPath:"#/properties/windows/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.windows.type,parentSchema:schema31.properties.windows,data:data25};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -2224,9 +2231,14 @@ vErrors.push(err62);
 errors++;
 }
 }
-}
-else {
-const err63 = {instancePath:instancePath+"/freezes",schemaPath:"#/properties/freezes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.freezes.type,parentSchema:schema31.properties.freezes,data:data22};
+if(data.freezes !== undefined){
+let data32 = data.freezes;
+if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
+for(const key8 in data32){
+let data33 = data32[key8];
+if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
+if(data33.from === undefined){
+const err63 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'",schema:schema31.properties.freezes.additionalProperties.required,parentSchema:schema31.properties.freezes.additionalProperties,data:data33};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -2235,13 +2247,8 @@ vErrors.push(err63);
 }
 errors++;
 }
-}
-if(data.service !== undefined){
-let data30 = data.service;
-if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
-for(const key8 in data30){
-if(!(key8 === "url")){
-const err64 = {instancePath:instancePath+"/service",schemaPath:"#/properties/service/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.service,data:data30};
+if(data33.to === undefined){
+const err64 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/required",keyword:"required",params:{missingProperty: "to"},message:"must have required property '"+"to"+"'",schema:schema31.properties.freezes.additionalProperties.required,parentSchema:schema31.properties.freezes.additionalProperties,data:data33};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -2250,12 +2257,9 @@ vErrors.push(err64);
 }
 errors++;
 }
-}
-if(data30.url !== undefined){
-let data31 = data30.url;
-if(typeof data31 === "string"){
-if(func2(data31) < 1){
-const err65 = {instancePath:instancePath+"/service/url",schemaPath:"#/properties/service/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.service.properties.url,data:data31};
+for(const key9 in data33){
+if(!(((((key9 === "from") || (key9 === "to")) || (key9 === "zone")) || (key9 === "environments")) || (key9 === "reason"))){
+const err65 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.freezes.additionalProperties,data:data33};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -2265,8 +2269,11 @@ vErrors.push(err65);
 errors++;
 }
 }
-else {
-const err66 = {instancePath:instancePath+"/service/url",schemaPath:"#/properties/service/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.service.properties.url.type,parentSchema:schema31.properties.service.properties.url,data:data31};
+if(data33.from !== undefined){
+let data34 = data33.from;
+if(typeof data34 === "string"){
+if(func2(data34) < 1){
+const err66 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/freezes/additionalProperties/properties/from/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.from,data:data34};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -2276,9 +2283,8 @@ vErrors.push(err66);
 errors++;
 }
 }
-}
 else {
-const err67 = {instancePath:instancePath+"/service",schemaPath:"#/properties/service/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.service.type,parentSchema:schema31.properties.service,data:data30};
+const err67 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/from",schemaPath:"#/properties/freezes/additionalProperties/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.from.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.from,data:data34};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -2288,12 +2294,11 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data.defaults !== undefined){
-let data32 = data.defaults;
-if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
-for(const key9 in data32){
-if(!(key9 === "trafficType")){
-const err68 = {instancePath:instancePath+"/defaults",schemaPath:"#/properties/defaults/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.defaults,data:data32};
+if(data33.to !== undefined){
+let data35 = data33.to;
+if(typeof data35 === "string"){
+if(func2(data35) < 1){
+const err68 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/freezes/additionalProperties/properties/to/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.to,data:data35};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -2303,11 +2308,8 @@ vErrors.push(err68);
 errors++;
 }
 }
-if(data32.trafficType !== undefined){
-let data33 = data32.trafficType;
-if(typeof data33 === "string"){
-if(func2(data33) < 1){
-const err69 = {instancePath:instancePath+"/defaults/trafficType",schemaPath:"#/properties/defaults/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.defaults.properties.trafficType,data:data33};
+else {
+const err69 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/to",schemaPath:"#/properties/freezes/additionalProperties/properties/to/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.to.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.to,data:data35};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -2317,8 +2319,11 @@ vErrors.push(err69);
 errors++;
 }
 }
-else {
-const err70 = {instancePath:instancePath+"/defaults/trafficType",schemaPath:"#/properties/defaults/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.defaults.properties.trafficType.type,parentSchema:schema31.properties.defaults.properties.trafficType,data:data33};
+if(data33.zone !== undefined){
+let data36 = data33.zone;
+if(typeof data36 === "string"){
+if(func2(data36) < 1){
+const err70 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/freezes/additionalProperties/properties/zone/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.zone,data:data36};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -2328,9 +2333,8 @@ vErrors.push(err70);
 errors++;
 }
 }
-}
 else {
-const err71 = {instancePath:instancePath+"/defaults",schemaPath:"#/properties/defaults/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.defaults.type,parentSchema:schema31.properties.defaults,data:data32};
+const err71 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/zone",schemaPath:"#/properties/freezes/additionalProperties/properties/zone/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.zone.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.zone,data:data36};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -2340,18 +2344,11 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data.conditions !== undefined){
-let data34 = data.conditions;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-for(const key10 in data34){
-if(!(validate50(data34[key10], {instancePath:instancePath+"/conditions/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data34,parentDataProperty:key10,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err72 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.conditions.type,parentSchema:schema31.properties.conditions,data:data34};
+if(data33.environments !== undefined){
+let data37 = data33.environments;
+if(Array.isArray(data37)){
+if(data37.length < 1){
+const err72 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments",schemaPath:"#/properties/freezes/additionalProperties/properties/environments/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments,data:data37};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -2360,13 +2357,12 @@ vErrors.push(err72);
 }
 errors++;
 }
-}
-if(data.references !== undefined){
-let data36 = data.references;
-if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
-for(const key11 in data36){
-if(!((key11 === "segments") || (key11 === "flags"))){
-const err73 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.references,data:data36};
+const len2 = data37.length;
+for(let i2=0; i2<len2; i2++){
+let data38 = data37[i2];
+if(typeof data38 === "string"){
+if(func2(data38) < 1){
+const err73 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments/" + i2,schemaPath:"#/properties/freezes/additionalProperties/properties/environments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments.items,data:data38};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -2376,15 +2372,8 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data36.segments !== undefined){
-let data37 = data36.segments;
-if(Array.isArray(data37)){
-const len3 = data37.length;
-for(let i3=0; i3<len3; i3++){
-let data38 = data37[i3];
-if(typeof data38 === "string"){
-if(func2(data38) < 1){
-const err74 = {instancePath:instancePath+"/references/segments/" + i3,schemaPath:"#/properties/references/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.segments.items,data:data38};
+else {
+const err74 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments/" + i2,schemaPath:"#/properties/freezes/additionalProperties/properties/environments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.environments.items.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments.items,data:data38};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -2394,8 +2383,9 @@ vErrors.push(err74);
 errors++;
 }
 }
+}
 else {
-const err75 = {instancePath:instancePath+"/references/segments/" + i3,schemaPath:"#/properties/references/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.segments.items.type,parentSchema:schema31.properties.references.properties.segments.items,data:data38};
+const err75 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/environments",schemaPath:"#/properties/freezes/additionalProperties/properties/environments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.freezes.additionalProperties.properties.environments.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.environments,data:data37};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -2405,9 +2395,11 @@ vErrors.push(err75);
 errors++;
 }
 }
-}
-else {
-const err76 = {instancePath:instancePath+"/references/segments",schemaPath:"#/properties/references/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.segments.type,parentSchema:schema31.properties.references.properties.segments,data:data37};
+if(data33.reason !== undefined){
+let data39 = data33.reason;
+if(typeof data39 === "string"){
+if(func2(data39) < 1){
+const err76 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/freezes/additionalProperties/properties/reason/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.freezes.additionalProperties.properties.reason,data:data39};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -2417,15 +2409,8 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data36.flags !== undefined){
-let data39 = data36.flags;
-if(Array.isArray(data39)){
-const len4 = data39.length;
-for(let i4=0; i4<len4; i4++){
-let data40 = data39[i4];
-if(typeof data40 === "string"){
-if(func2(data40) < 1){
-const err77 = {instancePath:instancePath+"/references/flags/" + i4,schemaPath:"#/properties/references/properties/flags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.flags.items,data:data40};
+else {
+const err77 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/reason",schemaPath:"#/properties/freezes/additionalProperties/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.freezes.additionalProperties.properties.reason.type,parentSchema:schema31.properties.freezes.additionalProperties.properties.reason,data:data39};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -2435,8 +2420,9 @@ vErrors.push(err77);
 errors++;
 }
 }
+}
 else {
-const err78 = {instancePath:instancePath+"/references/flags/" + i4,schemaPath:"#/properties/references/properties/flags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.flags.items.type,parentSchema:schema31.properties.references.properties.flags.items,data:data40};
+const err78 = {instancePath:instancePath+"/freezes/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/freezes/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.freezes.additionalProperties.type,parentSchema:schema31.properties.freezes.additionalProperties,data:data33};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -2448,7 +2434,7 @@ errors++;
 }
 }
 else {
-const err79 = {instancePath:instancePath+"/references/flags",schemaPath:"#/properties/references/properties/flags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.flags.type,parentSchema:schema31.properties.references.properties.flags,data:data39};
+const err79 = {instancePath:instancePath+"/freezes",schemaPath:"#/properties/freezes/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.freezes.type,parentSchema:schema31.properties.freezes,data:data32};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -2458,9 +2444,12 @@ vErrors.push(err79);
 errors++;
 }
 }
-}
-else {
-const err80 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.references.type,parentSchema:schema31.properties.references,data:data36};
+if(data.service !== undefined){
+let data40 = data.service;
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+for(const key10 in data40){
+if(!(key10 === "url")){
+const err80 = {instancePath:instancePath+"/service",schemaPath:"#/properties/service/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.service,data:data40};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -2470,10 +2459,11 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data.prune !== undefined){
-let data41 = data.prune;
-if(typeof data41 !== "boolean"){
-const err81 = {instancePath:instancePath+"/prune",schemaPath:"#/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.prune.type,parentSchema:schema31.properties.prune,data:data41};
+if(data40.url !== undefined){
+let data41 = data40.url;
+if(typeof data41 === "string"){
+if(func2(data41) < 1){
+const err81 = {instancePath:instancePath+"/service/url",schemaPath:"#/properties/service/properties/url/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.service.properties.url,data:data41};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -2483,10 +2473,8 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data.onDrift !== undefined){
-let data42 = data.onDrift;
-if(!(((data42 === "revert") || (data42 === "report")) || (data42 === "propose"))){
-const err82 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data42};
+else {
+const err82 = {instancePath:instancePath+"/service/url",schemaPath:"#/properties/service/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.service.properties.url.type,parentSchema:schema31.properties.service.properties.url,data:data41};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -2496,10 +2484,9 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data.onConflict !== undefined){
-let data43 = data.onConflict;
-if(!((data43 === "apply") || (data43 === "hold"))){
-const err83 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data43};
+}
+else {
+const err83 = {instancePath:instancePath+"/service",schemaPath:"#/properties/service/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.service.type,parentSchema:schema31.properties.service,data:data40};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -2509,10 +2496,12 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data.onLiveKill !== undefined){
-let data44 = data.onLiveKill;
-if(!((data44 === "keep") || (data44 === "revert"))){
-const err84 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data44};
+if(data.defaults !== undefined){
+let data42 = data.defaults;
+if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
+for(const key11 in data42){
+if(!(key11 === "trafficType")){
+const err84 = {instancePath:instancePath+"/defaults",schemaPath:"#/properties/defaults/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.defaults,data:data42};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -2522,12 +2511,11 @@ vErrors.push(err84);
 errors++;
 }
 }
-if(data.guards !== undefined){
-let data45 = data.guards;
-if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
-for(const key12 in data45){
-if(!(((((key12 === "maxDeletes") || (key12 === "maxDeletePercent")) || (key12 === "maxKeyRemovals")) || (key12 === "maxKeyRemovalPercent")) || (key12 === "maxShift"))){
-const err85 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data45};
+if(data42.trafficType !== undefined){
+let data43 = data42.trafficType;
+if(typeof data43 === "string"){
+if(func2(data43) < 1){
+const err85 = {instancePath:instancePath+"/defaults/trafficType",schemaPath:"#/properties/defaults/properties/trafficType/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.defaults.properties.trafficType,data:data43};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -2537,10 +2525,8 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data45.maxDeletes !== undefined){
-let data46 = data45.maxDeletes;
-if(!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))){
-const err86 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data46};
+else {
+const err86 = {instancePath:instancePath+"/defaults/trafficType",schemaPath:"#/properties/defaults/properties/trafficType/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.defaults.properties.trafficType.type,parentSchema:schema31.properties.defaults.properties.trafficType,data:data43};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -2549,9 +2535,10 @@ vErrors.push(err86);
 }
 errors++;
 }
-if((typeof data46 == "number") && (isFinite(data46))){
-if(data46 < 0 || isNaN(data46)){
-const err87 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data46};
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/defaults",schemaPath:"#/properties/defaults/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.defaults.type,parentSchema:schema31.properties.defaults,data:data42};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -2561,11 +2548,18 @@ vErrors.push(err87);
 errors++;
 }
 }
+if(data.conditions !== undefined){
+let data44 = data.conditions;
+if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
+for(const key12 in data44){
+if(!(validate50(data44[key12], {instancePath:instancePath+"/conditions/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),parentData:data44,parentDataProperty:key12,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
 }
-if(data45.maxDeletePercent !== undefined){
-let data47 = data45.maxDeletePercent;
-if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
-const err88 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data47};
+}
+}
+else {
+const err88 = {instancePath:instancePath+"/conditions",schemaPath:"#/properties/conditions/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.conditions.type,parentSchema:schema31.properties.conditions,data:data44};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -2574,9 +2568,13 @@ vErrors.push(err88);
 }
 errors++;
 }
-if((typeof data47 == "number") && (isFinite(data47))){
-if(data47 > 100 || isNaN(data47)){
-const err89 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data47};
+}
+if(data.references !== undefined){
+let data46 = data.references;
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+for(const key13 in data46){
+if(!((key13 === "segments") || (key13 === "flags"))){
+const err89 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.references,data:data46};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -2585,8 +2583,16 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(data47 < 0 || isNaN(data47)){
-const err90 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data47};
+}
+if(data46.segments !== undefined){
+let data47 = data46.segments;
+if(Array.isArray(data47)){
+const len3 = data47.length;
+for(let i3=0; i3<len3; i3++){
+let data48 = data47[i3];
+if(typeof data48 === "string"){
+if(func2(data48) < 1){
+const err90 = {instancePath:instancePath+"/references/segments/" + i3,schemaPath:"#/properties/references/properties/segments/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.segments.items,data:data48};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -2596,11 +2602,8 @@ vErrors.push(err90);
 errors++;
 }
 }
-}
-if(data45.maxKeyRemovals !== undefined){
-let data48 = data45.maxKeyRemovals;
-if(!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))){
-const err91 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data48};
+else {
+const err91 = {instancePath:instancePath+"/references/segments/" + i3,schemaPath:"#/properties/references/properties/segments/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.segments.items.type,parentSchema:schema31.properties.references.properties.segments.items,data:data48};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -2609,9 +2612,10 @@ vErrors.push(err91);
 }
 errors++;
 }
-if((typeof data48 == "number") && (isFinite(data48))){
-if(data48 < 0 || isNaN(data48)){
-const err92 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data48};
+}
+}
+else {
+const err92 = {instancePath:instancePath+"/references/segments",schemaPath:"#/properties/references/properties/segments/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.segments.type,parentSchema:schema31.properties.references.properties.segments,data:data47};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -2621,11 +2625,15 @@ vErrors.push(err92);
 errors++;
 }
 }
-}
-if(data45.maxKeyRemovalPercent !== undefined){
-let data49 = data45.maxKeyRemovalPercent;
-if(!(((typeof data49 == "number") && (!(data49 % 1) && !isNaN(data49))) && (isFinite(data49)))){
-const err93 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data49};
+if(data46.flags !== undefined){
+let data49 = data46.flags;
+if(Array.isArray(data49)){
+const len4 = data49.length;
+for(let i4=0; i4<len4; i4++){
+let data50 = data49[i4];
+if(typeof data50 === "string"){
+if(func2(data50) < 1){
+const err93 = {instancePath:instancePath+"/references/flags/" + i4,schemaPath:"#/properties/references/properties/flags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.references.properties.flags.items,data:data50};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -2634,9 +2642,9 @@ vErrors.push(err93);
 }
 errors++;
 }
-if((typeof data49 == "number") && (isFinite(data49))){
-if(data49 > 100 || isNaN(data49)){
-const err94 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data49};
+}
+else {
+const err94 = {instancePath:instancePath+"/references/flags/" + i4,schemaPath:"#/properties/references/properties/flags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.references.properties.flags.items.type,parentSchema:schema31.properties.references.properties.flags.items,data:data50};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -2645,8 +2653,10 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data49 < 0 || isNaN(data49)){
-const err95 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data49};
+}
+}
+else {
+const err95 = {instancePath:instancePath+"/references/flags",schemaPath:"#/properties/references/properties/flags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.references.properties.flags.type,parentSchema:schema31.properties.references.properties.flags,data:data49};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -2657,10 +2667,8 @@ errors++;
 }
 }
 }
-if(data45.maxShift !== undefined){
-let data50 = data45.maxShift;
-if(!(((typeof data50 == "number") && (!(data50 % 1) && !isNaN(data50))) && (isFinite(data50)))){
-const err96 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data50};
+else {
+const err96 = {instancePath:instancePath+"/references",schemaPath:"#/properties/references/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.references.type,parentSchema:schema31.properties.references,data:data46};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -2669,9 +2677,11 @@ vErrors.push(err96);
 }
 errors++;
 }
-if((typeof data50 == "number") && (isFinite(data50))){
-if(data50 > 100 || isNaN(data50)){
-const err97 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data50};
+}
+if(data.prune !== undefined){
+let data51 = data.prune;
+if(typeof data51 !== "boolean"){
+const err97 = {instancePath:instancePath+"/prune",schemaPath:"#/properties/prune/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.prune.type,parentSchema:schema31.properties.prune,data:data51};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -2680,8 +2690,11 @@ vErrors.push(err97);
 }
 errors++;
 }
-if(data50 < 0 || isNaN(data50)){
-const err98 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data50};
+}
+if(data.onDrift !== undefined){
+let data52 = data.onDrift;
+if(!(((data52 === "revert") || (data52 === "report")) || (data52 === "propose"))){
+const err98 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data52};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -2691,10 +2704,10 @@ vErrors.push(err98);
 errors++;
 }
 }
-}
-}
-else {
-const err99 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data45};
+if(data.onConflict !== undefined){
+let data53 = data.onConflict;
+if(!((data53 === "apply") || (data53 === "hold"))){
+const err99 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data53};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -2704,10 +2717,10 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data.suspend !== undefined){
-let data51 = data.suspend;
-if(typeof data51 !== "boolean"){
-const err100 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data51};
+if(data.onLiveKill !== undefined){
+let data54 = data.onLiveKill;
+if(!((data54 === "keep") || (data54 === "revert"))){
+const err100 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data54};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -2717,12 +2730,12 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data.lint !== undefined){
-let data52 = data.lint;
-if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
-for(const key13 in data52){
-if(!(func1.call(schema31.properties.lint.properties, key13))){
-const err101 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data52};
+if(data.guards !== undefined){
+let data55 = data.guards;
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+for(const key14 in data55){
+if(!(((((key14 === "maxDeletes") || (key14 === "maxDeletePercent")) || (key14 === "maxKeyRemovals")) || (key14 === "maxKeyRemovalPercent")) || (key14 === "maxShift"))){
+const err101 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data55};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -2732,12 +2745,10 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data52.levels !== undefined){
-let data53 = data52.levels;
-if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
-for(const key14 in data53){
-if(!(func1.call(schema31.properties.lint.properties.levels.properties, key14))){
-const err102 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.levels,data:data53};
+if(data55.maxDeletes !== undefined){
+let data56 = data55.maxDeletes;
+if(!(((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56))) && (isFinite(data56)))){
+const err102 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data56};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -2746,11 +2757,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-if(data53["allow-unknown"] !== undefined){
-let data54 = data53["allow-unknown"];
-if(!(((data54 === "error") || (data54 === "warning")) || (data54 === "off"))){
-const err103 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data54};
+if((typeof data56 == "number") && (isFinite(data56))){
+if(data56 < 0 || isNaN(data56)){
+const err103 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data56};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -2760,10 +2769,11 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data53["allow-unused"] !== undefined){
-let data55 = data53["allow-unused"];
-if(!(((data55 === "error") || (data55 === "warning")) || (data55 === "off"))){
-const err104 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data55};
+}
+if(data55.maxDeletePercent !== undefined){
+let data57 = data55.maxDeletePercent;
+if(!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))){
+const err104 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data57};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -2772,11 +2782,9 @@ vErrors.push(err104);
 }
 errors++;
 }
-}
-if(data53["allow-without-reason"] !== undefined){
-let data56 = data53["allow-without-reason"];
-if(!(((data56 === "error") || (data56 === "warning")) || (data56 === "off"))){
-const err105 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data56};
+if((typeof data57 == "number") && (isFinite(data57))){
+if(data57 > 100 || isNaN(data57)){
+const err105 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data57};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -2785,11 +2793,8 @@ vErrors.push(err105);
 }
 errors++;
 }
-}
-if(data53["confusable-names"] !== undefined){
-let data57 = data53["confusable-names"];
-if(!(((data57 === "error") || (data57 === "warning")) || (data57 === "off"))){
-const err106 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data57};
+if(data57 < 0 || isNaN(data57)){
+const err106 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data57};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -2799,10 +2804,11 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data53["contradictory-rule"] !== undefined){
-let data58 = data53["contradictory-rule"];
-if(!(((data58 === "error") || (data58 === "warning")) || (data58 === "off"))){
-const err107 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data58};
+}
+if(data55.maxKeyRemovals !== undefined){
+let data58 = data55.maxKeyRemovals;
+if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
+const err107 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data58};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -2811,11 +2817,9 @@ vErrors.push(err107);
 }
 errors++;
 }
-}
-if(data53["default-not-safe"] !== undefined){
-let data59 = data53["default-not-safe"];
-if(!(((data59 === "error") || (data59 === "warning")) || (data59 === "off"))){
-const err108 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data59};
+if((typeof data58 == "number") && (isFinite(data58))){
+if(data58 < 0 || isNaN(data58)){
+const err108 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data58};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -2825,10 +2829,11 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data53["default-while-killed"] !== undefined){
-let data60 = data53["default-while-killed"];
-if(!(((data60 === "error") || (data60 === "warning")) || (data60 === "off"))){
-const err109 = {instancePath:instancePath+"/lint/levels/default-while-killed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data60};
+}
+if(data55.maxKeyRemovalPercent !== undefined){
+let data59 = data55.maxKeyRemovalPercent;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err109 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data59};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -2837,11 +2842,9 @@ vErrors.push(err109);
 }
 errors++;
 }
-}
-if(data53["duplicate-condition"] !== undefined){
-let data61 = data53["duplicate-condition"];
-if(!(((data61 === "error") || (data61 === "warning")) || (data61 === "off"))){
-const err110 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data61};
+if((typeof data59 == "number") && (isFinite(data59))){
+if(data59 > 100 || isNaN(data59)){
+const err110 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data59};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -2850,11 +2853,8 @@ vErrors.push(err110);
 }
 errors++;
 }
-}
-if(data53["duplicate-segment-keys"] !== undefined){
-let data62 = data53["duplicate-segment-keys"];
-if(!(((data62 === "error") || (data62 === "warning")) || (data62 === "off"))){
-const err111 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data62};
+if(data59 < 0 || isNaN(data59)){
+const err111 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data59};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -2864,10 +2864,11 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data53["empty-segment"] !== undefined){
-let data63 = data53["empty-segment"];
-if(!(((data63 === "error") || (data63 === "warning")) || (data63 === "off"))){
-const err112 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data63};
+}
+if(data55.maxShift !== undefined){
+let data60 = data55.maxShift;
+if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
+const err112 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data60};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -2876,11 +2877,9 @@ vErrors.push(err112);
 }
 errors++;
 }
-}
-if(data53.expired !== undefined){
-let data64 = data53.expired;
-if(!(((data64 === "error") || (data64 === "warning")) || (data64 === "off"))){
-const err113 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data64};
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 > 100 || isNaN(data60)){
+const err113 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data60};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -2889,11 +2888,8 @@ vErrors.push(err113);
 }
 errors++;
 }
-}
-if(data53["expiry-too-late"] !== undefined){
-let data65 = data53["expiry-too-late"];
-if(!(((data65 === "error") || (data65 === "warning")) || (data65 === "off"))){
-const err114 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data65};
+if(data60 < 0 || isNaN(data60)){
+const err114 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data60};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -2903,10 +2899,10 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data53["full-rollout"] !== undefined){
-let data66 = data53["full-rollout"];
-if(!(((data66 === "error") || (data66 === "warning")) || (data66 === "off"))){
-const err115 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data66};
+}
+}
+else {
+const err115 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data55};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -2916,10 +2912,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data53["invalid-regex"] !== undefined){
-let data67 = data53["invalid-regex"];
-if(!(((data67 === "error") || (data67 === "warning")) || (data67 === "off"))){
-const err116 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data67};
+if(data.suspend !== undefined){
+let data61 = data.suspend;
+if(typeof data61 !== "boolean"){
+const err116 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data61};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -2929,10 +2925,12 @@ vErrors.push(err116);
 errors++;
 }
 }
-if(data53["kill-review-passed"] !== undefined){
-let data68 = data53["kill-review-passed"];
-if(!(((data68 === "error") || (data68 === "warning")) || (data68 === "off"))){
-const err117 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data68};
+if(data.lint !== undefined){
+let data62 = data.lint;
+if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
+for(const key15 in data62){
+if(!(func1.call(schema31.properties.lint.properties, key15))){
+const err117 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data62};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2942,10 +2940,12 @@ vErrors.push(err117);
 errors++;
 }
 }
-if(data53["kill-too-old"] !== undefined){
-let data69 = data53["kill-too-old"];
-if(!(((data69 === "error") || (data69 === "warning")) || (data69 === "off"))){
-const err118 = {instancePath:instancePath+"/lint/levels/kill-too-old",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data69};
+if(data62.levels !== undefined){
+let data63 = data62.levels;
+if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
+for(const key16 in data63){
+if(!(func1.call(schema31.properties.lint.properties.levels.properties, key16))){
+const err118 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.levels,data:data63};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2955,10 +2955,10 @@ vErrors.push(err118);
 errors++;
 }
 }
-if(data53["many-inline-keys"] !== undefined){
-let data70 = data53["many-inline-keys"];
-if(!(((data70 === "error") || (data70 === "warning")) || (data70 === "off"))){
-const err119 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data70};
+if(data63["allow-unknown"] !== undefined){
+let data64 = data63["allow-unknown"];
+if(!(((data64 === "error") || (data64 === "warning")) || (data64 === "off"))){
+const err119 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data64};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2968,10 +2968,10 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data53["middle-bucket-shift"] !== undefined){
-let data71 = data53["middle-bucket-shift"];
-if(!(((data71 === "error") || (data71 === "warning")) || (data71 === "off"))){
-const err120 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data71};
+if(data63["allow-unused"] !== undefined){
+let data65 = data63["allow-unused"];
+if(!(((data65 === "error") || (data65 === "warning")) || (data65 === "off"))){
+const err120 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data65};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2981,10 +2981,10 @@ vErrors.push(err120);
 errors++;
 }
 }
-if(data53["name-pattern"] !== undefined){
-let data72 = data53["name-pattern"];
-if(!(((data72 === "error") || (data72 === "warning")) || (data72 === "off"))){
-const err121 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data72};
+if(data63["allow-without-reason"] !== undefined){
+let data66 = data63["allow-without-reason"];
+if(!(((data66 === "error") || (data66 === "warning")) || (data66 === "off"))){
+const err121 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data66};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2994,10 +2994,10 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data53["name-reused"] !== undefined){
-let data73 = data53["name-reused"];
-if(!(((data73 === "error") || (data73 === "warning")) || (data73 === "off"))){
-const err122 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data73};
+if(data63["confusable-names"] !== undefined){
+let data67 = data63["confusable-names"];
+if(!(((data67 === "error") || (data67 === "warning")) || (data67 === "off"))){
+const err122 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data67};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -3007,10 +3007,10 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data53["production-before-staging"] !== undefined){
-let data74 = data53["production-before-staging"];
-if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
-const err123 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data74};
+if(data63["contradictory-rule"] !== undefined){
+let data68 = data63["contradictory-rule"];
+if(!(((data68 === "error") || (data68 === "warning")) || (data68 === "off"))){
+const err123 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data68};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -3020,10 +3020,10 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data53["ramp-finished"] !== undefined){
-let data75 = data53["ramp-finished"];
-if(!(((data75 === "error") || (data75 === "warning")) || (data75 === "off"))){
-const err124 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data75};
+if(data63["default-not-safe"] !== undefined){
+let data69 = data63["default-not-safe"];
+if(!(((data69 === "error") || (data69 === "warning")) || (data69 === "off"))){
+const err124 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data69};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -3033,10 +3033,10 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data53["ramp-in-freeze"] !== undefined){
-let data76 = data53["ramp-in-freeze"];
-if(!(((data76 === "error") || (data76 === "warning")) || (data76 === "off"))){
-const err125 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data76};
+if(data63["default-while-killed"] !== undefined){
+let data70 = data63["default-while-killed"];
+if(!(((data70 === "error") || (data70 === "warning")) || (data70 === "off"))){
+const err125 = {instancePath:instancePath+"/lint/levels/default-while-killed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data70};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -3046,10 +3046,10 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data53["ramp-past"] !== undefined){
-let data77 = data53["ramp-past"];
-if(!(((data77 === "error") || (data77 === "warning")) || (data77 === "off"))){
-const err126 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data77};
+if(data63["duplicate-condition"] !== undefined){
+let data71 = data63["duplicate-condition"];
+if(!(((data71 === "error") || (data71 === "warning")) || (data71 === "off"))){
+const err126 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data71};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -3059,10 +3059,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data53["required-field"] !== undefined){
-let data78 = data53["required-field"];
-if(!(((data78 === "error") || (data78 === "warning")) || (data78 === "off"))){
-const err127 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data78};
+if(data63["duplicate-segment-keys"] !== undefined){
+let data72 = data63["duplicate-segment-keys"];
+if(!(((data72 === "error") || (data72 === "warning")) || (data72 === "off"))){
+const err127 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data72};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -3072,10 +3072,10 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data53["rule-like-default"] !== undefined){
-let data79 = data53["rule-like-default"];
-if(!(((data79 === "error") || (data79 === "warning")) || (data79 === "off"))){
-const err128 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data79};
+if(data63["empty-segment"] !== undefined){
+let data73 = data63["empty-segment"];
+if(!(((data73 === "error") || (data73 === "warning")) || (data73 === "off"))){
+const err128 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data73};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -3085,10 +3085,10 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data53["stale-rollout"] !== undefined){
-let data80 = data53["stale-rollout"];
-if(!(((data80 === "error") || (data80 === "warning")) || (data80 === "off"))){
-const err129 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data80};
+if(data63.expired !== undefined){
+let data74 = data63.expired;
+if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
+const err129 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data74};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -3098,10 +3098,10 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data53["stray-file"] !== undefined){
-let data81 = data53["stray-file"];
-if(!(((data81 === "error") || (data81 === "warning")) || (data81 === "off"))){
-const err130 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data81};
+if(data63["expiry-too-late"] !== undefined){
+let data75 = data63["expiry-too-late"];
+if(!(((data75 === "error") || (data75 === "warning")) || (data75 === "off"))){
+const err130 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data75};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3111,10 +3111,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data53["trailing-space-key"] !== undefined){
-let data82 = data53["trailing-space-key"];
-if(!(((data82 === "error") || (data82 === "warning")) || (data82 === "off"))){
-const err131 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data82};
+if(data63["full-rollout"] !== undefined){
+let data76 = data63["full-rollout"];
+if(!(((data76 === "error") || (data76 === "warning")) || (data76 === "off"))){
+const err131 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data76};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3124,10 +3124,10 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data53["treatments-reordered"] !== undefined){
-let data83 = data53["treatments-reordered"];
-if(!(((data83 === "error") || (data83 === "warning")) || (data83 === "off"))){
-const err132 = {instancePath:instancePath+"/lint/levels/treatments-reordered",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data83};
+if(data63["invalid-regex"] !== undefined){
+let data77 = data63["invalid-regex"];
+if(!(((data77 === "error") || (data77 === "warning")) || (data77 === "off"))){
+const err132 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data77};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3137,10 +3137,10 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data53["unknown-word"] !== undefined){
-let data84 = data53["unknown-word"];
-if(!(((data84 === "error") || (data84 === "warning")) || (data84 === "off"))){
-const err133 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data84};
+if(data63["kill-review-passed"] !== undefined){
+let data78 = data63["kill-review-passed"];
+if(!(((data78 === "error") || (data78 === "warning")) || (data78 === "off"))){
+const err133 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data78};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3150,10 +3150,10 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data53["unreachable-rule"] !== undefined){
-let data85 = data53["unreachable-rule"];
-if(!(((data85 === "error") || (data85 === "warning")) || (data85 === "off"))){
-const err134 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data85};
+if(data63["kill-too-old"] !== undefined){
+let data79 = data63["kill-too-old"];
+if(!(((data79 === "error") || (data79 === "warning")) || (data79 === "off"))){
+const err134 = {instancePath:instancePath+"/lint/levels/kill-too-old",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data79};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3163,10 +3163,10 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data53["unused-condition"] !== undefined){
-let data86 = data53["unused-condition"];
-if(!(((data86 === "error") || (data86 === "warning")) || (data86 === "off"))){
-const err135 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data86};
+if(data63["many-inline-keys"] !== undefined){
+let data80 = data63["many-inline-keys"];
+if(!(((data80 === "error") || (data80 === "warning")) || (data80 === "off"))){
+const err135 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data80};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3176,10 +3176,10 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data53["unused-segment"] !== undefined){
-let data87 = data53["unused-segment"];
-if(!(((data87 === "error") || (data87 === "warning")) || (data87 === "off"))){
-const err136 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data87};
+if(data63["middle-bucket-shift"] !== undefined){
+let data81 = data63["middle-bucket-shift"];
+if(!(((data81 === "error") || (data81 === "warning")) || (data81 === "off"))){
+const err136 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data81};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3189,10 +3189,10 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data53["use-between"] !== undefined){
-let data88 = data53["use-between"];
-if(!(((data88 === "error") || (data88 === "warning")) || (data88 === "off"))){
-const err137 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data88};
+if(data63["name-pattern"] !== undefined){
+let data82 = data63["name-pattern"];
+if(!(((data82 === "error") || (data82 === "warning")) || (data82 === "off"))){
+const err137 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data82};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3202,10 +3202,10 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data53["zero-bucket"] !== undefined){
-let data89 = data53["zero-bucket"];
-if(!(((data89 === "error") || (data89 === "warning")) || (data89 === "off"))){
-const err138 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data89};
+if(data63["name-reused"] !== undefined){
+let data83 = data63["name-reused"];
+if(!(((data83 === "error") || (data83 === "warning")) || (data83 === "off"))){
+const err138 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data83};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3215,9 +3215,10 @@ vErrors.push(err138);
 errors++;
 }
 }
-}
-else {
-const err139 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data53};
+if(data63["production-before-staging"] !== undefined){
+let data84 = data63["production-before-staging"];
+if(!(((data84 === "error") || (data84 === "warning")) || (data84 === "off"))){
+const err139 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data84};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3227,10 +3228,10 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data52.killsOlderThan !== undefined){
-let data90 = data52.killsOlderThan;
-if(!(((typeof data90 == "number") && (!(data90 % 1) && !isNaN(data90))) && (isFinite(data90)))){
-const err140 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.killsOlderThan.type,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data90};
+if(data63["ramp-finished"] !== undefined){
+let data85 = data63["ramp-finished"];
+if(!(((data85 === "error") || (data85 === "warning")) || (data85 === "off"))){
+const err140 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data85};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3239,9 +3240,11 @@ vErrors.push(err140);
 }
 errors++;
 }
-if((typeof data90 == "number") && (isFinite(data90))){
-if(data90 < 1 || isNaN(data90)){
-const err141 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data90};
+}
+if(data63["ramp-in-freeze"] !== undefined){
+let data86 = data63["ramp-in-freeze"];
+if(!(((data86 === "error") || (data86 === "warning")) || (data86 === "off"))){
+const err141 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data86};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3251,13 +3254,10 @@ vErrors.push(err141);
 errors++;
 }
 }
-}
-if(data52.names !== undefined){
-let data91 = data52.names;
-if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
-for(const key15 in data91){
-if(!((((key15 === "flag") || (key15 === "segment")) || (key15 === "treatment")) || (key15 === "tag"))){
-const err142 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data91};
+if(data63["ramp-past"] !== undefined){
+let data87 = data63["ramp-past"];
+if(!(((data87 === "error") || (data87 === "warning")) || (data87 === "off"))){
+const err142 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data87};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3267,11 +3267,10 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data91.flag !== undefined){
-let data92 = data91.flag;
-if(typeof data92 === "string"){
-if(func2(data92) < 1){
-const err143 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data92};
+if(data63["required-field"] !== undefined){
+let data88 = data63["required-field"];
+if(!(((data88 === "error") || (data88 === "warning")) || (data88 === "off"))){
+const err143 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data88};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3281,8 +3280,10 @@ vErrors.push(err143);
 errors++;
 }
 }
-else {
-const err144 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data92};
+if(data63["rule-like-default"] !== undefined){
+let data89 = data63["rule-like-default"];
+if(!(((data89 === "error") || (data89 === "warning")) || (data89 === "off"))){
+const err144 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data89};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -3292,11 +3293,10 @@ vErrors.push(err144);
 errors++;
 }
 }
-if(data91.segment !== undefined){
-let data93 = data91.segment;
-if(typeof data93 === "string"){
-if(func2(data93) < 1){
-const err145 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data93};
+if(data63["stale-rollout"] !== undefined){
+let data90 = data63["stale-rollout"];
+if(!(((data90 === "error") || (data90 === "warning")) || (data90 === "off"))){
+const err145 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data90};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -3306,8 +3306,10 @@ vErrors.push(err145);
 errors++;
 }
 }
-else {
-const err146 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data93};
+if(data63["stray-file"] !== undefined){
+let data91 = data63["stray-file"];
+if(!(((data91 === "error") || (data91 === "warning")) || (data91 === "off"))){
+const err146 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data91};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -3317,11 +3319,10 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data91.treatment !== undefined){
-let data94 = data91.treatment;
-if(typeof data94 === "string"){
-if(func2(data94) < 1){
-const err147 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data94};
+if(data63["trailing-space-key"] !== undefined){
+let data92 = data63["trailing-space-key"];
+if(!(((data92 === "error") || (data92 === "warning")) || (data92 === "off"))){
+const err147 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data92};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -3331,8 +3332,10 @@ vErrors.push(err147);
 errors++;
 }
 }
-else {
-const err148 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data94};
+if(data63["treatments-reordered"] !== undefined){
+let data93 = data63["treatments-reordered"];
+if(!(((data93 === "error") || (data93 === "warning")) || (data93 === "off"))){
+const err148 = {instancePath:instancePath+"/lint/levels/treatments-reordered",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data93};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -3342,11 +3345,10 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data91.tag !== undefined){
-let data95 = data91.tag;
-if(typeof data95 === "string"){
-if(func2(data95) < 1){
-const err149 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data95};
+if(data63["unknown-word"] !== undefined){
+let data94 = data63["unknown-word"];
+if(!(((data94 === "error") || (data94 === "warning")) || (data94 === "off"))){
+const err149 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data94};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -3356,8 +3358,10 @@ vErrors.push(err149);
 errors++;
 }
 }
-else {
-const err150 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data95};
+if(data63["unreachable-rule"] !== undefined){
+let data95 = data63["unreachable-rule"];
+if(!(((data95 === "error") || (data95 === "warning")) || (data95 === "off"))){
+const err150 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data95};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -3367,9 +3371,10 @@ vErrors.push(err150);
 errors++;
 }
 }
-}
-else {
-const err151 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data91};
+if(data63["unused-condition"] !== undefined){
+let data96 = data63["unused-condition"];
+if(!(((data96 === "error") || (data96 === "warning")) || (data96 === "off"))){
+const err151 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data96};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -3379,14 +3384,10 @@ vErrors.push(err151);
 errors++;
 }
 }
-if(data52.require !== undefined){
-let data96 = data52.require;
-if(Array.isArray(data96)){
-const len5 = data96.length;
-for(let i5=0; i5<len5; i5++){
-let data97 = data96[i5];
-if(!((((((((data97 === "description") || (data97 === "rolloutStatus")) || (data97 === "tags")) || (data97 === "owner")) || (data97 === "kind")) || (data97 === "expires")) || (data97 === "links")) || (data97 === "tests"))){
-const err152 = {instancePath:instancePath+"/lint/require/" + i5,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data97};
+if(data63["unused-segment"] !== undefined){
+let data97 = data63["unused-segment"];
+if(!(((data97 === "error") || (data97 === "warning")) || (data97 === "off"))){
+const err152 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data97};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -3396,9 +3397,10 @@ vErrors.push(err152);
 errors++;
 }
 }
-}
-else {
-const err153 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data96};
+if(data63["use-between"] !== undefined){
+let data98 = data63["use-between"];
+if(!(((data98 === "error") || (data98 === "warning")) || (data98 === "off"))){
+const err153 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data98};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -3408,12 +3410,10 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data52.words !== undefined){
-let data98 = data52.words;
-if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
-for(const key16 in data98){
-if(!((((key16 === "owner") || (key16 === "kind")) || (key16 === "tags")) || (key16 === "rolloutStatus"))){
-const err154 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data98};
+if(data63["zero-bucket"] !== undefined){
+let data99 = data63["zero-bucket"];
+if(!(((data99 === "error") || (data99 === "warning")) || (data99 === "off"))){
+const err154 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data99};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -3423,15 +3423,9 @@ vErrors.push(err154);
 errors++;
 }
 }
-if(data98.owner !== undefined){
-let data99 = data98.owner;
-if(Array.isArray(data99)){
-const len6 = data99.length;
-for(let i6=0; i6<len6; i6++){
-let data100 = data99[i6];
-if(typeof data100 === "string"){
-if(func2(data100) < 1){
-const err155 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data100};
+}
+else {
+const err155 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data63};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -3441,8 +3435,10 @@ vErrors.push(err155);
 errors++;
 }
 }
-else {
-const err156 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data100};
+if(data62.killsOlderThan !== undefined){
+let data100 = data62.killsOlderThan;
+if(!(((typeof data100 == "number") && (!(data100 % 1) && !isNaN(data100))) && (isFinite(data100)))){
+const err156 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.killsOlderThan.type,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data100};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -3451,10 +3447,9 @@ vErrors.push(err156);
 }
 errors++;
 }
-}
-}
-else {
-const err157 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data99};
+if((typeof data100 == "number") && (isFinite(data100))){
+if(data100 < 1 || isNaN(data100)){
+const err157 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data100};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -3464,15 +3459,13 @@ vErrors.push(err157);
 errors++;
 }
 }
-if(data98.kind !== undefined){
-let data101 = data98.kind;
-if(Array.isArray(data101)){
-const len7 = data101.length;
-for(let i7=0; i7<len7; i7++){
-let data102 = data101[i7];
-if(typeof data102 === "string"){
-if(func2(data102) < 1){
-const err158 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data102};
+}
+if(data62.names !== undefined){
+let data101 = data62.names;
+if(data101 && typeof data101 == "object" && !Array.isArray(data101)){
+for(const key17 in data101){
+if(!((((key17 === "flag") || (key17 === "segment")) || (key17 === "treatment")) || (key17 === "tag"))){
+const err158 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data101};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -3482,8 +3475,11 @@ vErrors.push(err158);
 errors++;
 }
 }
-else {
-const err159 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data102};
+if(data101.flag !== undefined){
+let data102 = data101.flag;
+if(typeof data102 === "string"){
+if(func2(data102) < 1){
+const err159 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data102};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -3493,9 +3489,8 @@ vErrors.push(err159);
 errors++;
 }
 }
-}
 else {
-const err160 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data101};
+const err160 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data102};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -3505,15 +3500,11 @@ vErrors.push(err160);
 errors++;
 }
 }
-if(data98.tags !== undefined){
-let data103 = data98.tags;
-if(Array.isArray(data103)){
-const len8 = data103.length;
-for(let i8=0; i8<len8; i8++){
-let data104 = data103[i8];
-if(typeof data104 === "string"){
-if(func2(data104) < 1){
-const err161 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data104};
+if(data101.segment !== undefined){
+let data103 = data101.segment;
+if(typeof data103 === "string"){
+if(func2(data103) < 1){
+const err161 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data103};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -3524,7 +3515,7 @@ errors++;
 }
 }
 else {
-const err162 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data104};
+const err162 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data103};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -3534,9 +3525,11 @@ vErrors.push(err162);
 errors++;
 }
 }
-}
-else {
-const err163 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data103};
+if(data101.treatment !== undefined){
+let data104 = data101.treatment;
+if(typeof data104 === "string"){
+if(func2(data104) < 1){
+const err163 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data104};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -3546,15 +3539,8 @@ vErrors.push(err163);
 errors++;
 }
 }
-if(data98.rolloutStatus !== undefined){
-let data105 = data98.rolloutStatus;
-if(Array.isArray(data105)){
-const len9 = data105.length;
-for(let i9=0; i9<len9; i9++){
-let data106 = data105[i9];
-if(typeof data106 === "string"){
-if(func2(data106) < 1){
-const err164 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data106};
+else {
+const err164 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data104};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -3564,8 +3550,11 @@ vErrors.push(err164);
 errors++;
 }
 }
-else {
-const err165 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data106};
+if(data101.tag !== undefined){
+let data105 = data101.tag;
+if(typeof data105 === "string"){
+if(func2(data105) < 1){
+const err165 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data105};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -3575,9 +3564,8 @@ vErrors.push(err165);
 errors++;
 }
 }
-}
 else {
-const err166 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data105};
+const err166 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data105};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -3589,7 +3577,7 @@ errors++;
 }
 }
 else {
-const err167 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data98};
+const err167 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data101};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -3599,13 +3587,14 @@ vErrors.push(err167);
 errors++;
 }
 }
-if(data52.expiresWithin !== undefined){
-let data107 = data52.expiresWithin;
-if(data107 && typeof data107 == "object" && !Array.isArray(data107)){
-for(const key17 in data107){
-let data108 = data107[key17];
-if(!(((typeof data108 == "number") && (!(data108 % 1) && !isNaN(data108))) && (isFinite(data108)))){
-const err168 = {instancePath:instancePath+"/lint/expiresWithin/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data108};
+if(data62.require !== undefined){
+let data106 = data62.require;
+if(Array.isArray(data106)){
+const len5 = data106.length;
+for(let i5=0; i5<len5; i5++){
+let data107 = data106[i5];
+if(!((((((((data107 === "description") || (data107 === "rolloutStatus")) || (data107 === "tags")) || (data107 === "owner")) || (data107 === "kind")) || (data107 === "expires")) || (data107 === "links")) || (data107 === "tests"))){
+const err168 = {instancePath:instancePath+"/lint/require/" + i5,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data107};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -3614,9 +3603,10 @@ vErrors.push(err168);
 }
 errors++;
 }
-if((typeof data108 == "number") && (isFinite(data108))){
-if(data108 < 1 || isNaN(data108)){
-const err169 = {instancePath:instancePath+"/lint/expiresWithin/" + key17.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data108};
+}
+}
+else {
+const err169 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data106};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -3626,10 +3616,12 @@ vErrors.push(err169);
 errors++;
 }
 }
-}
-}
-else {
-const err170 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data107};
+if(data62.words !== undefined){
+let data108 = data62.words;
+if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
+for(const key18 in data108){
+if(!((((key18 === "owner") || (key18 === "kind")) || (key18 === "tags")) || (key18 === "rolloutStatus"))){
+const err170 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data108};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -3639,15 +3631,15 @@ vErrors.push(err170);
 errors++;
 }
 }
-if(data52.fullRollout !== undefined){
-let data109 = data52.fullRollout;
+if(data108.owner !== undefined){
+let data109 = data108.owner;
 if(Array.isArray(data109)){
-const len10 = data109.length;
-for(let i10=0; i10<len10; i10++){
-let data110 = data109[i10];
+const len6 = data109.length;
+for(let i6=0; i6<len6; i6++){
+let data110 = data109[i6];
 if(typeof data110 === "string"){
 if(func2(data110) < 1){
-const err171 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data110};
+const err171 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data110};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -3658,7 +3650,7 @@ errors++;
 }
 }
 else {
-const err172 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data110};
+const err172 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data110};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -3670,7 +3662,7 @@ errors++;
 }
 }
 else {
-const err173 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data109};
+const err173 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data109};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -3680,11 +3672,15 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data52.provenIn !== undefined){
-let data111 = data52.provenIn;
+if(data108.kind !== undefined){
+let data111 = data108.kind;
 if(Array.isArray(data111)){
-if(data111.length < 1){
-const err174 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.provenIn,data:data111};
+const len7 = data111.length;
+for(let i7=0; i7<len7; i7++){
+let data112 = data111[i7];
+if(typeof data112 === "string"){
+if(func2(data112) < 1){
+const err174 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data112};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -3693,12 +3689,9 @@ vErrors.push(err174);
 }
 errors++;
 }
-const len11 = data111.length;
-for(let i11=0; i11<len11; i11++){
-let data112 = data111[i11];
-if(typeof data112 === "string"){
-if(func2(data112) < 1){
-const err175 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data112};
+}
+else {
+const err175 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data112};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -3708,8 +3701,9 @@ vErrors.push(err175);
 errors++;
 }
 }
+}
 else {
-const err176 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.provenIn.items.type,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data112};
+const err176 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data111};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -3719,9 +3713,15 @@ vErrors.push(err176);
 errors++;
 }
 }
-}
-else {
-const err177 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.provenIn.type,parentSchema:schema31.properties.lint.properties.provenIn,data:data111};
+if(data108.tags !== undefined){
+let data113 = data108.tags;
+if(Array.isArray(data113)){
+const len8 = data113.length;
+for(let i8=0; i8<len8; i8++){
+let data114 = data113[i8];
+if(typeof data114 === "string"){
+if(func2(data114) < 1){
+const err177 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data114};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -3731,10 +3731,8 @@ vErrors.push(err177);
 errors++;
 }
 }
-if(data52.reserveNames !== undefined){
-let data113 = data52.reserveNames;
-if(typeof data113 !== "boolean"){
-const err178 = {instancePath:instancePath+"/lint/reserveNames",schemaPath:"#/properties/lint/properties/reserveNames/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.lint.properties.reserveNames.type,parentSchema:schema31.properties.lint.properties.reserveNames,data:data113};
+else {
+const err178 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data114};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -3744,10 +3742,9 @@ vErrors.push(err178);
 errors++;
 }
 }
-if(data52.staleAfter !== undefined){
-let data114 = data52.staleAfter;
-if(!(((typeof data114 == "number") && (!(data114 % 1) && !isNaN(data114))) && (isFinite(data114)))){
-const err179 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data114};
+}
+else {
+const err179 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data113};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -3756,9 +3753,16 @@ vErrors.push(err179);
 }
 errors++;
 }
-if((typeof data114 == "number") && (isFinite(data114))){
-if(data114 < 1 || isNaN(data114)){
-const err180 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data114};
+}
+if(data108.rolloutStatus !== undefined){
+let data115 = data108.rolloutStatus;
+if(Array.isArray(data115)){
+const len9 = data115.length;
+for(let i9=0; i9<len9; i9++){
+let data116 = data115[i9];
+if(typeof data116 === "string"){
+if(func2(data116) < 1){
+const err180 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data116};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -3768,10 +3772,8 @@ vErrors.push(err180);
 errors++;
 }
 }
-}
-}
 else {
-const err181 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data52};
+const err181 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data116};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -3781,12 +3783,9 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data.state !== undefined){
-let data115 = data.state;
-if(data115 && typeof data115 == "object" && !Array.isArray(data115)){
-for(const key18 in data115){
-if(!(key18 === "push")){
-const err182 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data115};
+}
+else {
+const err182 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data115};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -3796,10 +3795,9 @@ vErrors.push(err182);
 errors++;
 }
 }
-if(data115.push !== undefined){
-let data116 = data115.push;
-if(!(((data116 === "auto") || (data116 === true)) || (data116 === false))){
-const err183 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data116};
+}
+else {
+const err183 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data108};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -3809,9 +3807,13 @@ vErrors.push(err183);
 errors++;
 }
 }
-}
-else {
-const err184 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data115};
+if(data62.expiresWithin !== undefined){
+let data117 = data62.expiresWithin;
+if(data117 && typeof data117 == "object" && !Array.isArray(data117)){
+for(const key19 in data117){
+let data118 = data117[key19];
+if(!(((typeof data118 == "number") && (!(data118 % 1) && !isNaN(data118))) && (isFinite(data118)))){
+const err184 = {instancePath:instancePath+"/lint/expiresWithin/" + key19.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data118};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -3820,15 +3822,221 @@ vErrors.push(err184);
 }
 errors++;
 }
-}
-}
-else {
-const err185 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if((typeof data118 == "number") && (isFinite(data118))){
+if(data118 < 1 || isNaN(data118)){
+const err185 = {instancePath:instancePath+"/lint/expiresWithin/" + key19.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data118};
 if(vErrors === null){
 vErrors = [err185];
 }
 else {
 vErrors.push(err185);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err186 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data117};
+if(vErrors === null){
+vErrors = [err186];
+}
+else {
+vErrors.push(err186);
+}
+errors++;
+}
+}
+if(data62.fullRollout !== undefined){
+let data119 = data62.fullRollout;
+if(Array.isArray(data119)){
+const len10 = data119.length;
+for(let i10=0; i10<len10; i10++){
+let data120 = data119[i10];
+if(typeof data120 === "string"){
+if(func2(data120) < 1){
+const err187 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data120};
+if(vErrors === null){
+vErrors = [err187];
+}
+else {
+vErrors.push(err187);
+}
+errors++;
+}
+}
+else {
+const err188 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data120};
+if(vErrors === null){
+vErrors = [err188];
+}
+else {
+vErrors.push(err188);
+}
+errors++;
+}
+}
+}
+else {
+const err189 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data119};
+if(vErrors === null){
+vErrors = [err189];
+}
+else {
+vErrors.push(err189);
+}
+errors++;
+}
+}
+if(data62.provenIn !== undefined){
+let data121 = data62.provenIn;
+if(Array.isArray(data121)){
+if(data121.length < 1){
+const err190 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.provenIn,data:data121};
+if(vErrors === null){
+vErrors = [err190];
+}
+else {
+vErrors.push(err190);
+}
+errors++;
+}
+const len11 = data121.length;
+for(let i11=0; i11<len11; i11++){
+let data122 = data121[i11];
+if(typeof data122 === "string"){
+if(func2(data122) < 1){
+const err191 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data122};
+if(vErrors === null){
+vErrors = [err191];
+}
+else {
+vErrors.push(err191);
+}
+errors++;
+}
+}
+else {
+const err192 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.provenIn.items.type,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data122};
+if(vErrors === null){
+vErrors = [err192];
+}
+else {
+vErrors.push(err192);
+}
+errors++;
+}
+}
+}
+else {
+const err193 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.provenIn.type,parentSchema:schema31.properties.lint.properties.provenIn,data:data121};
+if(vErrors === null){
+vErrors = [err193];
+}
+else {
+vErrors.push(err193);
+}
+errors++;
+}
+}
+if(data62.reserveNames !== undefined){
+let data123 = data62.reserveNames;
+if(typeof data123 !== "boolean"){
+const err194 = {instancePath:instancePath+"/lint/reserveNames",schemaPath:"#/properties/lint/properties/reserveNames/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.lint.properties.reserveNames.type,parentSchema:schema31.properties.lint.properties.reserveNames,data:data123};
+if(vErrors === null){
+vErrors = [err194];
+}
+else {
+vErrors.push(err194);
+}
+errors++;
+}
+}
+if(data62.staleAfter !== undefined){
+let data124 = data62.staleAfter;
+if(!(((typeof data124 == "number") && (!(data124 % 1) && !isNaN(data124))) && (isFinite(data124)))){
+const err195 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data124};
+if(vErrors === null){
+vErrors = [err195];
+}
+else {
+vErrors.push(err195);
+}
+errors++;
+}
+if((typeof data124 == "number") && (isFinite(data124))){
+if(data124 < 1 || isNaN(data124)){
+const err196 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data124};
+if(vErrors === null){
+vErrors = [err196];
+}
+else {
+vErrors.push(err196);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err197 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data62};
+if(vErrors === null){
+vErrors = [err197];
+}
+else {
+vErrors.push(err197);
+}
+errors++;
+}
+}
+if(data.state !== undefined){
+let data125 = data.state;
+if(data125 && typeof data125 == "object" && !Array.isArray(data125)){
+for(const key20 in data125){
+if(!(key20 === "push")){
+const err198 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data125};
+if(vErrors === null){
+vErrors = [err198];
+}
+else {
+vErrors.push(err198);
+}
+errors++;
+}
+}
+if(data125.push !== undefined){
+let data126 = data125.push;
+if(!(((data126 === "auto") || (data126 === true)) || (data126 === false))){
+const err199 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data126};
+if(vErrors === null){
+vErrors = [err199];
+}
+else {
+vErrors.push(err199);
+}
+errors++;
+}
+}
+}
+else {
+const err200 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data125};
+if(vErrors === null){
+vErrors = [err200];
+}
+else {
+vErrors.push(err200);
+}
+errors++;
+}
+}
+}
+else {
+const err201 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err201];
+}
+else {
+vErrors.push(err201);
 }
 errors++;
 }
@@ -3838,8 +4046,8 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const flag = validate21;
-const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag.schema.json","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flaghoist.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flaghoist.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"conditions":{"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}},"ramp":{"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]},"longRamp":{"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset, or `signal`: when a deployment pipeline says so (`POST /ramps/FLAG@ENVIRONMENT/start`). Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}},"rampStep":{"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
-const pattern6 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "u");
+const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/flag.schema.json","title":"FlagSpec","description":"One feature flag: flags/**/<flag>.yaml. The file is named like the flag.","type":"object","additionalProperties":false,"required":["flag","treatments","defaultTreatment"],"properties":{"flag":{"description":"Name of the flag: a letter, then letters, digits, '-' and '_'. The file is named like it.","type":"string","minLength":1},"description":{"description":"What the flag is for. Absent: the service's own description is left as it is.","type":"string"},"trafficType":{"description":"Whom the flag is split by, for example user. Set at creation only. Default: defaults.trafficType of flaghoist.yaml.","type":"string","minLength":1},"rolloutStatus":{"description":"Rollout status by name, for example Ramping. Absent: left as the service has it.","type":"string","minLength":1},"tags":{"description":"Tags; a set, order means nothing. Absent: left as the service has them.","type":"array","items":{"type":"string","minLength":1}},"protect":{"description":"true: never deleted, in no environment, until a commit takes this away before the file goes.","type":"boolean"},"owner":{"description":"Who answers for the flag. Local: for lint, CODEOWNERS and reports, never sent.","type":"string","minLength":1},"kind":{"description":"What sort of flag it is, for example release, experiment, operations, permission. Local, never sent.","type":"string","minLength":1},"expires":{"description":"Day (YYYY-MM-DD) after which the flag should be gone. Local, never sent.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}$","x-expected":"a day written YYYY-MM-DD"},"links":{"description":"Where to read more: a list of addresses, or addresses by title. Local, never sent.","x-expected":"a list of addresses, or addresses by title","anyOf":[{"type":"array","items":{"type":"string","minLength":1}},{"type":"object","additionalProperties":{"type":"string","minLength":1}}]},"allow":{"description":"Codes of lint rules that this file may break, each with its reason in a comment behind it. Local, never sent.","x-expected":"a code or a list of codes","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"treatments":{"description":"The flag's treatments, 2 to 20, in bucket order; an environment may replace them.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Treatment that is served where the flag is killed or traffic is not allocated.","type":"string","minLength":1},"baselineTreatment":{"description":"Treatment that metrics compare with. Absent: defaultTreatment at creation, then left as the service has it.","type":"string","minLength":1},"environments":{"description":"Definition by environment, named as in flaghoist.yaml. \"*\" holds what a named environment does not say itself; it enrols none. An environment that is not named is not touched.","type":"object","additionalProperties":{"$ref":"#/$defs/environment"}}},"$defs":{"treatments":{"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}},"treatment":{"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]},"longTreatment":{"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}},"buckets":{"title":"Buckets","description":"A treatment (100 %), sizes by treatment (sent in the order of treatments), or a list with one treatment per entry (sent in the order written).","x-expected":"a treatment, sizes by treatment, or a list with one treatment per entry","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/sizes"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/listedBucket"}}]},"sizes":{"title":"BucketSizes","description":"Treatment → whole per cent. The sizes sum to 100; one may be rest.","type":"object","minProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"listedBucket":{"title":"ListedBucket","description":"One bucket: treatment → whole per cent.","type":"object","minProperties":1,"maxProperties":1,"additionalProperties":{"$ref":"#/$defs/size"}},"size":{"title":"BucketSize","description":"Whole per cent, 0 to 100, or rest: what the others leave.","x-expected":"a whole number from 0 to 100, or rest","anyOf":[{"type":"integer","minimum":0,"maximum":100},{"const":"rest"}]},"texts":{"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]},"date":{"title":"DateText","description":"A day (2026-10-03, midnight UTC), a moment (2026-10-03T22:14:00Z), or milliseconds since the epoch.","x-expected":"a day, a moment with its zone, or milliseconds since the epoch","type":["string","integer"]},"numberRange":{"title":"NumberRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"type":"number"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"Smallest number that matches.","type":"number"},"to":{"description":"Largest number that matches.","type":"number"}}}]},"dateRange":{"title":"DateRange","description":"Both ends are inside.","x-expected":"[from, to], or a mapping with from and to","anyOf":[{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/$defs/date"}},{"type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"First moment that matches.","$ref":"#/$defs/date"},"to":{"description":"Last moment that matches.","$ref":"#/$defs/date"}}}]},"condition":{"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flaghoist.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}},"conditions":{"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]},"rule":{"title":"RuleSpec","description":"A targeting rule: whom it is for and what they get.","type":"object","additionalProperties":false,"required":["if","serve"],"properties":{"name":{"description":"For people, tests and diffs; never sent.","type":"string"},"if":{"description":"Whom the rule is for.","$ref":"#/$defs/conditions"},"serve":{"description":"What they get.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `serve` grows by itself.","$ref":"#/$defs/ramp"}}},"ramp":{"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]},"longRamp":{"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset, or `signal`: when a deployment pipeline says so (`POST /ramps/FLAG@ENVIRONMENT/start`). Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flaghoist.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}},"rampStep":{"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}},"allowance":{"title":"AllowanceSpec","description":"A guard that may be passed, and why.","type":"object","additionalProperties":false,"required":["guard","reason"],"properties":{"guard":{"description":"maxShift: more of the traffic than the limit gets another treatment. fullFlip: all of it, in a protected environment.","enum":["maxShift","fullFlip"]},"reason":{"description":"Why, for whoever reviews it and for whoever reads the plan.","type":"string","pattern":"\\S","x-expected":"a reason in words"}}},"environment":{"title":"EnvironmentSpec","description":"The flag's definition in one environment.","type":"object","additionalProperties":false,"properties":{"treatments":{"description":"Replaces the flag's treatments in this environment.","$ref":"#/$defs/treatments"},"defaultTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"baselineTreatment":{"description":"Replaces the flag's in this environment.","type":"string","minLength":1},"trafficAllocation":{"description":"Whole per cent of the traffic that rules see; the others get defaultTreatment. Default 100.","type":"integer","minimum":0,"maximum":100},"targets":{"description":"Individual keys by treatment; sets, order means nothing. Default: none.","type":"object","additionalProperties":{"type":"array","items":{"type":"string","minLength":1}}},"rules":{"description":"Targeting rules; the first that matches wins. Default: none.","type":"array","items":{"$ref":"#/$defs/rule"}},"defaultRule":{"description":"What those get whom no target and no rule concerns. Required in a named environment.","$ref":"#/$defs/buckets"},"ramp":{"description":"How `defaultRule` grows by itself.","$ref":"#/$defs/ramp"},"killed":{"description":"true: everybody gets defaultTreatment, at once. false: git says it is not killed. Absent: git has no opinion.","type":"boolean"},"allow":{"description":"Guards that this change of the definition may pass, each with a reason. An entry counts for the change that it came with, and for no later one.","type":"array","minItems":1,"items":{"$ref":"#/$defs/allowance"}},"unmanaged":{"description":"Fields that are taken from the live value and never written after creation.","type":"array","items":{"enum":["treatments","targets","defaultTreatment","baselineTreatment","trafficAllocation","rules","defaultRule","killed"]}}}}}};
+const pattern8 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}$", "u");
 const schema34 = {"title":"Treatments","description":"Treatments, 2 to 20: name → description, or the long form. The order is the bucket order.","type":"object","additionalProperties":{"$ref":"#/$defs/treatment"}};
 const schema35 = {"title":"TreatmentSpec","description":"A description, or the long form with description and configuration.","x-expected":"a description, or a mapping with description and configuration","anyOf":[{"type":"string"},{"$ref":"#/$defs/longTreatment"}]};
 const schema36 = {"title":"LongTreatment","description":"Long form of a treatment.","type":"object","additionalProperties":false,"properties":{"description":{"description":"What users see who get the treatment. Absent: left as the service has it.","type":"string"},"configuration":{"tsType":"unknown","description":"Any value; the service hands it as JSON text to whoever evaluates the flag. Absent: left as the service has it."}}};
@@ -4412,9 +4620,9 @@ return errors === 0;
 validate36.evaluated = {"dynamicProps":true,"dynamicItems":true};
 
 const schema62 = {"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]};
-const schema63 = {"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset, or `signal`: when a deployment pipeline says so (`POST /ramps/FLAG@ENVIRONMENT/start`). Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}};
+const schema63 = {"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset, or `signal`: when a deployment pipeline says so (`POST /ramps/FLAG@ENVIRONMENT/start`). Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flaghoist.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}};
 const schema64 = {"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}};
-const pattern7 = new RegExp("^[1-9][0-9]{0,4}[mhd]$", "u");
+const pattern9 = new RegExp("^[1-9][0-9]{0,4}[mhd]$", "u");
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -4438,7 +4646,7 @@ vErrors.push(err0);
 errors++;
 }
 for(const key0 in data){
-if(!(((((key0 === "treatment") || (key0 === "start")) || (key0 === "steps")) || (key0 === "within")) || (key0 === "hold"))){
+if(!((((((key0 === "treatment") || (key0 === "start")) || (key0 === "steps")) || (key0 === "within")) || (key0 === "check")) || (key0 === "hold"))){
 const err1 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties",schema:false,parentSchema:schema63,data};
 if(vErrors === null){
 vErrors = [err1];
@@ -4629,7 +4837,7 @@ errors++;
 if(data3.after !== undefined){
 let data6 = data3.after;
 if(typeof data6 === "string"){
-if(!pattern7.test(data6)){
+if(!pattern9.test(data6)){
 const err16 = {instancePath:instancePath+"/steps/" + i0+"/after",schemaPath:"#/$defs/rampStep/properties/after/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema64.properties.after,data:data6};
 if(vErrors === null){
 vErrors = [err16];
@@ -4723,10 +4931,14 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data.hold !== undefined){
-let data8 = data.hold;
-if(typeof data8 !== "boolean"){
-const err23 = {instancePath:instancePath+"/hold",schemaPath:"#/properties/hold/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema63.properties.hold.type,parentSchema:schema63.properties.hold,data:data8};
+if(data.check !== undefined){
+let data8 = data.check;
+const _errs25 = errors;
+let valid6 = false;
+const _errs26 = errors;
+if(typeof data8 === "string"){
+if(func2(data8) < 1){
+const err23 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/0/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.check.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -4736,14 +4948,112 @@ vErrors.push(err23);
 errors++;
 }
 }
-}
 else {
-const err24 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
+const err24 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.check.anyOf[0].type,parentSchema:schema63.properties.check.anyOf[0],data:data8};
 if(vErrors === null){
 vErrors = [err24];
 }
 else {
 vErrors.push(err24);
+}
+errors++;
+}
+var _valid1 = _errs26 === errors;
+valid6 = valid6 || _valid1;
+const _errs28 = errors;
+if(Array.isArray(data8)){
+if(data8.length < 1){
+const err25 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/1/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema63.properties.check.anyOf[1],data:data8};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+const len1 = data8.length;
+for(let i1=0; i1<len1; i1++){
+let data9 = data8[i1];
+if(typeof data9 === "string"){
+if(func2(data9) < 1){
+const err26 = {instancePath:instancePath+"/check/" + i1,schemaPath:"#/properties/check/anyOf/1/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema63.properties.check.anyOf[1].items,data:data9};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/check/" + i1,schemaPath:"#/properties/check/anyOf/1/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema63.properties.check.anyOf[1].items.type,parentSchema:schema63.properties.check.anyOf[1].items,data:data9};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+}
+}
+else {
+const err28 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf/1/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema63.properties.check.anyOf[1].type,parentSchema:schema63.properties.check.anyOf[1],data:data8};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+var _valid1 = _errs28 === errors;
+valid6 = valid6 || _valid1;
+if(!valid6){
+const err29 = {instancePath:instancePath+"/check",schemaPath:"#/properties/check/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf",schema:schema63.properties.check.anyOf,parentSchema:schema63.properties.check,data:data8};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+else {
+errors = _errs25;
+if(vErrors !== null){
+if(_errs25){
+vErrors.length = _errs25;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.hold !== undefined){
+let data10 = data.hold;
+if(typeof data10 !== "boolean"){
+const err30 = {instancePath:instancePath+"/hold",schemaPath:"#/properties/hold/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema63.properties.hold.type,parentSchema:schema63.properties.hold,data:data10};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+}
+}
+else {
+const err31 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema63.type,parentSchema:schema63,data};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
 }
 errors++;
 }
@@ -4918,7 +5228,7 @@ return errors === 0;
 }
 validate28.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const pattern8 = new RegExp("\\S", "u");
+const pattern10 = new RegExp("\\S", "u");
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -5202,7 +5512,7 @@ errors++;
 if(data13.reason !== undefined){
 let data15 = data13.reason;
 if(typeof data15 === "string"){
-if(!pattern8.test(data15)){
+if(!pattern10.test(data15)){
 const err19 = {instancePath:instancePath+"/allow/" + i2+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema65.properties.reason,data:data15};
 if(vErrors === null){
 vErrors = [err19];
@@ -5543,7 +5853,7 @@ errors++;
 if(data.expires !== undefined){
 let data9 = data.expires;
 if(typeof data9 === "string"){
-if(!pattern6.test(data9)){
+if(!pattern8.test(data9)){
 const err19 = {instancePath:instancePath+"/expires",schemaPath:"#/properties/expires/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",parentSchema:schema33.properties.expires,data:data9};
 if(vErrors === null){
 vErrors = [err19];
@@ -6206,7 +6516,7 @@ errors++;
 if(data0.reason !== undefined){
 let data2 = data0.reason;
 if(typeof data2 === "string"){
-if(!pattern8.test(data2)){
+if(!pattern10.test(data2)){
 const err5 = {instancePath:instancePath+"/" + i0+"/reason",schemaPath:"#/$defs/allowance/properties/reason/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\"",schema:"\\S",parentSchema:schema65.properties.reason,data:data2};
 if(vErrors === null){
 vErrors = [err5];
@@ -7127,7 +7437,7 @@ validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const kills = validate72;
 const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
-const pattern10 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
+const pattern12 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
 function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/kills.schema.json" */;
@@ -7244,7 +7554,7 @@ errors++;
 if(data1.since !== undefined){
 let data4 = data1.since;
 if(typeof data4 === "string"){
-if(!pattern10.test(data4)){
+if(!pattern12.test(data4)){
 const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema119.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err8];
@@ -7269,7 +7579,7 @@ errors++;
 if(data1.review !== undefined){
 let data5 = data1.review;
 if(typeof data5 === "string"){
-if(!pattern10.test(data5)){
+if(!pattern12.test(data5)){
 const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema119.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err10];
@@ -7644,7 +7954,7 @@ errors++;
 if(data2.when !== undefined){
 let data11 = data2.when;
 if(typeof data11 === "string"){
-if(!pattern10.test(data11)){
+if(!pattern12.test(data11)){
 const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema120.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err24];
@@ -7669,7 +7979,7 @@ errors++;
 if(data2.started !== undefined){
 let data12 = data2.started;
 if(typeof data12 === "string"){
-if(!pattern10.test(data12)){
+if(!pattern12.test(data12)){
 const err26 = {instancePath:instancePath+"/cases/" + i0+"/started",schemaPath:"#/properties/cases/items/properties/started/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema120.properties.cases.items.properties.started,data:data12};
 if(vErrors === null){
 vErrors = [err26];
@@ -7896,8 +8206,8 @@ validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 export const watch = validate74;
 const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
 const schema122 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
-const pattern14 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
-const pattern15 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
+const pattern16 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
+const pattern17 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/watch.schema.json" */;
@@ -7985,7 +8295,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 === "string"){
-if(!pattern14.test(data2)){
+if(!pattern16.test(data2)){
 const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema121.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
@@ -8311,7 +8621,7 @@ errors++;
 if(data1.interval !== undefined){
 let data15 = data1.interval;
 if(typeof data15 === "string"){
-if(!pattern15.test(data15)){
+if(!pattern17.test(data15)){
 const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema122,data:data15};
 if(vErrors === null){
 vErrors = [err32];

@@ -60,7 +60,8 @@ export async function rampStart(
 function formIn(desired: BoundDesired, { flag, environment }: RampedDefinition): string {
   const ramps = desired.flags.get(flag)?.environments.get(environment)?.ramps ?? [];
   const isKilled = isKillOrdered(desired, flag, environment);
-  return canonicalJson({ isKilled, ramps });
+  // What is asked before a step changes no step.
+  return canonicalJson({ isKilled, ramps: ramps.map(({ checks, ...ramp }) => ramp) });
 }
 
 function pathsOf({ environment, flag, definition }: RampedDefinition): readonly string[] {

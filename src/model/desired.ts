@@ -73,6 +73,19 @@ export interface Freeze {
   readonly environments?: readonly string[];
 }
 
+/** What is asked before a step of a ramp. */
+export interface RampCheck {
+  readonly name: string;
+  /** Asked with GET; http or https, without credentials. */
+  readonly url: string;
+  readonly timeoutMs: number;
+  /** Where the value stands in the answer; absent: any answer of 2xx will do. */
+  readonly value?: { readonly pointer: string } | 'prometheus';
+  readonly equals?: string | number | boolean;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
 /** flaghoist.yaml, complete but for what only the service knows. */
 export interface Config {
   /** Name or id. */
@@ -98,6 +111,7 @@ export interface Config {
   readonly conditions?: NamedConditions;
   readonly windows?: readonly TimeWindow[];
   readonly freezes?: readonly Freeze[];
+  readonly checks?: readonly RampCheck[];
 }
 
 export interface EnvironmentConfig {

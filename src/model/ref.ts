@@ -42,3 +42,10 @@ export function parseKey(
 export function keyOfId(id: ObjectId): ObjectKey {
   return id.split('@', 1)[0] ?? id;
 }
+
+/** What an id is about; undefined where its kind is none of ours. */
+export function refOfId(id: ObjectId): ObjectRef | undefined {
+  const object = parseKey(keyOfId(id));
+  const at = id.indexOf('@');
+  return object && { ...object, environment: at === -1 ? null : id.slice(at + 1) };
+}

@@ -90,7 +90,8 @@ function shareNow({ ramp, step, held }: Ladder, { live, base, isKilled }: Sides)
   return Math.max(due, known ?? there ?? 0);
 }
 
-function shareIn(side: Definition | undefined, ramp: DesiredRamp): number | undefined {
+/** The share with which a rule of this side stands on the way of a ramp; undefined: it does not. */
+export function shareIn(side: Definition | undefined, ramp: DesiredRamp): number | undefined {
   const buckets = side && bucketsIn(side, ramp);
   return buckets && shareOnRamp(ramp, buckets);
 }

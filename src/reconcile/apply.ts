@@ -20,7 +20,7 @@ import { type GuardOverride, checkGuards } from './guards.js';
 import { outOfSyncAfter, outOfSyncIn } from './out-of-sync.js';
 import { runMessage } from './record.js';
 import { momentOf, verify, type Verified } from './verify.js';
-import { withSteps } from './ramps.js';
+import { withSteps } from './ramps/ladders.js';
 import { closedByNow, policyAt, withOverride } from './windows.js';
 import { keyOfId, type ObjectId } from '../model/ref.js';
 import type { Change } from '../model/plan.js';

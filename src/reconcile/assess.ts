@@ -8,7 +8,7 @@ import { checkGuards, withApproval } from './guards.js';
 import type { LoadedSpecs, OpenedService } from './load.js';
 import type { Observation } from './observe.js';
 import { memoryUnknowns } from './memory.js';
-import { withSteps } from './ramps.js';
+import { withSteps } from './ramps/ladders.js';
 import { withOverride } from './windows.js';
 
 interface Assessed {

@@ -5,7 +5,7 @@ import type { StateKey } from '../state/ref-store.js';
 import type { StateHome } from '../state/store.js';
 import type { OtherWorkspace } from '../state/other-workspaces.js';
 import type { BoundDesired } from '../model/bound-desired.js';
-import type { Desired } from '../model/desired.js';
+import type { Desired, RampCheck } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { Impact } from '../model/impact.js';
 import type { ObjectId } from '../model/ref.js';
@@ -18,6 +18,9 @@ import type { RunCache } from './cache.js';
 import type { Source } from '../git/spec-source.js';
 import { SpecHistory } from '../history/spec-history.js';
 import type { SentKills } from '../kill/sent-kills.js';
+
+/** Null: the check passed; otherwise why it did not, a clause with untrusted text in it. Never rejects. */
+export type AskCheck = (check: RampCheck) => Promise<string | null>;
 
 /** What a run works with; a plan needs nothing that can write. */
 export interface RunContext {
@@ -35,6 +38,8 @@ export interface RunContext {
   readonly peekState: (place: Workspace) => Promise<StateHome | null>;
   /** The same, shared as `openState` has it: for records of what was written, which wait for no run either. */
   readonly openRecords: (place: Workspace) => Promise<StateHome | null>;
+  /** Asks what has to be right before a step of a ramp. Absent: this run writes nothing, and asks nobody. */
+  readonly askCheck?: AskCheck | undefined;
   /** Shows people one line. */
   readonly note: (text: string) => void;
   /** States of this directory with another workspace than this one; of try-outs on other services none. */

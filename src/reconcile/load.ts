@@ -11,7 +11,7 @@ import { readSpecs } from '../specs/read-specs.js';
 import { internBases } from '../state/cache.js';
 import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';
 import { recordKills } from './record.js';
-import { withSignals } from './signals.js';
+import { withSignals } from './ramps/signals.js';
 
 /** What the specs of a run say. */
 export interface LoadedSpecs {

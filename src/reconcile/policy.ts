@@ -10,9 +10,10 @@ import { didYouMean } from '../specs/parse/suggest.js';
 import { declarationsIn, plannedKind } from '../plan/objects/kinds.js';
 import { objectsChangedSince } from '../history/changed-since.js';
 import { restorableKills } from '../kill/restores.js';
+import { checkedLadders } from './ramps/checks.js';
 import { historyOf, type RunContext, type Remembered } from './context.js';
 import type { OpenedService } from './load.js';
-import { laddersNow } from './ramps.js';
+import { laddersNow } from './ramps/ladders.js';
 import { policyAt } from './windows.js';
 
 /**
@@ -41,7 +42,8 @@ export async function decidePolicy(
     options.since === undefined
       ? {}
       : { reviewed: await objectsChangedSince(history, options.since, { desired, environments }) };
-  const ladders = await laddersNow(context, desired, { ...resolved, moments: moments.now });
+  const found = await laddersNow(context, desired, { ...resolved, moments: moments.now });
+  const ladders = await checkedLadders(context, found, { desired, state, policy: resolved });
   const judged = { ...resolved, ...reviewed, quarantined, ladders };
   const policy = policyAt(judged, desired, context.now());
   const head = source.revision.commit;

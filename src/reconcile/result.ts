@@ -7,7 +7,7 @@ import type { PlanPolicy } from '../plan/policy.js';
 import type { PlanReport } from '../report/plan-report.js';
 import type { Applied, Planned, RunContext } from './context.js';
 import { remindersAt } from '../timing/reminders.js';
-import { rampsOf } from './ramps.js';
+import { rampsOf } from './ramps/ladders.js';
 
 /** What a run came to, as reports in every format say it. */
 export function reportOf(

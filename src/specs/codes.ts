@@ -45,6 +45,7 @@ export const DIAGNOSTIC_CODES = [
   'treatment-count',
   'treatment-name',
   'treatment-name-reserved',
+  'unknown-check',
   'unknown-environment',
   'unknown-field',
   'unknown-flag',

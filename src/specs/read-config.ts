@@ -10,6 +10,7 @@ import type { SpecCache } from './cache.js';
 import { didYouMean } from './parse/suggest.js';
 import { pointerOf } from './parse/typed-value.js';
 import { readConditions } from './resolve/conditions.js';
+import { readChecks } from './resolve/ramps.js';
 import { readCalendar } from './resolve/windows.js';
 import type { WatchSpec } from '../generated/watch.schema.d.js';
 
@@ -83,6 +84,7 @@ export function configDiagnostics(file: SpecFile): readonly Diagnostic[] {
   const spec = file.parsed.value;
   return [
     ...readCalendar(file, spec).diagnostics,
+    ...readChecks(file, spec).diagnostics,
     ...readConditions(file, spec).diagnostics,
     ...provingDiagnostics(file, spec),
   ];
@@ -108,6 +110,7 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
   const { onDrift, onConflict, onLiveKill, references, defaults, service } = spec;
   const { windows, freezes } = readCalendar(file, spec);
   const { conditions } = readConditions(file, spec);
+  const { checks } = readChecks(file, spec);
   return {
     workspace: spec.workspace,
     environments: file
@@ -131,6 +134,7 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
     ...(conditions.size > 0 && { conditions }),
     ...(windows.length > 0 && { windows }),
     ...(freezes.length > 0 && { freezes }),
+    ...(checks.length > 0 && { checks }),
   };
 }
 

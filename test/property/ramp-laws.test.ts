@@ -1,12 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Freeze, TimeWindow } from '../../src/model/desired.js';
-import { rampedBuckets, shareOf, type DesiredRamp } from '../../src/model/flag/ramp.js';
+import {
+  rampedBuckets,
+  shareOf,
+  type DesiredRamp,
+  type Ladder,
+} from '../../src/model/flag/ramp.js';
 import type { Definition } from '../../src/model/flag/flag.js';
 import type { State } from '../../src/model/state.js';
 import { planChanges } from '../../src/plan/plan.js';
-import { onLadders } from '../../src/plan/ramps.js';
-import { ladderOf, type Beginning } from '../../src/reconcile/ramps.js';
+import { onLadders, type Ladders } from '../../src/plan/ramps.js';
+import { bindEnvironments } from '../../src/model/bound-desired.js';
+import { laddersToAsk, withAnswers } from '../../src/reconcile/ramps/checks.js';
+import { ladderOf, type Beginning } from '../../src/reconcile/ramps/ladders.js';
 import { dueMoments, stepAt } from '../../src/timing/ladder.js';
 import { closingAt, type Calendar, type Closing } from '../../src/timing/windows.js';
 import {
@@ -104,6 +111,25 @@ const someEvent = fc.record({
   ),
 });
 
+/** Hours after the start in which the check of the ramp fails. */
+interface Failing {
+  readonly fromHour: number;
+  readonly hours: number;
+}
+
+const someFailures = fc.array(
+  fc.record({ fromHour: fc.integer({ min: 0, max: 300 }), hours: fc.integer({ min: 1, max: 60 }) }),
+  { maxLength: 3 },
+);
+
+interface WorldParts {
+  readonly ramp: DesiredRamp;
+  readonly calendar: Calendar;
+  /** When the ramp is given its signal; absent: it begins with its commit. */
+  readonly signalMs?: number;
+  readonly failing?: readonly Failing[];
+}
+
 /** One definition on the service, what is remembered of it, and runs over it by a clock. */
 class World {
   live: Definition;
@@ -113,13 +139,11 @@ class World {
   readonly #isProtected: boolean;
   readonly #dueMs: readonly (number | null)[];
   readonly #signalMs: number | undefined;
+  readonly #failing: readonly Failing[];
 
-  /** @param signalMs when the ramp is given its signal; absent: it begins with its commit. */
-  constructor(
-    { ramp, calendar, signalMs }: { ramp: DesiredRamp; calendar: Calendar; signalMs?: number },
-    isProtected: boolean,
-  ) {
-    this.#ramp = { ...ramp, ...(signalMs !== undefined && { signal: true }) };
+  constructor({ ramp, calendar, signalMs, failing = [] }: WorldParts, isProtected: boolean) {
+    this.#ramp = { ...ramp, ...(signalMs !== undefined && { signal: true }), checks: ['slo'] };
+    this.#failing = failing;
     this.#calendar = calendar;
     this.#isProtected = isProtected;
     this.#signalMs = signalMs;
@@ -139,6 +163,22 @@ class World {
 
   #isStarted(ms: number): boolean {
     return this.#signalMs === undefined || this.#signalMs <= ms;
+  }
+
+  isFailing(ms: number): boolean {
+    const hour = (ms - START_MS) / HOUR_MS;
+    return this.#failing.some((each) => hour >= each.fromHour && hour < each.fromHour + each.hours);
+  }
+
+  /** As a run asks, but for the request. */
+  #checked(ladder: Ladder, known: Parameters<typeof laddersToAsk>[2], nowMs: number): Ladders {
+    const asking = new Set(laddersToAsk(ID, [ladder], known));
+    const isFailing = this.isFailing(nowMs);
+    const result = isFailing ? 'failed' : 'passed';
+    const answers = new Map([
+      ['slo', { name: 'slo', result, why: isFailing ? 'no' : null } as const],
+    ]);
+    return withAnswers(new Map([[ID, [ladder]]]), asking, { answers, nowMs });
   }
 
   #beginningAt(nowMs: number): Beginning {
@@ -190,14 +230,19 @@ class World {
         },
       ],
     ] as never);
+    const desired = bindEnvironments(
+      aDesired({ flags: [{ ...said, environments }] }),
+      new Map([['production', 'production']]),
+    );
+    const policy = aPolicy({
+      environments: [anEnvironment('production', { ...protection, closed })],
+    });
+    const ladders = this.#checked(ladder, { desired, state, policy }, ms);
     const input = onLadders({
-      desired: aDesired({ flags: [{ ...said, environments }] }),
+      desired,
       actual: anActual({ flags: [liveFlag('shop', { production: this.live })] }),
       state,
-      policy: aPolicy({
-        environments: [anEnvironment('production', { ...protection, closed })],
-        ladders: new Map([[ID, [ladder]]]),
-      }),
+      policy: { ...policy, ladders },
     });
     const plan = planChanges(input);
     const field = plan.changes
@@ -226,16 +271,17 @@ describe('ramps', () => {
     );
   });
 
-  it('never lower, never write outside a window or before their signal, and never overwrite what a person did where that is reported', () => {
+  it('never lower, never write outside a window before their signal or while their check fails, and never overwrite what a person did where that is reported', () => {
     fc.assert(
       fc.property(
         someRamp,
         someCalendar,
         someSignal,
+        someFailures,
         fc.boolean(),
         fc.array(someEvent, { maxLength: 25 }),
-        (ramp, calendar, signal, isProtected, events) => {
-          const world = new World({ ramp, calendar, ...signal }, isProtected);
+        (ramp, calendar, signal, failing, isProtected, events) => {
+          const world = new World({ ramp, calendar, ...signal, failing }, isProtected);
           let ms = START_MS;
           for (const { afterHours, what } of events) {
             ms += afterHours * HOUR_MS;
@@ -250,6 +296,7 @@ describe('ramps', () => {
               expect(world.share).toBeGreaterThanOrEqual(before);
               if (isWritten) {
                 expect(closingAt(calendar, ms)).toBeUndefined();
+                expect(world.isFailing(ms)).toBe(false);
                 expect(world.share).toBe(world.dueShare(ms));
                 expect(isEdited && isProtected).toBe(false);
                 expect(isKilled).toBe(false);
@@ -268,17 +315,19 @@ describe('ramps', () => {
         someRamp,
         someCalendar,
         someSignal,
+        someFailures,
         fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }),
-        (ramp, calendar, signal, isUp) => {
-          const steady = new World({ ramp, calendar, ...signal }, true);
-          const cut = new World({ ramp, calendar, ...signal }, true);
+        (ramp, calendar, signal, failing, isUp) => {
+          const parts = { ramp, calendar, ...signal, failing };
+          const steady = new World(parts, true);
+          const cut = new World(parts, true);
           for (const [at, up] of isUp.entries()) {
             const ms = START_MS + 2 * at * HOUR_MS;
             steady.run(ms);
             if (!up) continue;
             cut.run(ms);
-            const isOpen = closingOf(calendar, ms) === undefined;
-            // What it missed while it was down waits for the next opening, as all else does.
+            const isOpen = closingOf(calendar, ms) === undefined && !steady.isFailing(ms);
+            // What it missed while it was down waits for the next opening, as all else does, and for its check.
             if (isOpen) expect(cut.share).toBe(steady.share);
             else expect(cut.share).toBeLessThanOrEqual(steady.share);
           }

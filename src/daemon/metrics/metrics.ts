@@ -96,6 +96,8 @@ export class Metrics {
       const due = plan?.reminders?.filter((each) => each.what === what) ?? [];
       this.#prometheus.set('reminders', { source, what }, due.length);
     }
+    const held = plan?.ramps?.filter((ramp) => ramp.held !== null && ramp.signal?.at !== null);
+    this.#prometheus.set('heldRamps', { source }, held?.length ?? 0);
     const unmanaged = plan?.unmanaged;
     if (!unmanaged) return;
     this.#prometheus.set('unmanaged', { source, kind: 'flag' }, unmanaged.flags);
@@ -182,6 +184,12 @@ export const METRICS = {
     type: 'gauge',
     labels: ['source', 'what'],
     help: 'Kills past their `review`, flags past their `expires`.',
+  },
+  heldRamps: {
+    name: 'flaghoist_held_ramps',
+    type: 'gauge',
+    labels: ['source'],
+    help: 'Ramps of which no step is taken, without those that wait for their signal.',
   },
   unmanaged: {
     name: 'flaghoist_unmanaged_objects',

@@ -13,7 +13,7 @@ import { planDocument, type PlanDocument } from '../../report/json/plan.js';
 import { planText } from '../../report/text/plan.js';
 import { errorText } from '../../report/text/error.js';
 import { summaryLine } from '../../report/text/summary.js';
-import { nextStepDue } from '../../reconcile/ramps.js';
+import { nextStepDue } from '../../reconcile/ramps/ladders.js';
 import { exitCodeOf, exitCodeOfSignal, reportOf, unmanagedIn } from '../../reconcile/result.js';
 import {
   InvalidSpecsError,

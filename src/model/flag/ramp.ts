@@ -18,6 +18,8 @@ export interface DesiredRamp {
   readonly steps: readonly RampStep[];
   /** Name of a window. Absent: those of the environment alone decide. */
   readonly within?: string;
+  /** Names of the checks that have to pass before each step. Absent: none. */
+  readonly checks?: readonly string[];
   /** No step is taken. */
   readonly hold: boolean;
 }
@@ -46,6 +48,18 @@ export interface Ladder {
   readonly zone: string;
   /** Of a ramp that starts with a signal. */
   readonly signal?: RampSignal;
+  /** Of the step that is due and not taken yet. */
+  readonly checks?: readonly CheckStanding[];
+  /** When a daemon asks again what has failed, in milliseconds since the epoch. */
+  readonly againMs?: number;
+}
+
+export interface CheckStanding {
+  readonly name: string;
+  /** A run that writes nothing asks nobody. */
+  readonly result: 'passed' | 'failed' | 'not-asked';
+  /** Of one that failed: a clause; untrusted text. */
+  readonly why: string | null;
 }
 
 /** What starts the ramps of a definition that wait for it. */
@@ -81,6 +95,8 @@ export interface RampStanding {
   readonly held: string | null;
   /** Of a ramp that starts with a signal. */
   readonly signal?: RampSignal;
+  /** Of the step that is due and not taken yet; absent: there is none, or nothing is asked before it. */
+  readonly checks?: readonly CheckStanding[];
 }
 
 /** The share of a treatment, in whole per cent. */

@@ -246,8 +246,8 @@ function momentMembers({
   reminders = [],
   closed = [],
 }: PlanReport): Pick<PlanDocument, 'ramps' | 'reminders' | 'closed'> {
-  const ladders = ramps.map(({ id, rule, treatment, step, steps, held, signal }) => ({
-    ...{ id, rule, treatment, step, held, ...(signal && { signal }) },
+  const ladders = ramps.map(({ id, rule, treatment, step, steps, held, signal, checks }) => ({
+    ...{ id, rule, treatment, step, held, ...(signal && { signal }), ...(checks && { checks }) },
     steps: steps.map(({ percent, due, dueText }) => ({ percent, due, dueText })),
   }));
   const closings = closed.map(({ environment, why, until }) => ({ environment, why, until }));

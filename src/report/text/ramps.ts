@@ -3,11 +3,14 @@ import { clean } from '../sanitize.js';
 
 /** Ramps that there is something to tell of: those that are over are not. */
 export function rampsToTell(ramps: readonly RampStanding[] = []): readonly RampStanding[] {
-  return ramps.filter(({ steps, step, held }) => step < steps.length - 1 || held !== null);
+  return ramps.filter(
+    ({ steps, step, held, checks }) => step < steps.length - 1 || held !== null || checks,
+  );
 }
 
 /** A ladder in one line: what is done, what is now, what comes next and when, and why it waits where it does. */
-export function rampText({ id, rule, treatment, steps, step, held }: RampStanding): string {
+export function rampText(standing: RampStanding): string {
+  const { id, rule, treatment, steps, step, held, checks = [] } = standing;
   const where = rule === null ? '' : `, rule ${rule + 1}`;
   const rungs = steps.map(({ percent, dueText }, at) => {
     if (at < step) return `${percent} % done`;
@@ -18,5 +21,9 @@ export function rampText({ id, rule, treatment, steps, step, held }: RampStandin
       : `${percent} %${held === null ? when : ''}`;
   });
   const waits = held === null ? '' : ` It waits: ${clean(held)}.`;
-  return `Ramp of ${clean(treatment)} in ${clean(id)}${where}: ${rungs.join(', ')}.${waits}`;
+  const unasked = checks.filter(({ result }) => result === 'not-asked');
+  const names = unasked.map(({ name }) => `"${clean(name)}"`).join(', ');
+  const asked =
+    unasked.length === 0 ? '' : ` Not asked here, and asked before it is written: check ${names}.`;
+  return `Ramp of ${clean(treatment)} in ${clean(id)}${where}: ${rungs.join(', ')}.${waits}${asked}`;
 }

@@ -1,5 +1,7 @@
+import type { CheckSpec, ConfigSpec } from '../../generated/config.schema.d.js';
 import type { LongRampSpec, RampSpec } from '../../generated/flag.schema.d.js';
-import type { Config } from '../../model/desired.js';
+import { ownMember } from '../../model/collections.js';
+import type { Config, RampCheck } from '../../model/desired.js';
 import type { Diagnostic } from '../../model/diagnostic.js';
 import type { Bucket } from '../../model/flag/flag.js';
 import { shareOf, type DesiredRamp, type RampStep } from '../../model/flag/ramp.js';
@@ -54,11 +56,13 @@ export function rampOf(
     };
   }
   const { within, hold = false } = long;
+  const checks = checksOf(spec);
   return {
     ramp: {
       ...{ rule, treatment, order: treatments, written, steps, hold },
       ...started,
       ...(within !== undefined && { within }),
+      ...(checks.length > 0 && { checks }),
     },
   };
 }
@@ -166,22 +170,112 @@ function notGrowing(
   ];
 }
 
-/** Windows that ramps name and flaghoist.yaml does not have. */
+/** Names of checks, as a ramp has them. */
+function checksOf(spec: RampSpec): readonly string[] {
+  const { check = [] } = typeof spec === 'string' ? {} : spec;
+  return typeof check === 'string' ? [check] : check;
+}
+
+/** Windows and checks that ramps name and flaghoist.yaml does not have. */
 export function rampDiagnostics(
   flags: Iterable<{
     readonly environments: ReadonlyMap<string, { readonly ramps: readonly WrittenRamp[] }>;
   }>,
-  config: Pick<Config, 'windows'> | undefined,
+  config: Pick<Config, 'windows' | 'checks'> | undefined,
 ): Diagnostic[] {
-  const known = new Set((config?.windows ?? []).map(({ name }) => name));
+  if (config === undefined) return [];
+  const windows = new Set((config.windows ?? []).map(({ name }) => name));
+  const checks = new Set((config.checks ?? []).map(({ name }) => name));
   return [...flags].flatMap(({ environments }) =>
     [...environments.values()].flatMap(({ ramps }) =>
       ramps.flatMap(({ file, path, spec }): Diagnostic[] => {
-        const within = typeof spec === 'string' ? undefined : spec.within;
-        if (config === undefined || within === undefined || known.has(within)) return [];
-        const message = `flaghoist.yaml has no window "${within}"${didYouMean(within, known)}`;
-        return [file.diagnostic('unknown-window', { path: [...path, 'within'] }, message)];
+        const { within } = typeof spec === 'string' ? {} : spec;
+        const window = within === undefined ? [] : [within];
+        const at = (member: string) => ({ path: [...path, member] });
+        return [
+          ...strangers(window, windows).map((message) =>
+            file.diagnostic(
+              'unknown-window',
+              at('within'),
+              `flaghoist.yaml has no window ${message}`,
+            ),
+          ),
+          ...strangers(checksOf(spec), checks).map((message) =>
+            file.diagnostic('unknown-check', at('check'), `flaghoist.yaml has no check ${message}`),
+          ),
+        ];
       }),
     ),
   );
+}
+
+function strangers(names: readonly string[], known: ReadonlySet<string>): string[] {
+  const unknown = names.filter((name) => !known.has(name));
+  return unknown.map((name) => `"${name}"${didYouMean(name, known)}`);
+}
+
+/** Checks of a config, in the order of the file, and what is wrong with them; one that is wrong is left out. */
+export function readChecks(
+  file: SpecFile,
+  { checks = {} }: ConfigSpec,
+): { readonly checks: readonly RampCheck[]; readonly diagnostics: readonly Diagnostic[] } {
+  const wrong: Wrong[] = [];
+  const read = file.keys('checks').flatMap((name): RampCheck[] => {
+    const spec = ownMember(checks, name);
+    const before = wrong.length;
+    if (spec === undefined) return [];
+    wrong.push(...wrongIn(spec).map(([path, text]): Wrong => [['checks', name, ...path], text]));
+    return wrong.length > before ? [] : [checkOf(name, spec)];
+  });
+  const diagnostics = wrong.map(([path, text]) => file.diagnostic('wrong-value', { path }, text));
+  return { checks: read, diagnostics };
+}
+
+function wrongIn(spec: CheckSpec): Wrong[] {
+  const { url, value, prometheus, query, equals, atMost, atLeast } = spec;
+  const isBound = equals !== undefined || atMost !== undefined || atLeast !== undefined;
+  if ((url === undefined) === (prometheus === undefined)) {
+    return [[[], 'a check has either `url` or `prometheus`']];
+  }
+  const address = addressFault(url ?? prometheus ?? '');
+  const wrong: Wrong[] = [];
+  if (address !== undefined) wrong.push([[url === undefined ? 'prometheus' : 'url'], address]);
+  if ((query === undefined) !== (prometheus === undefined)) {
+    wrong.push([[], '`prometheus` and `query` go together']);
+  }
+  if (value !== undefined && url === undefined) wrong.push([['value'], '`value` is of an `url`']);
+  const isValued = value !== undefined || prometheus !== undefined;
+  if (isValued !== isBound) {
+    wrong.push([[], 'a value and what it has to be (`equals`, `atMost`, `atLeast`) go together']);
+  }
+  return wrong;
+}
+
+function addressFault(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    return `"${text}" is no address (https://… is expected)`;
+  }
+  const isSecret = url.username !== '' || url.password !== '';
+  return isSecret ? 'the address holds credentials, which are not for git' : undefined;
+}
+
+const DEFAULT_TIMEOUT_MS = 5_000;
+
+function checkOf(name: string, spec: CheckSpec): RampCheck {
+  const { url, value, prometheus = '', query = '', timeout, equals, atMost, atLeast } = spec;
+  return {
+    name,
+    url: url ?? `${withoutSlash(prometheus)}/api/v1/query?query=${encodeURIComponent(query)}`,
+    timeoutMs: timeout === undefined ? DEFAULT_TIMEOUT_MS : Number.parseInt(timeout, 10) * 1_000,
+    ...(url === undefined && { value: 'prometheus' as const }),
+    ...(value !== undefined && { value: { pointer: value } }),
+    ...(equals !== undefined && { equals }),
+    ...(atMost !== undefined && { atMost }),
+    ...(atLeast !== undefined && { atLeast }),
+  };
+}
+
+function withoutSlash(url: string): string {
+  return url.endsWith('/') ? url.slice(0, -1) : url;
 }

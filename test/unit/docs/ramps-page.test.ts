@@ -25,7 +25,13 @@ describe('docs/ramps.md', () => {
     const { $defs } = JSON.parse(projectText('schemas/flag.schema.json')) as {
       $defs: Record<string, unknown>;
     };
-    const fields = [...fieldsOf($defs['longRamp']), ...fieldsOf($defs['rampStep'])];
+    const config = JSON.parse(projectText('schemas/config.schema.json')) as {
+      properties: { checks: { additionalProperties: unknown } };
+    };
+    const fields = [
+      ...[...fieldsOf($defs['longRamp']), ...fieldsOf($defs['rampStep'])],
+      ...fieldsOf(config.properties.checks.additionalProperties),
+    ];
 
     expect(fields.filter((field) => !new RegExp(`\`[^\`]*\\b${field}\``).test(PAGE))).toEqual([]);
   });

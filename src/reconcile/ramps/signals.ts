@@ -1,11 +1,11 @@
-import type { Workspace } from '../admin-api/workspace.js';
-import { FlaghoistError } from '../errors.js';
-import type { BoundDesired } from '../model/bound-desired.js';
-import { ownMember } from '../model/collections.js';
-import type { DesiredRamp, RampSignal } from '../model/flag/ramp.js';
-import { canonicalJson, sha256 } from '../model/json.js';
-import type { Moments } from '../model/state.js';
-import { didYouMean } from '../specs/parse/suggest.js';
+import type { Workspace } from '../../admin-api/workspace.js';
+import { FlaghoistError } from '../../errors.js';
+import type { BoundDesired } from '../../model/bound-desired.js';
+import { ownMember } from '../../model/collections.js';
+import type { DesiredRamp, RampSignal } from '../../model/flag/ramp.js';
+import { canonicalJson, sha256 } from '../../model/json.js';
+import type { Moments } from '../../model/state.js';
+import { didYouMean } from '../../specs/parse/suggest.js';
 
 /** Definitions with ramps that start with a signal. */
 interface WaitingRamps extends Omit<RampSignal, 'at'> {

@@ -1,27 +1,27 @@
-import type { BoundDesired } from '../model/bound-desired.js';
-import { ownMember } from '../model/collections.js';
+import type { BoundDesired } from '../../model/bound-desired.js';
+import { ownMember } from '../../model/collections.js';
 import type {
   DesiredRamp,
   Ladder,
   RampSignal,
   RampStanding,
   StepStanding,
-} from '../model/flag/ramp.js';
-import { byCodeUnits } from '../model/json.js';
-import { momentText } from '../platform/zoned-time.js';
-import { truncateNote } from '../model/audit-note.js';
-import { noteKey, type Plan, type PlanNotes } from '../model/plan.js';
-import { objectId, type ObjectId } from '../model/ref.js';
-import type { Moments } from '../model/state.js';
-import { rampStart, type RampStart } from '../history/ramp-starts.js';
-import type { PlanInput } from '../plan/input.js';
-import { isKillOrdered } from '../plan/kills/orders.js';
-import type { PlanPolicy } from '../plan/policy.js';
-import type { Ladders } from '../plan/ramps.js';
-import { calendarsOf, dueMoments, stepAt } from '../timing/ladder.js';
-import { historyOf, type RunContext } from './context.js';
+} from '../../model/flag/ramp.js';
+import { byCodeUnits } from '../../model/json.js';
+import { momentText } from '../../platform/zoned-time.js';
+import { truncateNote } from '../../model/audit-note.js';
+import { noteKey, type Plan, type PlanNotes } from '../../model/plan.js';
+import { objectId, refOfId, type ObjectId } from '../../model/ref.js';
+import type { Moments } from '../../model/state.js';
+import { rampStart, type RampStart } from '../../history/ramp-starts.js';
+import type { PlanInput } from '../../plan/input.js';
+import { isKillOrdered } from '../../plan/kills/orders.js';
+import type { PlanPolicy } from '../../plan/policy.js';
+import type { Ladders } from '../../plan/ramps.js';
+import { calendarsOf, dueMoments, stepAt } from '../../timing/ladder.js';
+import { historyOf, type RunContext } from '../context.js';
 import { waitingRamps } from './signals.js';
-import { calendarOf } from './windows.js';
+import { calendarOf } from '../windows.js';
 
 /** Where every ramp stands at the moment of the run. */
 export async function laddersNow(
@@ -134,8 +134,9 @@ function beginningOf(ramp: DesiredRamp, { start, signal }: Beginning): Begun {
 
 /** When the next step of any ramp is due, ISO 8601 in UTC; null: none is to come. */
 export function nextStepDue({ policy }: PlanInput): string | null {
-  const moments = [...(policy.ladders?.values() ?? [])].flat().flatMap(({ dueMs, step, held }) => {
-    const next = held === null ? dueMs[step + 1] : null;
+  const ladders = [...(policy.ladders?.values() ?? [])].flat();
+  const moments = ladders.flatMap(({ dueMs, step, held, againMs }) => {
+    const next = held === null ? dueMs[step + 1] : againMs;
     return next === null || next === undefined ? [] : [next];
   });
   return moments.length === 0 ? null : new Date(Math.min(...moments)).toISOString();
@@ -169,6 +170,7 @@ export function rampsOf(
         step,
         held,
         ...(ladder.signal && { signal: ladder.signal }),
+        ...(ladder.checks && { checks: ladder.checks }),
       };
     }),
   );
@@ -179,7 +181,8 @@ function isKilledIn(
   { desired, actual }: Pick<PlanInput, 'desired' | 'actual'>,
   id: ObjectId,
 ): boolean {
-  const [, name = '', environment = ''] = /^flag\/([^@]+)@(.+)$/.exec(id) ?? [];
+  const { name = '', environment } = refOfId(id) ?? {};
+  if (!environment) return false;
   const live = actual.flags.get(name)?.definitions.get(environment);
   return isKillOrdered(desired, name, environment) || live?.killed === true;
 }

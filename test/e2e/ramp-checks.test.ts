@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
+import { InProcessDaemon } from '../support/in-process-daemon.js';
+import { liveWorkspace } from '../support/live-workspace.js';
+import { startScripted } from '../support/http.js';
+import { operationsOver } from '../support/operations.js';
+import { flagSpec, PIPELINE_CONFIG } from '../support/pipeline-world.js';
+import { useScenario } from '../support/scenario.js';
+
+const scenario = useScenario();
+
+beforeEach(() => {
+  // The clock on the wall alone: timers, sockets and git take the time that they take.
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('a daemon holds a step while Prometheus answers with too much, asks again by the clock, and goes on', async () => {
+  const { repository, service } = scenario;
+  const live = await liveWorkspace(service);
+  let errors = '0.001';
+  const prometheus = await startScripted(() => {
+    const result = [{ metric: {}, value: [1, errors] }];
+    return { status: 200, body: { status: 'success', data: { resultType: 'vector', result } } };
+  });
+  onTestFinished(prometheus.close);
+  const check = `{ prometheus: "${prometheus.url}", query: "rate(errors[5m])", atMost: 0.01 }`;
+  const production =
+    'ramp: { start: 2026-01-05T09:00Z, steps: "10, 1h, 50, 1h, 100", check: errors }';
+  vi.setSystemTime(new Date('2026-01-05T09:00Z'));
+  scenario.commit(
+    {
+      'flaghoist.yaml': `${PIPELINE_CONFIG}checks: { errors: ${check} }\n`,
+      'flags/shop.yaml': flagSpec('shop', { on: 0, production }),
+    },
+    'Ramp the shop',
+  );
+  const watching = new InProcessDaemon(repository.directory, service, { intervalMs: 50 });
+  const story: string[] = [];
+  const note = async (): Promise<void> => {
+    const { defaultRule } = await live.ok<{ defaultRule: { treatment: string; size: number }[] }>(
+      'GET',
+      `/splits/ws/${live.id}/shop/environments/${live.production}`,
+    );
+    const on = defaultRule.find(({ treatment }) => treatment === 'on')?.size ?? 0;
+    const held = watching.runs.at(-1)?.plan?.ramps?.[0]?.held ?? 'goes on';
+    story.push(`${String(on)} %, ${held}; ${watching.view.nextDue?.slice(11, 16) ?? 'the end'}`);
+  };
+  const then = async (time: string): Promise<void> => {
+    const before = watching.runs.length;
+    vi.setSystemTime(new Date(time));
+    await watching.rest(before + 1);
+    await note();
+  };
+  watching.daemon.start();
+  await watching.rest(1);
+  await note();
+
+  errors = '0.2';
+  await then('2026-01-05T10:00Z');
+  await then('2026-01-05T10:05Z');
+  await using operations = await operationsOver(watching.daemon, {});
+  const metrics = await (await fetch(`${operations.url}/metrics`)).text();
+  const page = await (await fetch(`${operations.url}/`)).text();
+  errors = '0.002';
+  await then('2026-01-05T10:10Z');
+  await then('2026-01-05T11:00Z');
+
+  expect(story).toEqual([
+    '10 %, goes on; 10:00',
+    '10 %, check "errors" failed: 0.2 is more than 0.01; 10:05',
+    '10 %, check "errors" failed: 0.2 is more than 0.01; 10:10',
+    '50 %, goes on; 11:00',
+    '100 %, goes on; the end',
+  ]);
+  expect(prometheus.lines()).toEqual(Array.from({ length: 5 }, () => 'GET /api/v1/query'));
+  expect(prometheus.seen[0]?.url).toContain('query=rate(errors%5B5m%5D)');
+  expect(metrics).toContain('flaghoist_held_ramps{source="default"} 1');
+  expect(page).toContain('0.2 is more than 0.01');
+  await watching.daemon.stop('SIGTERM');
+});

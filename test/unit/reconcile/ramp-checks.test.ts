@@ -1,0 +1,179 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RampCheck } from '../../../src/model/desired.js';
+import { askCheck, checkFault } from '../../../src/reconcile/ramps/checks.js';
+import { nextStepDue, rampsOf } from '../../../src/reconcile/ramps/ladders.js';
+import { plan } from '../../../src/reconcile/reconcile.js';
+import { reportOf } from '../../../src/reconcile/result.js';
+import { planDocument } from '../../../src/report/json/plan.js';
+import { rampText } from '../../../src/report/text/ramps.js';
+import { inOrder, startScripted, type Reply, type Script } from '../../support/http.js';
+import { flagSpec, PIPELINE_CONFIG } from '../../support/pipeline-world.js';
+import { shareOf, storyOf } from '../../support/ramp-story.js';
+
+const NEVER = new AbortController().signal;
+const GUARDED = 'ramp: { steps: "10, 6h, 25, 12h, 50", check: slo }';
+
+async function answering(script: Script) {
+  const server = await startScripted(script);
+  onTestFinished(server.close);
+  return server;
+}
+
+/** A ramp whose check is answered so, one request after the other. */
+async function guardedStory(...replies: Reply[]) {
+  const server = await answering(inOrder(...replies));
+  const config = `${PIPELINE_CONFIG}checks: { slo: { url: "${server.url}/slo", value: /left, atLeast: 0.2 } }\n`;
+  return { server, ...(await storyOf(GUARDED, config)) };
+}
+
+const left = (value: unknown): Reply => ({ status: 200, body: { left: value } });
+
+describe('a ramp with a check', () => {
+  it('takes each step once its check passes, and asks no more often than that', async () => {
+    const { world, after, server } = await guardedStory(left(0.5), left(0.1), left(0.1), left(0.2));
+    const shares = [];
+    const asked = [];
+    for (const hours of [0, 1, 6, 7, 8, 9]) {
+      await world.applied({}, after(hours));
+      shares.push(await shareOf(world));
+      asked.push(server.seen.length);
+    }
+
+    expect(shares).toEqual([10, 10, 10, 10, 25, 25]);
+    expect(asked).toEqual([1, 1, 2, 3, 4, 4]);
+  });
+
+  it('that fails is told everywhere, and asked again soon', async () => {
+    const { world, after } = await guardedStory(left(0.1));
+
+    const done = await world.applied({}, after(7));
+
+    const [standing] = rampsOf(done.input, done.plan);
+    expect(standing && rampText(standing)).toMatch(
+      / It waits: check "slo" failed: 0\.1 is less than 0\.2\.$/,
+    );
+    expect(standing?.checks).toEqual([
+      { name: 'slo', result: 'failed', why: '0.1 is less than 0.2' },
+    ]);
+    expect(nextStepDue(done.input)).toBe(new Date(after(7).now() + 300_000).toISOString());
+  });
+
+  it('is not asked by a run that writes nothing, which says so and shows the step', async () => {
+    const { world, after, server } = await guardedStory(left(0.1));
+    const run = await world.opened({ dryRun: true, at: after(7).now() });
+
+    const report = reportOf(await plan(run.context), run);
+
+    expect(server.seen).toEqual([]);
+    expect(planDocument(report).ramps?.[0]).toMatchObject({
+      held: null,
+      checks: [{ name: 'slo', result: 'not-asked', why: null }],
+    });
+    expect((report.ramps ?? []).map(rampText).join('')).toMatch(
+      / Not asked here, and asked before it is written: check "slo"\.$/,
+    );
+    expect(report.plan.changes.map(({ reason }) => reason)).toEqual(['ramp']);
+  });
+
+  it('holds neither a kill nor any other change', async () => {
+    const { world, after } = await guardedStory(left(0.1));
+    world.repository.commit('Stop, and another flag', {
+      'kills/production.yaml': 'kills: { shop: { reason: INC-1 } }\n',
+      'flags/pay.yaml': flagSpec('pay', { on: 20 }),
+    });
+
+    const { plan: applied, converged } = await world.applied({}, after(7));
+
+    expect(converged).toBe(true);
+    expect(applied.changes.map(({ id, reason }) => `${id} ${reason}`)).toEqual(
+      expect.arrayContaining(['flag/shop@production kill', 'flag/pay@production commit']),
+    );
+  });
+
+  it('goes on from its step where only the check is changed, and asks the new one', async () => {
+    const { world, after, server } = await guardedStory(left(0.5), left(0.5), left(0));
+    await world.applied({}, after(7));
+    expect(await shareOf(world)).toBe(25);
+    world.repository.commit('Ask no more', {
+      'flags/shop.yaml': flagSpec('shop', {
+        on: 0,
+        production: GUARDED.replace(', check: slo', ''),
+      }),
+    });
+
+    await world.applied({}, after(18));
+
+    expect(await shareOf(world)).toBe(50);
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+const SLO: RampCheck = { name: 'slo', url: '', timeoutMs: 1_000 };
+
+describe('a check', () => {
+  it.each<[string, Reply, string | null]>([
+    ['any answer of 2xx', { status: 204 }, null],
+    ['a fault of the server', { status: 503 }, 'it answered 503'],
+    ['a redirect', { status: 302, headers: { location: '/elsewhere' } }, 'it answered 302'],
+    ['nothing', 'reset', 'no answer: the connection broke (UND_ERR_SOCKET)'],
+    ['silence', 'hang', 'no answer within 1 s'],
+    ['a byte now and then', 'drip', 'no answer within 1 s'],
+    [
+      'far too much',
+      { status: 200, body: 'x'.repeat(70_000) },
+      'no answer: the answer is too large',
+    ],
+  ])('that is answered by %s', async (_, answer, why) => {
+    const server = await answering(() => answer);
+
+    expect(await askCheck({ ...SLO, url: `${server.url}/health?deep=1` }, NEVER)).toBe(why);
+    expect(server.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
+      'GET /health?deep=1',
+    ]);
+  });
+
+  it('of which nobody listens fails', async () => {
+    const server = await startScripted(() => 'hang');
+    await server.close();
+
+    expect(await askCheck({ ...SLO, url: server.url }, NEVER)).toBe(
+      'no answer: no connection (ECONNREFUSED)',
+    );
+  });
+
+  const vector = (...values: string[]) => ({
+    data: { resultType: 'vector', result: values.map((value) => ({ value: [1, value] })) },
+  });
+  const atMost = { value: 'prometheus', atMost: 0.01 } as const;
+  const pointed = { value: { pointer: '/a~1b/0' } } as const;
+
+  it.each<[Partial<RampCheck>, unknown, string | null]>([
+    [atMost, vector('0.01'), null],
+    [atMost, vector('0.031'), '0.031 is more than 0.01'],
+    [atMost, vector('NaN'), 'null is no number'],
+    [atMost, vector(), 'the query has 0 results, and one is expected'],
+    [atMost, vector('0', '0'), 'the query has 2 results, and one is expected'],
+    [atMost, { data: { resultType: 'scalar', result: [1, '0'] } }, null],
+    [atMost, { status: 'error' }, 'its answer is not that of a Prometheus'],
+    [{ ...pointed, equals: 'ok' }, { 'a/b': ['ok'] }, null],
+    [{ ...pointed, equals: 'ok' }, { 'a/b': ['no'] }, '"no" is not "ok"'],
+    [{ ...pointed, equals: true }, { 'a/b': ['true'] }, '"true" is not true'],
+    [{ ...pointed, atLeast: 1 }, { 'a/b': ['2'] }, '"2" is no number'],
+    [{ ...pointed, atLeast: 1 }, { 'a/b': [] }, 'its answer has no /a~1b/0'],
+    [{ value: { pointer: '/constructor' }, equals: 1 }, {}, 'its answer has no /constructor'],
+  ])('%j of %j', (check, answer, why) => {
+    const text = JSON.stringify(answer);
+
+    expect(checkFault({ ...SLO, ...check }, { status: 200, headers: {}, text })).toBe(why);
+  });
+
+  it('whose answer is no JSON, or would draw on a terminal, says no more than that', () => {
+    const check = { ...SLO, ...pointed, equals: 'ok' };
+    const of = (text: string) => checkFault(check, { status: 200, headers: {}, text });
+
+    expect(of('<html>')).toBe('its answer is no JSON');
+    const why = of(JSON.stringify({ 'a/b': [`\u001b[2J${'x'.repeat(500)}`] })) ?? '';
+    expect(why).not.toContain('\u001b');
+    expect(why.length).toBeLessThan(80);
+  });
+});
