@@ -307,6 +307,7 @@ export interface ConfigSpec {
    * Delete what this repository used to declare and no longer does. Default false.
    */
   prune?: boolean;
+  tombstone?: TombstoneSpec;
   /**
    * What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.
    */
@@ -551,6 +552,15 @@ export interface ConditionSpec {
    * true: matches where the condition does not.
    */
   not?: boolean;
+}
+/**
+ * Delete in two steps: what left the specs is marked by the first run with pruning that sees it, and deleted by one after the cool-down. What comes back meanwhile is marked no more.
+ */
+export interface TombstoneSpec {
+  /**
+   * Time between the mark and the deletion: minutes, hours or days, such as 90m, 12h, 7d.
+   */
+  coolDown: string;
 }
 /**
  * Bounds of what one run may take away.

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const config = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"checks":{"description":"What has to be right before a step of a ramp, by name; a ramp says under `check` which of them it asks.","type":"object","additionalProperties":{"title":"CheckSpec","description":"Passed while `url` is answered by 2xx and with the value that is expected, or while the query of a Prometheus has such a value.","type":"object","additionalProperties":false,"properties":{"url":{"description":"What is asked with GET; no redirect is followed.","type":"string","minLength":1},"value":{"description":"With `url`: JSON Pointer to the value in its answer.","type":"string","pattern":"^(/[^/]+)+$","x-expected":"a JSON Pointer such as /budget/left"},"prometheus":{"description":"Address of a Prometheus, without /api/v1.","type":"string","minLength":1},"query":{"description":"With `prometheus`: PromQL that answers with one number.","type":"string","minLength":1},"equals":{"description":"What the value has to be.","x-expected":"a text, a number, true or false","type":["string","number","boolean"]},"atMost":{"description":"The most that the value may be.","type":"number"},"atLeast":{"description":"The least that the value may be.","type":"number"},"timeout":{"description":"How long its answer may take, 1s to 30s. Default: 5s.","type":"string","pattern":"^([1-9]|[12][0-9]|30)s$","x-expected":"seconds, from 1s to 30s"}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"flag.schema.json#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-while-killed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-finished":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-in-freeze":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-past":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"treatments-reordered":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"checks":{"description":"What has to be right before a step of a ramp, by name; a ramp says under `check` which of them it asks.","type":"object","additionalProperties":{"title":"CheckSpec","description":"Passed while `url` is answered by 2xx and with the value that is expected, or while the query of a Prometheus has such a value.","type":"object","additionalProperties":false,"properties":{"url":{"description":"What is asked with GET; no redirect is followed.","type":"string","minLength":1},"value":{"description":"With `url`: JSON Pointer to the value in its answer.","type":"string","pattern":"^(/[^/]+)+$","x-expected":"a JSON Pointer such as /budget/left"},"prometheus":{"description":"Address of a Prometheus, without /api/v1.","type":"string","minLength":1},"query":{"description":"With `prometheus`: PromQL that answers with one number.","type":"string","minLength":1},"equals":{"description":"What the value has to be.","x-expected":"a text, a number, true or false","type":["string","number","boolean"]},"atMost":{"description":"The most that the value may be.","type":"number"},"atLeast":{"description":"The least that the value may be.","type":"number"},"timeout":{"description":"How long its answer may take, 1s to 30s. Default: 5s.","type":"string","pattern":"^([1-9]|[12][0-9]|30)s$","x-expected":"seconds, from 1s to 30s"}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"flag.schema.json#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"tombstone":{"title":"TombstoneSpec","description":"Delete in two steps: what left the specs is marked by the first run with pruning that sees it, and deleted by one after the cool-down. What comes back meanwhile is marked no more.","type":"object","additionalProperties":false,"required":["coolDown"],"properties":{"coolDown":{"description":"Time between the mark and the deletion: minutes, hours or days, such as 90m, 12h, 7d.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$"}}},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-while-killed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-finished":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-in-freeze":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-past":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"treatments-reordered":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
 const schema32 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
 const schema68 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
 const func1 = Object.prototype.hasOwnProperty;
@@ -13,6 +13,7 @@ const pattern4 = new RegExp("^(/[^/]+)+$", "u");
 const pattern5 = new RegExp("^([1-9]|[12][0-9]|30)s$", "u");
 const pattern6 = new RegExp("^([01][0-9]|2[0-3]):[0-5][0-9]$", "u");
 const pattern7 = new RegExp("^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$", "u");
+const pattern9 = new RegExp("^[1-9][0-9]{0,4}[mhd]$", "u");
 const schema39 = {"title":"Conditions","description":"A condition, or a list of conditions that must all hold.","x-expected":"a condition, or a list of conditions","anyOf":[{"$ref":"#/$defs/condition"},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/condition"}}]};
 const schema40 = {"title":"ConditionSpec","description":"One matcher: exactly one of segment, flag, matcher, or a comparison of an attribute; or use, for conditions that have a name.","type":"object","minProperties":1,"additionalProperties":false,"properties":{"segment":{"description":"The key is in this segment, which is declared for the environment here or in references.","type":"string","minLength":1},"flag":{"description":"Another flag gives one of `treatments` (IN_SPLIT).","type":"string","minLength":1},"treatments":{"description":"Beside `flag`: treatments of that flag.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"attribute":{"description":"Attribute that is compared. With in, startsWith, endsWith and contains it may be left out: then the key is compared.","type":"string","minLength":1},"in":{"description":"Is one of these texts.","$ref":"#/$defs/texts"},"startsWith":{"description":"Starts with one of these texts.","$ref":"#/$defs/texts"},"endsWith":{"description":"Ends with one of these texts.","$ref":"#/$defs/texts"},"contains":{"description":"Contains one of these texts.","$ref":"#/$defs/texts"},"matches":{"description":"Matches this regular expression.","type":"string","minLength":1},"is":{"description":"Is true, or is false.","type":"boolean"},"equals":{"description":"Is this number.","type":"number"},"atLeast":{"description":"Is this number or more.","type":"number"},"atMost":{"description":"Is this number or less.","type":"number"},"between":{"description":"Is a number in this range.","$ref":"#/$defs/numberRange"},"on":{"description":"Is a moment of this day.","$ref":"#/$defs/date"},"onOrAfter":{"description":"Is this moment or later.","$ref":"#/$defs/date"},"onOrBefore":{"description":"Is this moment or earlier.","$ref":"#/$defs/date"},"betweenDates":{"description":"Is a moment in this range.","$ref":"#/$defs/dateRange"},"setEquals":{"description":"Is exactly this set.","$ref":"#/$defs/texts"},"setAnyOf":{"description":"Has at least one of these.","$ref":"#/$defs/texts"},"setAllOf":{"description":"Has all of these.","$ref":"#/$defs/texts"},"setPartOf":{"description":"Has nothing but these.","$ref":"#/$defs/texts"},"matcher":{"description":"A matcher as the service has it, passed through untouched.","type":"object","required":["type"],"additionalProperties":true,"properties":{"type":{"description":"The service's name of the matcher, for example EQUAL_TO_SEMVER.","type":"string","minLength":1}}},"use":{"description":"All conditions that flaghoist.yaml has under this name in `conditions`.","type":"string","minLength":1},"not":{"description":"true: matches where the condition does not.","type":"boolean"}}};
 const schema41 = {"title":"Texts","description":"A text or a list of texts; a set, order means nothing.","x-expected":"a text or a list of texts","anyOf":[{"type":"string"},{"type":"array","minItems":1,"items":{"type":"string"}}]};
@@ -2691,10 +2692,11 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data.onDrift !== undefined){
-let data52 = data.onDrift;
-if(!(((data52 === "revert") || (data52 === "report")) || (data52 === "propose"))){
-const err98 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data52};
+if(data.tombstone !== undefined){
+let data52 = data.tombstone;
+if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
+if(data52.coolDown === undefined){
+const err98 = {instancePath:instancePath+"/tombstone",schemaPath:"#/properties/tombstone/required",keyword:"required",params:{missingProperty: "coolDown"},message:"must have required property '"+"coolDown"+"'",schema:schema31.properties.tombstone.required,parentSchema:schema31.properties.tombstone,data:data52};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -2703,11 +2705,9 @@ vErrors.push(err98);
 }
 errors++;
 }
-}
-if(data.onConflict !== undefined){
-let data53 = data.onConflict;
-if(!((data53 === "apply") || (data53 === "hold"))){
-const err99 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data53};
+for(const key14 in data52){
+if(!(key14 === "coolDown")){
+const err99 = {instancePath:instancePath+"/tombstone",schemaPath:"#/properties/tombstone/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.tombstone,data:data52};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -2717,10 +2717,11 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data.onLiveKill !== undefined){
-let data54 = data.onLiveKill;
-if(!((data54 === "keep") || (data54 === "revert"))){
-const err100 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data54};
+if(data52.coolDown !== undefined){
+let data53 = data52.coolDown;
+if(typeof data53 === "string"){
+if(!pattern9.test(data53)){
+const err100 = {instancePath:instancePath+"/tombstone/coolDown",schemaPath:"#/properties/tombstone/properties/coolDown/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema31.properties.tombstone.properties.coolDown,data:data53};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -2730,12 +2731,8 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data.guards !== undefined){
-let data55 = data.guards;
-if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
-for(const key14 in data55){
-if(!(((((key14 === "maxDeletes") || (key14 === "maxDeletePercent")) || (key14 === "maxKeyRemovals")) || (key14 === "maxKeyRemovalPercent")) || (key14 === "maxShift"))){
-const err101 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data55};
+else {
+const err101 = {instancePath:instancePath+"/tombstone/coolDown",schemaPath:"#/properties/tombstone/properties/coolDown/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.tombstone.properties.coolDown.type,parentSchema:schema31.properties.tombstone.properties.coolDown,data:data53};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -2745,10 +2742,9 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data55.maxDeletes !== undefined){
-let data56 = data55.maxDeletes;
-if(!(((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56))) && (isFinite(data56)))){
-const err102 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data56};
+}
+else {
+const err102 = {instancePath:instancePath+"/tombstone",schemaPath:"#/properties/tombstone/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.tombstone.type,parentSchema:schema31.properties.tombstone,data:data52};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -2757,9 +2753,11 @@ vErrors.push(err102);
 }
 errors++;
 }
-if((typeof data56 == "number") && (isFinite(data56))){
-if(data56 < 0 || isNaN(data56)){
-const err103 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data56};
+}
+if(data.onDrift !== undefined){
+let data54 = data.onDrift;
+if(!(((data54 === "revert") || (data54 === "report")) || (data54 === "propose"))){
+const err103 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data54};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -2769,11 +2767,10 @@ vErrors.push(err103);
 errors++;
 }
 }
-}
-if(data55.maxDeletePercent !== undefined){
-let data57 = data55.maxDeletePercent;
-if(!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))){
-const err104 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data57};
+if(data.onConflict !== undefined){
+let data55 = data.onConflict;
+if(!((data55 === "apply") || (data55 === "hold"))){
+const err104 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data55};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -2782,9 +2779,11 @@ vErrors.push(err104);
 }
 errors++;
 }
-if((typeof data57 == "number") && (isFinite(data57))){
-if(data57 > 100 || isNaN(data57)){
-const err105 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data57};
+}
+if(data.onLiveKill !== undefined){
+let data56 = data.onLiveKill;
+if(!((data56 === "keep") || (data56 === "revert"))){
+const err105 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data56};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -2793,8 +2792,13 @@ vErrors.push(err105);
 }
 errors++;
 }
-if(data57 < 0 || isNaN(data57)){
-const err106 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data57};
+}
+if(data.guards !== undefined){
+let data57 = data.guards;
+if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
+for(const key15 in data57){
+if(!(((((key15 === "maxDeletes") || (key15 === "maxDeletePercent")) || (key15 === "maxKeyRemovals")) || (key15 === "maxKeyRemovalPercent")) || (key15 === "maxShift"))){
+const err106 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data57};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -2804,11 +2808,10 @@ vErrors.push(err106);
 errors++;
 }
 }
-}
-if(data55.maxKeyRemovals !== undefined){
-let data58 = data55.maxKeyRemovals;
+if(data57.maxDeletes !== undefined){
+let data58 = data57.maxDeletes;
 if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
-const err107 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data58};
+const err107 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data58};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -2819,7 +2822,7 @@ errors++;
 }
 if((typeof data58 == "number") && (isFinite(data58))){
 if(data58 < 0 || isNaN(data58)){
-const err108 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data58};
+const err108 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data58};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -2830,10 +2833,10 @@ errors++;
 }
 }
 }
-if(data55.maxKeyRemovalPercent !== undefined){
-let data59 = data55.maxKeyRemovalPercent;
+if(data57.maxDeletePercent !== undefined){
+let data59 = data57.maxDeletePercent;
 if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err109 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data59};
+const err109 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data59};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -2844,7 +2847,7 @@ errors++;
 }
 if((typeof data59 == "number") && (isFinite(data59))){
 if(data59 > 100 || isNaN(data59)){
-const err110 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data59};
+const err110 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data59};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -2854,7 +2857,7 @@ vErrors.push(err110);
 errors++;
 }
 if(data59 < 0 || isNaN(data59)){
-const err111 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data59};
+const err111 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data59};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -2865,10 +2868,10 @@ errors++;
 }
 }
 }
-if(data55.maxShift !== undefined){
-let data60 = data55.maxShift;
+if(data57.maxKeyRemovals !== undefined){
+let data60 = data57.maxKeyRemovals;
 if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
-const err112 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data60};
+const err112 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data60};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -2878,8 +2881,8 @@ vErrors.push(err112);
 errors++;
 }
 if((typeof data60 == "number") && (isFinite(data60))){
-if(data60 > 100 || isNaN(data60)){
-const err113 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data60};
+if(data60 < 0 || isNaN(data60)){
+const err113 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data60};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -2888,8 +2891,12 @@ vErrors.push(err113);
 }
 errors++;
 }
-if(data60 < 0 || isNaN(data60)){
-const err114 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data60};
+}
+}
+if(data57.maxKeyRemovalPercent !== undefined){
+let data61 = data57.maxKeyRemovalPercent;
+if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
+const err114 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data61};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -2898,11 +2905,9 @@ vErrors.push(err114);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err115 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data55};
+if((typeof data61 == "number") && (isFinite(data61))){
+if(data61 > 100 || isNaN(data61)){
+const err115 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data61};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -2911,11 +2916,8 @@ vErrors.push(err115);
 }
 errors++;
 }
-}
-if(data.suspend !== undefined){
-let data61 = data.suspend;
-if(typeof data61 !== "boolean"){
-const err116 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data61};
+if(data61 < 0 || isNaN(data61)){
+const err116 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data61};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -2925,12 +2927,11 @@ vErrors.push(err116);
 errors++;
 }
 }
-if(data.lint !== undefined){
-let data62 = data.lint;
-if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
-for(const key15 in data62){
-if(!(func1.call(schema31.properties.lint.properties, key15))){
-const err117 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data62};
+}
+if(data57.maxShift !== undefined){
+let data62 = data57.maxShift;
+if(!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))){
+const err117 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data62};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2939,13 +2940,9 @@ vErrors.push(err117);
 }
 errors++;
 }
-}
-if(data62.levels !== undefined){
-let data63 = data62.levels;
-if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
-for(const key16 in data63){
-if(!(func1.call(schema31.properties.lint.properties.levels.properties, key16))){
-const err118 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.levels,data:data63};
+if((typeof data62 == "number") && (isFinite(data62))){
+if(data62 > 100 || isNaN(data62)){
+const err118 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data62};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2954,11 +2951,8 @@ vErrors.push(err118);
 }
 errors++;
 }
-}
-if(data63["allow-unknown"] !== undefined){
-let data64 = data63["allow-unknown"];
-if(!(((data64 === "error") || (data64 === "warning")) || (data64 === "off"))){
-const err119 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data64};
+if(data62 < 0 || isNaN(data62)){
+const err119 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data62};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2968,10 +2962,10 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data63["allow-unused"] !== undefined){
-let data65 = data63["allow-unused"];
-if(!(((data65 === "error") || (data65 === "warning")) || (data65 === "off"))){
-const err120 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data65};
+}
+}
+else {
+const err120 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data57};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2981,10 +2975,10 @@ vErrors.push(err120);
 errors++;
 }
 }
-if(data63["allow-without-reason"] !== undefined){
-let data66 = data63["allow-without-reason"];
-if(!(((data66 === "error") || (data66 === "warning")) || (data66 === "off"))){
-const err121 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data66};
+if(data.suspend !== undefined){
+let data63 = data.suspend;
+if(typeof data63 !== "boolean"){
+const err121 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data63};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2994,10 +2988,12 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data63["confusable-names"] !== undefined){
-let data67 = data63["confusable-names"];
-if(!(((data67 === "error") || (data67 === "warning")) || (data67 === "off"))){
-const err122 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data67};
+if(data.lint !== undefined){
+let data64 = data.lint;
+if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
+for(const key16 in data64){
+if(!(func1.call(schema31.properties.lint.properties, key16))){
+const err122 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data64};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -3007,10 +3003,12 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data63["contradictory-rule"] !== undefined){
-let data68 = data63["contradictory-rule"];
-if(!(((data68 === "error") || (data68 === "warning")) || (data68 === "off"))){
-const err123 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data68};
+if(data64.levels !== undefined){
+let data65 = data64.levels;
+if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
+for(const key17 in data65){
+if(!(func1.call(schema31.properties.lint.properties.levels.properties, key17))){
+const err123 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.levels,data:data65};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -3020,10 +3018,10 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data63["default-not-safe"] !== undefined){
-let data69 = data63["default-not-safe"];
-if(!(((data69 === "error") || (data69 === "warning")) || (data69 === "off"))){
-const err124 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data69};
+if(data65["allow-unknown"] !== undefined){
+let data66 = data65["allow-unknown"];
+if(!(((data66 === "error") || (data66 === "warning")) || (data66 === "off"))){
+const err124 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data66};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -3033,10 +3031,10 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data63["default-while-killed"] !== undefined){
-let data70 = data63["default-while-killed"];
-if(!(((data70 === "error") || (data70 === "warning")) || (data70 === "off"))){
-const err125 = {instancePath:instancePath+"/lint/levels/default-while-killed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data70};
+if(data65["allow-unused"] !== undefined){
+let data67 = data65["allow-unused"];
+if(!(((data67 === "error") || (data67 === "warning")) || (data67 === "off"))){
+const err125 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data67};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -3046,10 +3044,10 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data63["duplicate-condition"] !== undefined){
-let data71 = data63["duplicate-condition"];
-if(!(((data71 === "error") || (data71 === "warning")) || (data71 === "off"))){
-const err126 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data71};
+if(data65["allow-without-reason"] !== undefined){
+let data68 = data65["allow-without-reason"];
+if(!(((data68 === "error") || (data68 === "warning")) || (data68 === "off"))){
+const err126 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data68};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -3059,10 +3057,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data63["duplicate-segment-keys"] !== undefined){
-let data72 = data63["duplicate-segment-keys"];
-if(!(((data72 === "error") || (data72 === "warning")) || (data72 === "off"))){
-const err127 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data72};
+if(data65["confusable-names"] !== undefined){
+let data69 = data65["confusable-names"];
+if(!(((data69 === "error") || (data69 === "warning")) || (data69 === "off"))){
+const err127 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data69};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -3072,10 +3070,10 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data63["empty-segment"] !== undefined){
-let data73 = data63["empty-segment"];
-if(!(((data73 === "error") || (data73 === "warning")) || (data73 === "off"))){
-const err128 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data73};
+if(data65["contradictory-rule"] !== undefined){
+let data70 = data65["contradictory-rule"];
+if(!(((data70 === "error") || (data70 === "warning")) || (data70 === "off"))){
+const err128 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data70};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -3085,10 +3083,10 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data63.expired !== undefined){
-let data74 = data63.expired;
-if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
-const err129 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data74};
+if(data65["default-not-safe"] !== undefined){
+let data71 = data65["default-not-safe"];
+if(!(((data71 === "error") || (data71 === "warning")) || (data71 === "off"))){
+const err129 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data71};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -3098,10 +3096,10 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data63["expiry-too-late"] !== undefined){
-let data75 = data63["expiry-too-late"];
-if(!(((data75 === "error") || (data75 === "warning")) || (data75 === "off"))){
-const err130 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data75};
+if(data65["default-while-killed"] !== undefined){
+let data72 = data65["default-while-killed"];
+if(!(((data72 === "error") || (data72 === "warning")) || (data72 === "off"))){
+const err130 = {instancePath:instancePath+"/lint/levels/default-while-killed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data72};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3111,10 +3109,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data63["full-rollout"] !== undefined){
-let data76 = data63["full-rollout"];
-if(!(((data76 === "error") || (data76 === "warning")) || (data76 === "off"))){
-const err131 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data76};
+if(data65["duplicate-condition"] !== undefined){
+let data73 = data65["duplicate-condition"];
+if(!(((data73 === "error") || (data73 === "warning")) || (data73 === "off"))){
+const err131 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data73};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3124,10 +3122,10 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data63["invalid-regex"] !== undefined){
-let data77 = data63["invalid-regex"];
-if(!(((data77 === "error") || (data77 === "warning")) || (data77 === "off"))){
-const err132 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data77};
+if(data65["duplicate-segment-keys"] !== undefined){
+let data74 = data65["duplicate-segment-keys"];
+if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
+const err132 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data74};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3137,10 +3135,10 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data63["kill-review-passed"] !== undefined){
-let data78 = data63["kill-review-passed"];
-if(!(((data78 === "error") || (data78 === "warning")) || (data78 === "off"))){
-const err133 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data78};
+if(data65["empty-segment"] !== undefined){
+let data75 = data65["empty-segment"];
+if(!(((data75 === "error") || (data75 === "warning")) || (data75 === "off"))){
+const err133 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data75};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3150,10 +3148,10 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data63["kill-too-old"] !== undefined){
-let data79 = data63["kill-too-old"];
-if(!(((data79 === "error") || (data79 === "warning")) || (data79 === "off"))){
-const err134 = {instancePath:instancePath+"/lint/levels/kill-too-old",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data79};
+if(data65.expired !== undefined){
+let data76 = data65.expired;
+if(!(((data76 === "error") || (data76 === "warning")) || (data76 === "off"))){
+const err134 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data76};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3163,10 +3161,10 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data63["many-inline-keys"] !== undefined){
-let data80 = data63["many-inline-keys"];
-if(!(((data80 === "error") || (data80 === "warning")) || (data80 === "off"))){
-const err135 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data80};
+if(data65["expiry-too-late"] !== undefined){
+let data77 = data65["expiry-too-late"];
+if(!(((data77 === "error") || (data77 === "warning")) || (data77 === "off"))){
+const err135 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data77};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3176,10 +3174,10 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data63["middle-bucket-shift"] !== undefined){
-let data81 = data63["middle-bucket-shift"];
-if(!(((data81 === "error") || (data81 === "warning")) || (data81 === "off"))){
-const err136 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data81};
+if(data65["full-rollout"] !== undefined){
+let data78 = data65["full-rollout"];
+if(!(((data78 === "error") || (data78 === "warning")) || (data78 === "off"))){
+const err136 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data78};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3189,10 +3187,10 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data63["name-pattern"] !== undefined){
-let data82 = data63["name-pattern"];
-if(!(((data82 === "error") || (data82 === "warning")) || (data82 === "off"))){
-const err137 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data82};
+if(data65["invalid-regex"] !== undefined){
+let data79 = data65["invalid-regex"];
+if(!(((data79 === "error") || (data79 === "warning")) || (data79 === "off"))){
+const err137 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data79};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3202,10 +3200,10 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data63["name-reused"] !== undefined){
-let data83 = data63["name-reused"];
-if(!(((data83 === "error") || (data83 === "warning")) || (data83 === "off"))){
-const err138 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data83};
+if(data65["kill-review-passed"] !== undefined){
+let data80 = data65["kill-review-passed"];
+if(!(((data80 === "error") || (data80 === "warning")) || (data80 === "off"))){
+const err138 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data80};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3215,10 +3213,10 @@ vErrors.push(err138);
 errors++;
 }
 }
-if(data63["production-before-staging"] !== undefined){
-let data84 = data63["production-before-staging"];
-if(!(((data84 === "error") || (data84 === "warning")) || (data84 === "off"))){
-const err139 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data84};
+if(data65["kill-too-old"] !== undefined){
+let data81 = data65["kill-too-old"];
+if(!(((data81 === "error") || (data81 === "warning")) || (data81 === "off"))){
+const err139 = {instancePath:instancePath+"/lint/levels/kill-too-old",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data81};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3228,10 +3226,10 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data63["ramp-finished"] !== undefined){
-let data85 = data63["ramp-finished"];
-if(!(((data85 === "error") || (data85 === "warning")) || (data85 === "off"))){
-const err140 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data85};
+if(data65["many-inline-keys"] !== undefined){
+let data82 = data65["many-inline-keys"];
+if(!(((data82 === "error") || (data82 === "warning")) || (data82 === "off"))){
+const err140 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data82};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3241,10 +3239,10 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data63["ramp-in-freeze"] !== undefined){
-let data86 = data63["ramp-in-freeze"];
-if(!(((data86 === "error") || (data86 === "warning")) || (data86 === "off"))){
-const err141 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data86};
+if(data65["middle-bucket-shift"] !== undefined){
+let data83 = data65["middle-bucket-shift"];
+if(!(((data83 === "error") || (data83 === "warning")) || (data83 === "off"))){
+const err141 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data83};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3254,10 +3252,10 @@ vErrors.push(err141);
 errors++;
 }
 }
-if(data63["ramp-past"] !== undefined){
-let data87 = data63["ramp-past"];
-if(!(((data87 === "error") || (data87 === "warning")) || (data87 === "off"))){
-const err142 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data87};
+if(data65["name-pattern"] !== undefined){
+let data84 = data65["name-pattern"];
+if(!(((data84 === "error") || (data84 === "warning")) || (data84 === "off"))){
+const err142 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data84};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3267,10 +3265,10 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data63["required-field"] !== undefined){
-let data88 = data63["required-field"];
-if(!(((data88 === "error") || (data88 === "warning")) || (data88 === "off"))){
-const err143 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data88};
+if(data65["name-reused"] !== undefined){
+let data85 = data65["name-reused"];
+if(!(((data85 === "error") || (data85 === "warning")) || (data85 === "off"))){
+const err143 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data85};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3280,10 +3278,10 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data63["rule-like-default"] !== undefined){
-let data89 = data63["rule-like-default"];
-if(!(((data89 === "error") || (data89 === "warning")) || (data89 === "off"))){
-const err144 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data89};
+if(data65["production-before-staging"] !== undefined){
+let data86 = data65["production-before-staging"];
+if(!(((data86 === "error") || (data86 === "warning")) || (data86 === "off"))){
+const err144 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data86};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -3293,10 +3291,10 @@ vErrors.push(err144);
 errors++;
 }
 }
-if(data63["stale-rollout"] !== undefined){
-let data90 = data63["stale-rollout"];
-if(!(((data90 === "error") || (data90 === "warning")) || (data90 === "off"))){
-const err145 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data90};
+if(data65["ramp-finished"] !== undefined){
+let data87 = data65["ramp-finished"];
+if(!(((data87 === "error") || (data87 === "warning")) || (data87 === "off"))){
+const err145 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data87};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -3306,10 +3304,10 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data63["stray-file"] !== undefined){
-let data91 = data63["stray-file"];
-if(!(((data91 === "error") || (data91 === "warning")) || (data91 === "off"))){
-const err146 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data91};
+if(data65["ramp-in-freeze"] !== undefined){
+let data88 = data65["ramp-in-freeze"];
+if(!(((data88 === "error") || (data88 === "warning")) || (data88 === "off"))){
+const err146 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data88};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -3319,10 +3317,10 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data63["trailing-space-key"] !== undefined){
-let data92 = data63["trailing-space-key"];
-if(!(((data92 === "error") || (data92 === "warning")) || (data92 === "off"))){
-const err147 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data92};
+if(data65["ramp-past"] !== undefined){
+let data89 = data65["ramp-past"];
+if(!(((data89 === "error") || (data89 === "warning")) || (data89 === "off"))){
+const err147 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data89};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -3332,10 +3330,10 @@ vErrors.push(err147);
 errors++;
 }
 }
-if(data63["treatments-reordered"] !== undefined){
-let data93 = data63["treatments-reordered"];
-if(!(((data93 === "error") || (data93 === "warning")) || (data93 === "off"))){
-const err148 = {instancePath:instancePath+"/lint/levels/treatments-reordered",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data93};
+if(data65["required-field"] !== undefined){
+let data90 = data65["required-field"];
+if(!(((data90 === "error") || (data90 === "warning")) || (data90 === "off"))){
+const err148 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data90};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -3345,10 +3343,10 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data63["unknown-word"] !== undefined){
-let data94 = data63["unknown-word"];
-if(!(((data94 === "error") || (data94 === "warning")) || (data94 === "off"))){
-const err149 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data94};
+if(data65["rule-like-default"] !== undefined){
+let data91 = data65["rule-like-default"];
+if(!(((data91 === "error") || (data91 === "warning")) || (data91 === "off"))){
+const err149 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data91};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -3358,10 +3356,10 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data63["unreachable-rule"] !== undefined){
-let data95 = data63["unreachable-rule"];
-if(!(((data95 === "error") || (data95 === "warning")) || (data95 === "off"))){
-const err150 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data95};
+if(data65["stale-rollout"] !== undefined){
+let data92 = data65["stale-rollout"];
+if(!(((data92 === "error") || (data92 === "warning")) || (data92 === "off"))){
+const err150 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data92};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -3371,10 +3369,10 @@ vErrors.push(err150);
 errors++;
 }
 }
-if(data63["unused-condition"] !== undefined){
-let data96 = data63["unused-condition"];
-if(!(((data96 === "error") || (data96 === "warning")) || (data96 === "off"))){
-const err151 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data96};
+if(data65["stray-file"] !== undefined){
+let data93 = data65["stray-file"];
+if(!(((data93 === "error") || (data93 === "warning")) || (data93 === "off"))){
+const err151 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data93};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -3384,10 +3382,10 @@ vErrors.push(err151);
 errors++;
 }
 }
-if(data63["unused-segment"] !== undefined){
-let data97 = data63["unused-segment"];
-if(!(((data97 === "error") || (data97 === "warning")) || (data97 === "off"))){
-const err152 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data97};
+if(data65["trailing-space-key"] !== undefined){
+let data94 = data65["trailing-space-key"];
+if(!(((data94 === "error") || (data94 === "warning")) || (data94 === "off"))){
+const err152 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data94};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -3397,10 +3395,10 @@ vErrors.push(err152);
 errors++;
 }
 }
-if(data63["use-between"] !== undefined){
-let data98 = data63["use-between"];
-if(!(((data98 === "error") || (data98 === "warning")) || (data98 === "off"))){
-const err153 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data98};
+if(data65["treatments-reordered"] !== undefined){
+let data95 = data65["treatments-reordered"];
+if(!(((data95 === "error") || (data95 === "warning")) || (data95 === "off"))){
+const err153 = {instancePath:instancePath+"/lint/levels/treatments-reordered",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data95};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -3410,10 +3408,10 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data63["zero-bucket"] !== undefined){
-let data99 = data63["zero-bucket"];
-if(!(((data99 === "error") || (data99 === "warning")) || (data99 === "off"))){
-const err154 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data99};
+if(data65["unknown-word"] !== undefined){
+let data96 = data65["unknown-word"];
+if(!(((data96 === "error") || (data96 === "warning")) || (data96 === "off"))){
+const err154 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data96};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -3423,9 +3421,10 @@ vErrors.push(err154);
 errors++;
 }
 }
-}
-else {
-const err155 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data63};
+if(data65["unreachable-rule"] !== undefined){
+let data97 = data65["unreachable-rule"];
+if(!(((data97 === "error") || (data97 === "warning")) || (data97 === "off"))){
+const err155 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data97};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -3435,10 +3434,10 @@ vErrors.push(err155);
 errors++;
 }
 }
-if(data62.killsOlderThan !== undefined){
-let data100 = data62.killsOlderThan;
-if(!(((typeof data100 == "number") && (!(data100 % 1) && !isNaN(data100))) && (isFinite(data100)))){
-const err156 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.killsOlderThan.type,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data100};
+if(data65["unused-condition"] !== undefined){
+let data98 = data65["unused-condition"];
+if(!(((data98 === "error") || (data98 === "warning")) || (data98 === "off"))){
+const err156 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data98};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -3447,9 +3446,11 @@ vErrors.push(err156);
 }
 errors++;
 }
-if((typeof data100 == "number") && (isFinite(data100))){
-if(data100 < 1 || isNaN(data100)){
-const err157 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data100};
+}
+if(data65["unused-segment"] !== undefined){
+let data99 = data65["unused-segment"];
+if(!(((data99 === "error") || (data99 === "warning")) || (data99 === "off"))){
+const err157 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data99};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -3459,13 +3460,10 @@ vErrors.push(err157);
 errors++;
 }
 }
-}
-if(data62.names !== undefined){
-let data101 = data62.names;
-if(data101 && typeof data101 == "object" && !Array.isArray(data101)){
-for(const key17 in data101){
-if(!((((key17 === "flag") || (key17 === "segment")) || (key17 === "treatment")) || (key17 === "tag"))){
-const err158 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data101};
+if(data65["use-between"] !== undefined){
+let data100 = data65["use-between"];
+if(!(((data100 === "error") || (data100 === "warning")) || (data100 === "off"))){
+const err158 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data100};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -3475,11 +3473,10 @@ vErrors.push(err158);
 errors++;
 }
 }
-if(data101.flag !== undefined){
-let data102 = data101.flag;
-if(typeof data102 === "string"){
-if(func2(data102) < 1){
-const err159 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data102};
+if(data65["zero-bucket"] !== undefined){
+let data101 = data65["zero-bucket"];
+if(!(((data101 === "error") || (data101 === "warning")) || (data101 === "off"))){
+const err159 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values",schema:schema68.enum,parentSchema:schema68,data:data101};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -3489,8 +3486,9 @@ vErrors.push(err159);
 errors++;
 }
 }
+}
 else {
-const err160 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data102};
+const err160 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data65};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -3500,11 +3498,10 @@ vErrors.push(err160);
 errors++;
 }
 }
-if(data101.segment !== undefined){
-let data103 = data101.segment;
-if(typeof data103 === "string"){
-if(func2(data103) < 1){
-const err161 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data103};
+if(data64.killsOlderThan !== undefined){
+let data102 = data64.killsOlderThan;
+if(!(((typeof data102 == "number") && (!(data102 % 1) && !isNaN(data102))) && (isFinite(data102)))){
+const err161 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.killsOlderThan.type,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data102};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -3513,9 +3510,9 @@ vErrors.push(err161);
 }
 errors++;
 }
-}
-else {
-const err162 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data103};
+if((typeof data102 == "number") && (isFinite(data102))){
+if(data102 < 1 || isNaN(data102)){
+const err162 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data102};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -3525,11 +3522,13 @@ vErrors.push(err162);
 errors++;
 }
 }
-if(data101.treatment !== undefined){
-let data104 = data101.treatment;
-if(typeof data104 === "string"){
-if(func2(data104) < 1){
-const err163 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data104};
+}
+if(data64.names !== undefined){
+let data103 = data64.names;
+if(data103 && typeof data103 == "object" && !Array.isArray(data103)){
+for(const key18 in data103){
+if(!((((key18 === "flag") || (key18 === "segment")) || (key18 === "treatment")) || (key18 === "tag"))){
+const err163 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data103};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -3539,8 +3538,11 @@ vErrors.push(err163);
 errors++;
 }
 }
-else {
-const err164 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data104};
+if(data103.flag !== undefined){
+let data104 = data103.flag;
+if(typeof data104 === "string"){
+if(func2(data104) < 1){
+const err164 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data104};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -3550,11 +3552,8 @@ vErrors.push(err164);
 errors++;
 }
 }
-if(data101.tag !== undefined){
-let data105 = data101.tag;
-if(typeof data105 === "string"){
-if(func2(data105) < 1){
-const err165 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data105};
+else {
+const err165 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data104};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -3564,8 +3563,11 @@ vErrors.push(err165);
 errors++;
 }
 }
-else {
-const err166 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data105};
+if(data103.segment !== undefined){
+let data105 = data103.segment;
+if(typeof data105 === "string"){
+if(func2(data105) < 1){
+const err166 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data105};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -3575,9 +3577,8 @@ vErrors.push(err166);
 errors++;
 }
 }
-}
 else {
-const err167 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data101};
+const err167 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data105};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -3587,14 +3588,11 @@ vErrors.push(err167);
 errors++;
 }
 }
-if(data62.require !== undefined){
-let data106 = data62.require;
-if(Array.isArray(data106)){
-const len5 = data106.length;
-for(let i5=0; i5<len5; i5++){
-let data107 = data106[i5];
-if(!((((((((data107 === "description") || (data107 === "rolloutStatus")) || (data107 === "tags")) || (data107 === "owner")) || (data107 === "kind")) || (data107 === "expires")) || (data107 === "links")) || (data107 === "tests"))){
-const err168 = {instancePath:instancePath+"/lint/require/" + i5,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data107};
+if(data103.treatment !== undefined){
+let data106 = data103.treatment;
+if(typeof data106 === "string"){
+if(func2(data106) < 1){
+const err168 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data106};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -3604,9 +3602,8 @@ vErrors.push(err168);
 errors++;
 }
 }
-}
 else {
-const err169 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data106};
+const err169 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data106};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -3616,12 +3613,11 @@ vErrors.push(err169);
 errors++;
 }
 }
-if(data62.words !== undefined){
-let data108 = data62.words;
-if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
-for(const key18 in data108){
-if(!((((key18 === "owner") || (key18 === "kind")) || (key18 === "tags")) || (key18 === "rolloutStatus"))){
-const err170 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data108};
+if(data103.tag !== undefined){
+let data107 = data103.tag;
+if(typeof data107 === "string"){
+if(func2(data107) < 1){
+const err170 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data107};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -3631,15 +3627,8 @@ vErrors.push(err170);
 errors++;
 }
 }
-if(data108.owner !== undefined){
-let data109 = data108.owner;
-if(Array.isArray(data109)){
-const len6 = data109.length;
-for(let i6=0; i6<len6; i6++){
-let data110 = data109[i6];
-if(typeof data110 === "string"){
-if(func2(data110) < 1){
-const err171 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data110};
+else {
+const err171 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data107};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -3649,8 +3638,9 @@ vErrors.push(err171);
 errors++;
 }
 }
+}
 else {
-const err172 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data110};
+const err172 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data103};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -3660,9 +3650,14 @@ vErrors.push(err172);
 errors++;
 }
 }
-}
-else {
-const err173 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data109};
+if(data64.require !== undefined){
+let data108 = data64.require;
+if(Array.isArray(data108)){
+const len5 = data108.length;
+for(let i5=0; i5<len5; i5++){
+let data109 = data108[i5];
+if(!((((((((data109 === "description") || (data109 === "rolloutStatus")) || (data109 === "tags")) || (data109 === "owner")) || (data109 === "kind")) || (data109 === "expires")) || (data109 === "links")) || (data109 === "tests"))){
+const err173 = {instancePath:instancePath+"/lint/require/" + i5,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data109};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -3672,15 +3667,9 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data108.kind !== undefined){
-let data111 = data108.kind;
-if(Array.isArray(data111)){
-const len7 = data111.length;
-for(let i7=0; i7<len7; i7++){
-let data112 = data111[i7];
-if(typeof data112 === "string"){
-if(func2(data112) < 1){
-const err174 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data112};
+}
+else {
+const err174 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data108};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -3690,8 +3679,12 @@ vErrors.push(err174);
 errors++;
 }
 }
-else {
-const err175 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data112};
+if(data64.words !== undefined){
+let data110 = data64.words;
+if(data110 && typeof data110 == "object" && !Array.isArray(data110)){
+for(const key19 in data110){
+if(!((((key19 === "owner") || (key19 === "kind")) || (key19 === "tags")) || (key19 === "rolloutStatus"))){
+const err175 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data110};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -3701,9 +3694,15 @@ vErrors.push(err175);
 errors++;
 }
 }
-}
-else {
-const err176 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data111};
+if(data110.owner !== undefined){
+let data111 = data110.owner;
+if(Array.isArray(data111)){
+const len6 = data111.length;
+for(let i6=0; i6<len6; i6++){
+let data112 = data111[i6];
+if(typeof data112 === "string"){
+if(func2(data112) < 1){
+const err176 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data112};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -3713,15 +3712,8 @@ vErrors.push(err176);
 errors++;
 }
 }
-if(data108.tags !== undefined){
-let data113 = data108.tags;
-if(Array.isArray(data113)){
-const len8 = data113.length;
-for(let i8=0; i8<len8; i8++){
-let data114 = data113[i8];
-if(typeof data114 === "string"){
-if(func2(data114) < 1){
-const err177 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data114};
+else {
+const err177 = {instancePath:instancePath+"/lint/words/owner/" + i6,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data112};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -3731,8 +3723,9 @@ vErrors.push(err177);
 errors++;
 }
 }
+}
 else {
-const err178 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data114};
+const err178 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data111};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -3742,9 +3735,15 @@ vErrors.push(err178);
 errors++;
 }
 }
-}
-else {
-const err179 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data113};
+if(data110.kind !== undefined){
+let data113 = data110.kind;
+if(Array.isArray(data113)){
+const len7 = data113.length;
+for(let i7=0; i7<len7; i7++){
+let data114 = data113[i7];
+if(typeof data114 === "string"){
+if(func2(data114) < 1){
+const err179 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data114};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -3754,15 +3753,8 @@ vErrors.push(err179);
 errors++;
 }
 }
-if(data108.rolloutStatus !== undefined){
-let data115 = data108.rolloutStatus;
-if(Array.isArray(data115)){
-const len9 = data115.length;
-for(let i9=0; i9<len9; i9++){
-let data116 = data115[i9];
-if(typeof data116 === "string"){
-if(func2(data116) < 1){
-const err180 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data116};
+else {
+const err180 = {instancePath:instancePath+"/lint/words/kind/" + i7,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data114};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -3772,8 +3764,9 @@ vErrors.push(err180);
 errors++;
 }
 }
+}
 else {
-const err181 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data116};
+const err181 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data113};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -3783,9 +3776,15 @@ vErrors.push(err181);
 errors++;
 }
 }
-}
-else {
-const err182 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data115};
+if(data110.tags !== undefined){
+let data115 = data110.tags;
+if(Array.isArray(data115)){
+const len8 = data115.length;
+for(let i8=0; i8<len8; i8++){
+let data116 = data115[i8];
+if(typeof data116 === "string"){
+if(func2(data116) < 1){
+const err182 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data116};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -3795,9 +3794,8 @@ vErrors.push(err182);
 errors++;
 }
 }
-}
 else {
-const err183 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data108};
+const err183 = {instancePath:instancePath+"/lint/words/tags/" + i8,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data116};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -3807,13 +3805,9 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data62.expiresWithin !== undefined){
-let data117 = data62.expiresWithin;
-if(data117 && typeof data117 == "object" && !Array.isArray(data117)){
-for(const key19 in data117){
-let data118 = data117[key19];
-if(!(((typeof data118 == "number") && (!(data118 % 1) && !isNaN(data118))) && (isFinite(data118)))){
-const err184 = {instancePath:instancePath+"/lint/expiresWithin/" + key19.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data118};
+}
+else {
+const err184 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data115};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -3822,9 +3816,16 @@ vErrors.push(err184);
 }
 errors++;
 }
-if((typeof data118 == "number") && (isFinite(data118))){
-if(data118 < 1 || isNaN(data118)){
-const err185 = {instancePath:instancePath+"/lint/expiresWithin/" + key19.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data118};
+}
+if(data110.rolloutStatus !== undefined){
+let data117 = data110.rolloutStatus;
+if(Array.isArray(data117)){
+const len9 = data117.length;
+for(let i9=0; i9<len9; i9++){
+let data118 = data117[i9];
+if(typeof data118 === "string"){
+if(func2(data118) < 1){
+const err185 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data118};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -3834,10 +3835,8 @@ vErrors.push(err185);
 errors++;
 }
 }
-}
-}
 else {
-const err186 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data117};
+const err186 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i9,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data118};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -3847,15 +3846,9 @@ vErrors.push(err186);
 errors++;
 }
 }
-if(data62.fullRollout !== undefined){
-let data119 = data62.fullRollout;
-if(Array.isArray(data119)){
-const len10 = data119.length;
-for(let i10=0; i10<len10; i10++){
-let data120 = data119[i10];
-if(typeof data120 === "string"){
-if(func2(data120) < 1){
-const err187 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data120};
+}
+else {
+const err187 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data117};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -3865,8 +3858,9 @@ vErrors.push(err187);
 errors++;
 }
 }
+}
 else {
-const err188 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data120};
+const err188 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data110};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -3876,9 +3870,13 @@ vErrors.push(err188);
 errors++;
 }
 }
-}
-else {
-const err189 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data119};
+if(data64.expiresWithin !== undefined){
+let data119 = data64.expiresWithin;
+if(data119 && typeof data119 == "object" && !Array.isArray(data119)){
+for(const key20 in data119){
+let data120 = data119[key20];
+if(!(((typeof data120 == "number") && (!(data120 % 1) && !isNaN(data120))) && (isFinite(data120)))){
+const err189 = {instancePath:instancePath+"/lint/expiresWithin/" + key20.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data120};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -3887,12 +3885,9 @@ vErrors.push(err189);
 }
 errors++;
 }
-}
-if(data62.provenIn !== undefined){
-let data121 = data62.provenIn;
-if(Array.isArray(data121)){
-if(data121.length < 1){
-const err190 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.provenIn,data:data121};
+if((typeof data120 == "number") && (isFinite(data120))){
+if(data120 < 1 || isNaN(data120)){
+const err190 = {instancePath:instancePath+"/lint/expiresWithin/" + key20.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data120};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -3901,12 +3896,11 @@ vErrors.push(err190);
 }
 errors++;
 }
-const len11 = data121.length;
-for(let i11=0; i11<len11; i11++){
-let data122 = data121[i11];
-if(typeof data122 === "string"){
-if(func2(data122) < 1){
-const err191 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data122};
+}
+}
+}
+else {
+const err191 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data119};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -3916,8 +3910,15 @@ vErrors.push(err191);
 errors++;
 }
 }
-else {
-const err192 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.provenIn.items.type,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data122};
+if(data64.fullRollout !== undefined){
+let data121 = data64.fullRollout;
+if(Array.isArray(data121)){
+const len10 = data121.length;
+for(let i10=0; i10<len10; i10++){
+let data122 = data121[i10];
+if(typeof data122 === "string"){
+if(func2(data122) < 1){
+const err192 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data122};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -3927,9 +3928,8 @@ vErrors.push(err192);
 errors++;
 }
 }
-}
 else {
-const err193 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.provenIn.type,parentSchema:schema31.properties.lint.properties.provenIn,data:data121};
+const err193 = {instancePath:instancePath+"/lint/fullRollout/" + i10,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data122};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -3939,10 +3939,9 @@ vErrors.push(err193);
 errors++;
 }
 }
-if(data62.reserveNames !== undefined){
-let data123 = data62.reserveNames;
-if(typeof data123 !== "boolean"){
-const err194 = {instancePath:instancePath+"/lint/reserveNames",schemaPath:"#/properties/lint/properties/reserveNames/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.lint.properties.reserveNames.type,parentSchema:schema31.properties.lint.properties.reserveNames,data:data123};
+}
+else {
+const err194 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data121};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -3952,10 +3951,11 @@ vErrors.push(err194);
 errors++;
 }
 }
-if(data62.staleAfter !== undefined){
-let data124 = data62.staleAfter;
-if(!(((typeof data124 == "number") && (!(data124 % 1) && !isNaN(data124))) && (isFinite(data124)))){
-const err195 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data124};
+if(data64.provenIn !== undefined){
+let data123 = data64.provenIn;
+if(Array.isArray(data123)){
+if(data123.length < 1){
+const err195 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.provenIn,data:data123};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -3964,9 +3964,12 @@ vErrors.push(err195);
 }
 errors++;
 }
-if((typeof data124 == "number") && (isFinite(data124))){
-if(data124 < 1 || isNaN(data124)){
-const err196 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data124};
+const len11 = data123.length;
+for(let i11=0; i11<len11; i11++){
+let data124 = data123[i11];
+if(typeof data124 === "string"){
+if(func2(data124) < 1){
+const err196 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data124};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -3976,10 +3979,8 @@ vErrors.push(err196);
 errors++;
 }
 }
-}
-}
 else {
-const err197 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data62};
+const err197 = {instancePath:instancePath+"/lint/provenIn/" + i11,schemaPath:"#/properties/lint/properties/provenIn/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.provenIn.items.type,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data124};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -3989,12 +3990,9 @@ vErrors.push(err197);
 errors++;
 }
 }
-if(data.state !== undefined){
-let data125 = data.state;
-if(data125 && typeof data125 == "object" && !Array.isArray(data125)){
-for(const key20 in data125){
-if(!(key20 === "push")){
-const err198 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data125};
+}
+else {
+const err198 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.provenIn.type,parentSchema:schema31.properties.lint.properties.provenIn,data:data123};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -4004,10 +4002,10 @@ vErrors.push(err198);
 errors++;
 }
 }
-if(data125.push !== undefined){
-let data126 = data125.push;
-if(!(((data126 === "auto") || (data126 === true)) || (data126 === false))){
-const err199 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data126};
+if(data64.reserveNames !== undefined){
+let data125 = data64.reserveNames;
+if(typeof data125 !== "boolean"){
+const err199 = {instancePath:instancePath+"/lint/reserveNames",schemaPath:"#/properties/lint/properties/reserveNames/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.lint.properties.reserveNames.type,parentSchema:schema31.properties.lint.properties.reserveNames,data:data125};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -4017,9 +4015,10 @@ vErrors.push(err199);
 errors++;
 }
 }
-}
-else {
-const err200 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data125};
+if(data64.staleAfter !== undefined){
+let data126 = data64.staleAfter;
+if(!(((typeof data126 == "number") && (!(data126 % 1) && !isNaN(data126))) && (isFinite(data126)))){
+const err200 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data126};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -4028,15 +4027,79 @@ vErrors.push(err200);
 }
 errors++;
 }
-}
-}
-else {
-const err201 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if((typeof data126 == "number") && (isFinite(data126))){
+if(data126 < 1 || isNaN(data126)){
+const err201 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data126};
 if(vErrors === null){
 vErrors = [err201];
 }
 else {
 vErrors.push(err201);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err202 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data64};
+if(vErrors === null){
+vErrors = [err202];
+}
+else {
+vErrors.push(err202);
+}
+errors++;
+}
+}
+if(data.state !== undefined){
+let data127 = data.state;
+if(data127 && typeof data127 == "object" && !Array.isArray(data127)){
+for(const key21 in data127){
+if(!(key21 === "push")){
+const err203 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data127};
+if(vErrors === null){
+vErrors = [err203];
+}
+else {
+vErrors.push(err203);
+}
+errors++;
+}
+}
+if(data127.push !== undefined){
+let data128 = data127.push;
+if(!(((data128 === "auto") || (data128 === true)) || (data128 === false))){
+const err204 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data128};
+if(vErrors === null){
+vErrors = [err204];
+}
+else {
+vErrors.push(err204);
+}
+errors++;
+}
+}
+}
+else {
+const err205 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data127};
+if(vErrors === null){
+vErrors = [err205];
+}
+else {
+vErrors.push(err205);
+}
+errors++;
+}
+}
+}
+else {
+const err206 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err206];
+}
+else {
+vErrors.push(err206);
 }
 errors++;
 }
@@ -4622,7 +4685,6 @@ validate36.evaluated = {"dynamicProps":true,"dynamicItems":true};
 const schema62 = {"title":"RampSpec","description":"Steps by which one treatment grows, beginning with the commit that brings them. The short form is a text of percentages with the times between them: 10, 6h, 25, 1d, 100.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a mapping with steps","anyOf":[{"type":"string","minLength":1},{"$ref":"#/$defs/longRamp"}]};
 const schema63 = {"title":"LongRampSpec","description":"Steps by which one treatment grows.","type":"object","additionalProperties":false,"required":["steps"],"properties":{"treatment":{"description":"Which one grows. Default: of two the one that is not defaultTreatment.","type":"string","minLength":1},"start":{"description":"A time with its offset, or `signal`: when a deployment pipeline says so (`POST /ramps/FLAG@ENVIRONMENT/start`). Default: when the commit that brings the ramp came to the branch.","type":"string","minLength":1},"steps":{"description":"The short form, or a list of steps. Each serves more than the one before.","x-expected":"a text such as 10, 6h, 25, 1d, 100, or a list of steps","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"$ref":"#/$defs/rampStep"}}]},"within":{"description":"Name of a window of flaghoist.yaml in which steps are taken, beside those of the environment.","type":"string","minLength":1},"check":{"description":"Names of checks of flaghoist.yaml that have to pass right before each step.","x-expected":"the name of a check, or a list of names","anyOf":[{"type":"string","minLength":1},{"type":"array","minItems":1,"items":{"type":"string","minLength":1}}]},"hold":{"description":"true: no step is taken. What is reached stays.","type":"boolean"}}};
 const schema64 = {"title":"RampStepSpec","description":"One step.","type":"object","additionalProperties":false,"required":["percent"],"properties":{"percent":{"description":"Whole per cent that the treatment gets from then on.","type":"integer","minimum":1,"maximum":100},"at":{"description":"When, a time with its offset.","type":"string","minLength":1},"after":{"description":"How long after the step before, or after the start: 30m, 6h, 1d. A day has 24 hours.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$","x-expected":"a duration such as 30m, 6h or 1d"}}};
-const pattern9 = new RegExp("^[1-9][0-9]{0,4}[mhd]$", "u");
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -7437,7 +7499,7 @@ validate71.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 export const kills = validate72;
 const schema119 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/kills.schema.json","title":"KillsSpec","description":"Break-glass list of one environment: kills/<environment>.yaml, owned by on-call.","type":"object","additionalProperties":false,"required":["kills"],"properties":{"kills":{"description":"Flag → why it is killed. An entry is enforced at once; {} for none.","type":"object","additionalProperties":{"title":"KillSpec","description":"One kill.","type":"object","additionalProperties":false,"required":["reason"],"properties":{"reason":{"description":"Why; goes into the comment of the write.","type":"string","minLength":1},"by":{"description":"Who ordered it.","type":"string","minLength":1},"since":{"description":"When it was ordered.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"},"review":{"description":"When somebody has to look at it again.","type":"string","pattern":"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$","x-expected":"a day (2026-10-03) or a moment with its zone (2026-10-03T22:14:00Z)"}}}}}};
-const pattern12 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
+const pattern13 = new RegExp("^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$", "u");
 
 function validate72(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/kills.schema.json" */;
@@ -7554,7 +7616,7 @@ errors++;
 if(data1.since !== undefined){
 let data4 = data1.since;
 if(typeof data4 === "string"){
-if(!pattern12.test(data4)){
+if(!pattern13.test(data4)){
 const err8 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/since",schemaPath:"#/properties/kills/additionalProperties/properties/since/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema119.properties.kills.additionalProperties.properties.since,data:data4};
 if(vErrors === null){
 vErrors = [err8];
@@ -7579,7 +7641,7 @@ errors++;
 if(data1.review !== undefined){
 let data5 = data1.review;
 if(typeof data5 === "string"){
-if(!pattern12.test(data5)){
+if(!pattern13.test(data5)){
 const err10 = {instancePath:instancePath+"/kills/" + key1.replace(/~/g, "~0").replace(/\//g, "~1")+"/review",schemaPath:"#/properties/kills/additionalProperties/properties/review/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema119.properties.kills.additionalProperties.properties.review,data:data5};
 if(vErrors === null){
 vErrors = [err10];
@@ -7954,7 +8016,7 @@ errors++;
 if(data2.when !== undefined){
 let data11 = data2.when;
 if(typeof data11 === "string"){
-if(!pattern12.test(data11)){
+if(!pattern13.test(data11)){
 const err24 = {instancePath:instancePath+"/cases/" + i0+"/when",schemaPath:"#/properties/cases/items/properties/when/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema120.properties.cases.items.properties.when,data:data11};
 if(vErrors === null){
 vErrors = [err24];
@@ -7979,7 +8041,7 @@ errors++;
 if(data2.started !== undefined){
 let data12 = data2.started;
 if(typeof data12 === "string"){
-if(!pattern12.test(data12)){
+if(!pattern13.test(data12)){
 const err26 = {instancePath:instancePath+"/cases/" + i0+"/started",schemaPath:"#/properties/cases/items/properties/started/pattern",keyword:"pattern",params:{pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"},message:"must match pattern \""+"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$"+"\"",schema:"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",parentSchema:schema120.properties.cases.items.properties.started,data:data12};
 if(vErrors === null){
 vErrors = [err26];
@@ -8206,8 +8268,8 @@ validate73.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 export const watch = validate74;
 const schema121 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/watch.schema.json","title":"WatchSpec","description":"Sources that one daemon keeps in line: the file that `flaghoist watch --config` reads. It is the operator's, and lies in none of the repositories. What a source does not say is as the command line says it.","type":"object","additionalProperties":false,"required":["sources"],"properties":{"sources":{"description":"Each by itself, side by side.","type":"array","minItems":1,"maxItems":200,"items":{"title":"SourceSpec","description":"One config repository. It names a directory or a repo.","type":"object","additionalProperties":false,"required":["name"],"properties":{"name":{"description":"What logs, metrics and the status page call it.","type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,62}$","x-expected":"lower-case letters, digits and '-', at most 63"},"directory":{"description":"A directory of this machine, seen from the folder of this file.","type":"string","minLength":1},"repo":{"description":"URL of a git server: https, ssh, or a path. Without credentials.","type":"string","minLength":1},"branch":{"description":"With repo: which branch. Default: the server's HEAD.","type":"string","minLength":1},"path":{"description":"With repo: where in the repository flaghoist.yaml lies. Default: its top.","type":"string","minLength":1},"gitUser":{"description":"Over https: the name that goes with the token.","type":"string","minLength":1},"gitTokenFile":{"description":"Over https: a file that holds the token; read again when it is needed.","type":"string","minLength":1},"sshKeyFile":{"description":"Over ssh: the private key.","type":"string","minLength":1},"knownHostsFile":{"description":"Over ssh: the keys of servers that are accepted.","type":"string","minLength":1},"url":{"description":"The administration service. Default: as the command line or the environment says.","type":"string","minLength":1},"apiKeyFile":{"description":"A file that holds the Admin API key; read again when it is needed. Default: the key of the environment.","type":"string","minLength":1},"environments":{"description":"Only these. Default: all of flaghoist.yaml.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"interval":{"description":"How often to look for commits, for example 30s.","$ref":"#/$defs/duration"},"schedule":{"description":"When to check everything for drift: five fields of cron, or off.","type":"string","minLength":1},"prune":{"description":"Delete what the specs used to declare and no longer do.","type":"boolean"},"adopt":{"description":"Take over live objects that differ, also in protected environments.","type":"boolean"},"revertDrift":{"description":"Undo changes made outside git, also where they are only reported.","type":"boolean"}}}}},"$defs":{"duration":{"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"}}};
 const schema122 = {"type":"string","pattern":"^[0-9]+(ms|s|m|h)?$","x-expected":"a duration such as 30s or 5m"};
-const pattern16 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
-const pattern17 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
+const pattern17 = new RegExp("^[a-z0-9][a-z0-9-]{0,62}$", "u");
+const pattern18 = new RegExp("^[0-9]+(ms|s|m|h)?$", "u");
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="https://flaghoist.dev/schemas/watch.schema.json" */;
@@ -8295,7 +8357,7 @@ errors++;
 if(data1.name !== undefined){
 let data2 = data1.name;
 if(typeof data2 === "string"){
-if(!pattern16.test(data2)){
+if(!pattern17.test(data2)){
 const err6 = {instancePath:instancePath+"/sources/" + i0+"/name",schemaPath:"#/properties/sources/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[a-z0-9][a-z0-9-]{0,62}$"},message:"must match pattern \""+"^[a-z0-9][a-z0-9-]{0,62}$"+"\"",schema:"^[a-z0-9][a-z0-9-]{0,62}$",parentSchema:schema121.properties.sources.items.properties.name,data:data2};
 if(vErrors === null){
 vErrors = [err6];
@@ -8621,7 +8683,7 @@ errors++;
 if(data1.interval !== undefined){
 let data15 = data1.interval;
 if(typeof data15 === "string"){
-if(!pattern17.test(data15)){
+if(!pattern18.test(data15)){
 const err32 = {instancePath:instancePath+"/sources/" + i0+"/interval",schemaPath:"#/$defs/duration/pattern",keyword:"pattern",params:{pattern: "^[0-9]+(ms|s|m|h)?$"},message:"must match pattern \""+"^[0-9]+(ms|s|m|h)?$"+"\"",schema:"^[0-9]+(ms|s|m|h)?$",parentSchema:schema122,data:data15};
 if(vErrors === null){
 vErrors = [err32];

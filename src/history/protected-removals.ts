@@ -6,22 +6,30 @@ import type { State } from '../model/state.js';
 import { observedKind, plannedKind } from '../plan/objects/kinds.js';
 import type { SpecHistory } from './spec-history.js';
 
+/** What history says of objects that left the specs, by `KIND/NAME`. */
+interface CommittedRemovals {
+  /** Those that were protected when they went. */
+  readonly protectedRemovals: ReadonlySet<string>;
+  /** The commit that took each from the branch. */
+  readonly removedBy: ReadonlyMap<string, string>;
+}
+
 /**
- * `KIND/NAME` of the objects of the inventory that HEAD no longer declares and that were protected when they went: the specs right
- * before the commit that took them from the branch said so. Earlier specs do not count: the protection may have been taken
+ * The objects of the inventory that HEAD no longer declares. One was protected where the specs right
+ * before the commit that took it from the branch said so. Earlier specs do not count: the protection may have been taken
  * away since.
  *
  * @throws FlaghoistError `GIT`
  */
-export async function protectedRemovals(
+export async function committedRemovals(
   { checkout, head, history }: { checkout: Checkout; head: string | null; history: SpecHistory },
   { desired, state }: { readonly desired: BoundDesired; readonly state: State },
-): Promise<ReadonlySet<string>> {
+): Promise<CommittedRemovals> {
+  const found = { protectedRemovals: new Set<string>(), removedBy: new Map<string, string>() };
   const { repository } = checkout;
   const gone = [...state.keys()].filter((key) => isGone(key, desired));
-  if (repository === null || head === null || gone.length === 0) return new Set();
+  if (repository === null || head === null || gone.length === 0) return found;
   const log = await readLog(repository, null, head, 'first-parents');
-  const found = new Set<string>();
   for (const key of gone) {
     const ref = parseKey(key);
     if (!ref) continue;
@@ -29,7 +37,8 @@ export async function protectedRemovals(
     const commits = log.filter(({ paths }) =>
       paths.some((path) => isOwn(path, { ...ref, environment: null })),
     );
-    if (await wasProtected(ref, commits, history)) found.add(key);
+    if (commits[0]) found.removedBy.set(key, commits[0].id);
+    if (await wasProtected(ref, commits, history)) found.protectedRemovals.add(key);
   }
   return found;
 }

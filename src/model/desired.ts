@@ -33,6 +33,13 @@ export const NOTHING_DESIRED: Omit<Desired, 'config'> = {
 };
 
 /** `propose` is `report`, and the live value is proposed to git by a daemon that may. */
+/** What left the specs is deleted so long after a run marked it. */
+export interface Tombstone {
+  /** As the config has it: `7d`. */
+  readonly coolDown: string;
+  readonly coolDownMs: number;
+}
+
 export type DriftPolicy = 'revert' | 'report' | 'propose';
 export type ConflictPolicy = 'apply' | 'hold';
 export type LiveKillPolicy = 'keep' | 'revert';
@@ -98,6 +105,8 @@ export interface Config {
   readonly defaultTrafficType?: string;
   readonly references: { readonly segments: readonly string[]; readonly flags: readonly string[] };
   readonly prune: boolean;
+  /** Absent: what is pruned is deleted at once. */
+  readonly tombstone?: Tombstone;
   readonly suspend: boolean;
   /** Absent: the state is shared over origin where that can be done (`auto`). */
   readonly pushState?: boolean;

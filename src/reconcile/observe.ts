@@ -11,7 +11,7 @@ import { desiredInScope } from '../plan/objects/kinds.js';
 import type { KeyCounting } from '../plan/objects/planned-kind.js';
 import { onLadders } from '../plan/ramps.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
-import { protectedRemovals } from '../history/protected-removals.js';
+import { committedRemovals } from '../history/protected-removals.js';
 import { provenRemovals } from '../history/removals.js';
 import { historyOf, type RunContext } from './context.js';
 import type { OpenedService } from './load.js';
@@ -88,19 +88,19 @@ export async function observeScope(
   return { ...input, actual: { ...seen, rolloutStatuses } };
 }
 
-const NO_REMOVALS = { provenRemovals: new Set<string>(), protectedRemovals: new Set<string>() };
+const NO_REMOVALS = { provenRemovals: new Set<string>() };
 
 /** What history says of the objects that left the specs. */
 async function removalsIn(
   context: Pick<RunContext, 'source' | 'memory'>,
   known: Parameters<typeof provenRemovals>[1],
-): Promise<Pick<PlanPolicy, 'provenRemovals' | 'protectedRemovals'>> {
+): Promise<Pick<PlanPolicy, 'provenRemovals' | 'protectedRemovals' | 'removedBy'>> {
   const history = historyOf(context, known.desired);
   const { checkout, revision } = context.source;
   const from = { checkout, head: revision.commit, history };
   return {
     provenRemovals: await provenRemovals(history, known),
-    protectedRemovals: await protectedRemovals(from, known),
+    ...(await committedRemovals(from, known)),
   };
 }
 

@@ -1,10 +1,11 @@
 import { keyOf, objectId, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import type { Action, FieldChange, KeyChange } from '../../model/plan.js';
-import type { StateEntry } from '../../model/state.js';
+import type { RemovalMark, StateEntry } from '../../model/state.js';
 import type { StepRequest } from '../../model/step.js';
 import { plannedChange, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
 import type { PlanInput } from '../input.js';
 import {
+  type PlanPolicy,
   removalClosed,
   suspendedReason,
   type PlannedEnvironment,
@@ -31,12 +32,14 @@ export function plannedRemoval(
     if (!selected || !isOurs || declared?.environments.has(place)) return [];
     const part = parts.placeIn(environment);
     const ref: ObjectRef = { kind, name, environment: environment.name };
-    return part ? [planDeletion({ ref, declared, after: [], ...part }, input)] : [];
+    const mark = entry.environments[id]?.removed;
+    return part ? [planDeletion({ ref, declared, mark, after: [], ...part }, input)] : [];
   });
   if (declared || entry.workspace === undefined) return planned;
   const ref: ObjectRef = { kind, name, environment: null };
+  const mark = entry.workspace.removed;
   const after = planned.flatMap(({ id, change: going }) => (going ? [id] : []));
-  return [...planned, planDeletion({ ref, declared, after, ...parts.whole() }, input)];
+  return [...planned, planDeletion({ ref, declared, mark, after, ...parts.whole() }, input)];
 }
 
 /** What is written to take an object away, whole or in one place. */
@@ -52,6 +55,8 @@ interface Removal extends Part {
   readonly ref: ObjectRef;
   /** What the specs still declare of the object; undefined: nothing. */
   readonly declared: DeclaredObject | undefined;
+  /** Absent: no run marked it. */
+  readonly mark: RemovalMark | undefined;
   readonly after: readonly ObjectId[];
 }
 
@@ -86,7 +91,7 @@ export const NOT_OURS: WithheldReason = {
 };
 
 function removalWithholdReason(
-  { ref, declared, held }: Removal,
+  { ref, declared, mark, held }: Removal,
   { policy }: PlanInput,
 ): WithheldReason | undefined {
   if (declared?.protect === true) return PROTECTED;
@@ -102,7 +107,55 @@ function removalWithholdReason(
     const wayOut = 'no ancestor of HEAD declares it; delete it on the service by hand';
     return { why: 'no-witness', wayOut };
   }
-  return held ?? removalClosed(policy, ref.environment);
+  return held ?? coolingDown(ref, mark, policy) ?? removalClosed(policy, ref.environment);
+}
+
+/** Undefined: deletions are made in one step, or the cool-down of this one is over. */
+function coolingDown(
+  ref: ObjectRef,
+  mark: RemovalMark | undefined,
+  policy: PlanPolicy,
+): WithheldReason | undefined {
+  const { tombstone } = policy;
+  if (!tombstone) return undefined;
+  const { coolDown, coolDownMs, nowMs } = tombstone;
+  const standing = standingMark(ref, mark, policy);
+  if (!standing) {
+    const wayOut = `no run remembers that it went; the first that prunes marks it, and it will be deleted ${coolDown} after that, unless it comes back`;
+    return { why: 'cooling-down', wayOut };
+  }
+  const dueMs = Date.parse(standing.since) + coolDownMs;
+  if (dueMs <= nowMs) return undefined;
+  const until = new Date(dueMs).toISOString();
+  const by = standing.commit === null ? '' : `, removed by ${standing.commit.slice(0, 8)}`;
+  const wayOut = `will be deleted after ${until}, unless it comes back (marked ${standing.since}${by})`;
+  return { why: 'cooling-down', wayOut, until };
+}
+
+/** The mark of this very removal: of one that came back and went again since, an older mark says nothing. */
+function standingMark(
+  { kind, name }: ObjectRef,
+  mark: RemovalMark | undefined,
+  { removedBy }: PlanPolicy,
+): RemovalMark | undefined {
+  const by = removedBy?.get(keyOf(kind, name));
+  return by === undefined || mark?.commit === by ? mark : undefined;
+}
+
+/** The mark that a removal has after a run that could make it; undefined: it has none. */
+export function markOf(
+  ref: ObjectRef,
+  before: RemovalMark | undefined,
+  policy: PlanPolicy,
+  now: { readonly since: string; readonly head: string | null },
+): RemovalMark | undefined {
+  if (!policy.tombstone) return undefined;
+  const key = keyOf(ref.kind, ref.name);
+  const isDue =
+    policy.provenRemovals.has(objectId(ref)) && policy.protectedRemovals?.has(key) !== true;
+  const standing = standingMark(ref, before, policy);
+  if (standing || !isDue) return standing;
+  return { since: now.since, commit: policy.removedBy?.get(key) ?? now.head };
 }
 
 export function removedFields(fields: ReadonlyMap<string, unknown>): FieldChange[] {

@@ -130,6 +130,7 @@ const FRAGMENTS: Readonly<Record<string, readonly ((text: string) => Record<stri
       'flags/pay.yaml': `flag: pay\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n${text}`,
     }),
   ],
+  'docs/plan.md': [(text) => ({ 'flaghoist.yaml': `${CONFIG}${text}` })],
   'docs/state.md': [(text) => ({ 'flaghoist.yaml': `${CONFIG}${text}` })],
 };
 
