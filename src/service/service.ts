@@ -11,6 +11,7 @@ import type { ServiceMetrics } from './metrics.js';
 import type { RateLimit } from './rules/rate-limit.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
+import { ARCHIVE_ENDPOINTS } from './routes/archive.js';
 import { FLAG_ENDPOINTS } from './routes/flags.js';
 import { IDENTITY_ENDPOINTS } from './routes/identities.js';
 import { SEGMENT_KEY_ENDPOINTS } from './routes/segment-keys.js';
@@ -61,6 +62,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...WORKSPACE_CHANGE_ENDPOINTS,
   ...ENVIRONMENT_CHANGE_ENDPOINTS,
   ...FLAG_ENDPOINTS,
+  ...ARCHIVE_ENDPOINTS,
   ...DEFINITION_ENDPOINTS,
   ...SEGMENT_ENDPOINTS,
   ...SEGMENT_KEY_ENDPOINTS,

@@ -109,14 +109,19 @@ describe('a store in a directory', () => {
     database.exec('alter table audit drop column key_id');
     database.exec('alter table admin_keys drop column expiration_time');
     database.exec('alter table admin_keys drop column last_use_time');
+    database.exec('drop table archived_flags');
     database.exec("delete from kysely_migration where name > '0001-first'");
     database.close();
 
     const second = await start();
+    await callsOf(second).ok('POST', '/splits/ws/Default/old/archive');
+    await callsOf(second).ok('POST', '/splits/ws/Default/old/unarchive');
     await callsOf(second).ok('DELETE', '/splits/ws/Default/old');
 
     expect(await second.audit({ name: 'old' })).toMatchObject([
       { action: 'delete', keyId: expect.any(String) as string },
+      { action: 'unarchive' },
+      { action: 'archive' },
       { action: 'create', keyId: null, keyName: 'test' },
     ]);
   });

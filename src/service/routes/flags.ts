@@ -37,6 +37,7 @@ import {
 import type { PatchOperation } from '../rules/json-patch.js';
 import { checkFlagName } from '../rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
+import { findArchived } from '../store/archive.js';
 import {
   environmentsOfFlag,
   findDefinition,
@@ -141,6 +142,9 @@ async function createFlag(db: Db, request: ApiRequest): Promise<WireFlag> {
   checkFlagName(body.name);
   if (await findFlag(db, workspace.id, body.name)) {
     throw conflict(`Feature flag ${body.name} already exists`);
+  }
+  if (await findArchived(db, workspace.id, body.name)) {
+    throw conflict(`Feature flag ${body.name} is archived`);
   }
   const { now } = request.caller;
   await insertFlag(db, {
@@ -267,6 +271,21 @@ async function recorded(
  * @throws Problem (409) another flag depends on this one in some environment.
  */
 async function removeFlag(db: Db, request: ApiRequest): Promise<true> {
+  const flag = await takenAway(db, request, 'delete');
+  await deleteFlag(db, flag.id);
+  return true;
+}
+
+/**
+ * Makes sure that a flag may go from all environments, and records that it does, with what stood there.
+ *
+ * @throws Problem as `removeFlag` does.
+ */
+export async function takenAway(
+  db: Db,
+  request: ApiRequest,
+  action: 'delete' | 'archive',
+): Promise<StoredFlag> {
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
   checkNoteFor(workspace, request, 'both');
@@ -283,7 +302,7 @@ async function removeFlag(db: Db, request: ApiRequest): Promise<true> {
   const change = {
     kind: 'flag',
     name: flag.name,
-    action: 'delete',
+    action,
     workspaceId: workspace.id,
   } as const;
   // What stood in each environment is recorded there, as if it had been deleted by itself.
@@ -294,10 +313,9 @@ async function removeFlag(db: Db, request: ApiRequest): Promise<true> {
     const difference = definitionDifference(wireDefinition(definition), null);
     await recordChange(db, request.caller, { ...change, environment, difference });
   }
-  await deleteFlag(db, flag.id);
   const difference = differenceOf(wireFlag(flag), null);
   await recordChange(db, request.caller, { ...change, difference });
-  return true;
+  return flag;
 }
 
 /**

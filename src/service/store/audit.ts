@@ -44,6 +44,8 @@ export type AuditAction =
   | 'create'
   | 'update'
   | 'delete'
+  | 'archive'
+  | 'unarchive'
   | 'kill'
   | 'restore'
   | 'activate'

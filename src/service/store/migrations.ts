@@ -26,6 +26,19 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
         }
       },
     },
+    '0008-archived-flags': {
+      up: async (db: Kysely<unknown>) => {
+        const { text, time } = dialectTypesOf(dialect);
+        const table = `create table archived_flags (
+          id ${text} primary key,
+          workspace_id ${text} not null,
+          name ${text} not null,
+          archived_time ${time} not null,
+          rows_json ${text} not null,
+          unique (workspace_id, name))`;
+        await sql.raw(table).execute(db);
+      },
+    },
   };
 }
 

@@ -13,6 +13,7 @@ export interface Tables {
   flags: FlagRow;
   definitions: DefinitionRow;
   definition_uses: DefinitionUseRow;
+  archived_flags: ArchivedFlagRow;
   segments: SegmentRow;
   activations: ActivationTable;
   segment_keys: SegmentKeyRow;
@@ -35,6 +36,7 @@ export const PRIMARY_KEYS: {
   flags: ['id'],
   definitions: ['flag_id', 'environment_id'],
   definition_uses: ['environment_id', 'kind', 'name', 'flag_id'],
+  archived_flags: ['id'],
   segments: ['id'],
   activations: ['id'],
   segment_keys: ['activation_id', 'key'],
@@ -114,6 +116,16 @@ export interface DefinitionUseRow {
   environment_id: string;
   kind: 'segment' | 'flag';
   name: string;
+}
+
+/** A flag that is kept out of everyone's way. */
+export interface ArchivedFlagRow {
+  id: string;
+  workspace_id: string;
+  name: string;
+  archived_time: number;
+  /** Its rows in the tables above, see `archive.ts`. */
+  rows_json: string;
 }
 
 export interface SegmentRow {

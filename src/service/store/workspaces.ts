@@ -196,6 +196,7 @@ export async function updateWorkspace(
 export async function deleteWorkspace(db: Db, id: string): Promise<void> {
   await db.deleteFrom('traffic_types').where('workspace_id', '=', id).execute();
   await db.deleteFrom('rollout_statuses').where('workspace_id', '=', id).execute();
+  await db.deleteFrom('archived_flags').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
 }
 

@@ -1,0 +1,136 @@
+/**
+ * To archive a flag and to bring it back. The contract has neither; the two paths, and that both may be refused with 409, follow public
+ * documentation of such services, which says of an archived flag that its definitions are sent to nobody, that lists leave it out and that its
+ * history stays.
+ *
+ * The rest is decided here: what is archived is not found by anything but `unarchive`, as if it were deleted, and keeps its name. It may be
+ * archived where it may be deleted, and comes back as it was, where everything that it names is there.
+ */
+
+import type { WireFlag } from '../../admin-api/wire.js';
+import { recordChange } from '../change-log.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
+import {
+  checkMayChangeWorkspace,
+  checkNoApproval,
+  checkNoteFor,
+  workspaceAt,
+} from '../http/path-lookup.js';
+import { conflict, notFound } from '../http/problem.js';
+import { definitionDifference, differenceOf } from '../rules/difference.js';
+import { archiveFlag, findArchived, unarchiveFlag, type ArchivedFlag } from '../store/archive.js';
+import { findDefinition, wireDefinition } from '../store/definitions.js';
+import { findFlag, missingFlags, wireFlag } from '../store/flags.js';
+import { inactiveSegments } from '../store/segments.js';
+import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
+import { findTrafficType, listEnvironments } from '../store/workspaces.js';
+import { answer } from './answer-schemas.js';
+import { WORDS_BODY } from './body-schemas.js';
+import { takenAway } from './flags.js';
+
+export const ARCHIVE_ENDPOINTS: readonly Endpoint[] = [
+  {
+    methods: ['POST'],
+    path: '/splits/ws/:ws/:flag/archive',
+    inContract: false,
+    summary: 'Take a flag away with its definitions, and keep them',
+    answer: answer('Flag'),
+    body: WORDS_BODY,
+    write: archive,
+  },
+  {
+    methods: ['POST'],
+    path: '/splits/ws/:ws/:flag/unarchive',
+    inContract: false,
+    summary: 'Bring an archived flag back as it was',
+    answer: answer('Flag'),
+    body: WORDS_BODY,
+    write: unarchive,
+  },
+];
+
+/** @throws Problem as the deletion of a flag does. */
+async function archive(db: Db, request: ApiRequest): Promise<WireFlag> {
+  const flag = await takenAway(db, request, 'archive');
+  await archiveFlag(db, flag.id, request.caller.now);
+  return wireFlag(flag);
+}
+
+/**
+ * What it had in environments that are gone by now does not come back.
+ *
+ * @throws Problem (400) the workspace requires title and comment, and one is missing.
+ * @throws Problem (403) the key is restricted to environments, or one of them requires approvals.
+ * @throws Problem (404) no flag of this name is archived.
+ * @throws Problem (409) something that it names is not there any more.
+ */
+async function unarchive(db: Db, request: ApiRequest): Promise<WireFlag> {
+  const workspace = await workspaceAt(db, request);
+  checkMayChangeWorkspace(request);
+  checkNoteFor(workspace, request, 'both');
+  const nameOrId = request.params['flag'] ?? '';
+  const archived = await findArchived(db, workspace.id, nameOrId);
+  if (archived === undefined) throw notFound('archived feature flag', nameOrId);
+  const environments = await environmentsLeft(db, workspace, archived);
+  for (const environment of environments) checkNoApproval(environment);
+  const places = new Set(environments.map(({ id }) => id));
+  const back = {
+    flag: archived.flag,
+    definitions: archived.definitions.filter((each) => places.has(each.environment_id)),
+    uses: archived.uses.filter((each) => places.has(each.environment_id)),
+  };
+  await checkNamed(db, workspace, environments, back);
+  await unarchiveFlag(db, back);
+  return recorded(db, request, workspace, { name: back.flag.name, environments });
+}
+
+async function environmentsLeft(
+  db: Db,
+  { id }: WorkspaceRow,
+  { definitions }: ArchivedFlag,
+): Promise<EnvironmentRow[]> {
+  const had = new Set(definitions.map(({ environment_id }) => environment_id));
+  return (await listEnvironments(db, id)).filter((each) => had.has(each.id));
+}
+
+/** @throws Problem (409) */
+async function checkNamed(
+  db: Db,
+  workspace: WorkspaceRow,
+  environments: readonly EnvironmentRow[],
+  { flag, uses }: ArchivedFlag,
+): Promise<void> {
+  if ((await findTrafficType(db, workspace.id, flag.traffic_type_id)) === undefined) {
+    throw conflict(`The traffic type of feature flag ${flag.name} is not there any more`);
+  }
+  for (const { id, name } of environments) {
+    const namesOf = (kind: string): string[] =>
+      uses.filter((use) => use.environment_id === id && use.kind === kind).map((use) => use.name);
+    // One after the other: a transaction has one connection.
+    const [segment] = await inactiveSegments(db, id, namesOf('segment'));
+    if (segment !== undefined) throw conflict(`There is no segment ${segment} active in ${name}`);
+    const [missing] = await missingFlags(db, workspace.id, namesOf('flag'));
+    if (missing !== undefined) throw conflict(`There is no feature flag ${missing}`);
+  }
+}
+
+/** Records what came back, and answers the flag. */
+async function recorded(
+  db: Db,
+  { caller }: ApiRequest,
+  workspace: WorkspaceRow,
+  { name, environments }: { name: string; environments: readonly EnvironmentRow[] },
+): Promise<WireFlag> {
+  const change = { kind: 'flag', name, action: 'unarchive', workspaceId: workspace.id } as const;
+  const flag = await findFlag(db, workspace.id, name);
+  if (flag === undefined) throw new Error('bug: a flag vanished within a transaction');
+  const after = wireFlag(flag);
+  await recordChange(db, caller, { ...change, difference: differenceOf(null, after) });
+  for (const environment of environments) {
+    const definition = await findDefinition(db, environment.id, name);
+    if (definition === undefined) throw new Error('bug: a definition vanished');
+    const difference = definitionDifference(null, wireDefinition(definition));
+    await recordChange(db, caller, { ...change, environment, difference });
+  }
+  return after;
+}

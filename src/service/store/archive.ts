@@ -1,0 +1,76 @@
+import { partsOf } from '../parts.js';
+import { deleteFlag } from './flags.js';
+import {
+  NAMES_AT_ONCE,
+  type Db,
+  type DefinitionRow,
+  type DefinitionUseRow,
+  type FlagRow,
+} from './tables.js';
+
+/**
+ * Archived flags. One is taken out of the tables of flags, whole, and kept as the rows that it was: so that nothing else has to know that it is
+ * there, and what a list, a rule or a count does not see it cannot see by mistake.
+ */
+export interface ArchivedFlag {
+  readonly flag: FlagRow;
+  readonly definitions: readonly DefinitionRow[];
+  readonly uses: readonly DefinitionUseRow[];
+}
+
+/** @param now milliseconds since the epoch. */
+export async function archiveFlag(db: Db, flagId: string, now: number): Promise<void> {
+  const flag = await db
+    .selectFrom('flags')
+    .where('id', '=', flagId)
+    .selectAll()
+    .executeTakeFirstOrThrow();
+  const definitions = await db
+    .selectFrom('definitions')
+    .where('flag_id', '=', flagId)
+    .selectAll()
+    .execute();
+  const uses = await db
+    .selectFrom('definition_uses')
+    .where('flag_id', '=', flagId)
+    .selectAll()
+    .execute();
+  const rows: ArchivedFlag = { flag, definitions, uses };
+  const { id, workspace_id, name } = flag;
+  const kept = { id, workspace_id, name, archived_time: now, rows_json: JSON.stringify(rows) };
+  await db.insertInto('archived_flags').values(kept).execute();
+  await deleteFlag(db, flagId);
+}
+
+/** A name comes before an id. */
+export async function findArchived(
+  db: Db,
+  workspaceId: string,
+  nameOrId: string,
+): Promise<ArchivedFlag | undefined> {
+  const query = db
+    .selectFrom('archived_flags')
+    .where('workspace_id', '=', workspaceId)
+    .select('rows_json');
+  const row =
+    (await query.where('name', '=', nameOrId).executeTakeFirst()) ??
+    (await query.where('id', '=', nameOrId).executeTakeFirst());
+  return row && (JSON.parse(row.rows_json) as ArchivedFlag);
+}
+
+/** Brings back a flag as it was. Environments, traffic type and rollout status of its rows must be there. */
+export async function unarchiveFlag(
+  db: Db,
+  { flag, definitions, uses }: ArchivedFlag,
+): Promise<void> {
+  await db.deleteFrom('archived_flags').where('id', '=', flag.id).execute();
+  await db.insertInto('flags').values(flag).execute();
+  if (definitions.length > 0)
+    await db
+      .insertInto('definitions')
+      .values([...definitions])
+      .execute();
+  for await (const part of partsOf(uses, NAMES_AT_ONCE)) {
+    await db.insertInto('definition_uses').values(part).execute();
+  }
+}

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WireFlag, WirePage } from '../../src/admin-api/wire.js';
+import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+let service: TestService;
+let client: ServiceCalls;
+
+beforeAll(async () => {
+  service = await startTestService();
+  client = callsOf(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+const FLAGS = '/splits/ws/Default';
+const at = (flag: string, environment = 'staging'): string =>
+  `${FLAGS}/${flag}/environments/${environment}`;
+
+/** A flag with a definition in both environments. */
+async function flagCalled(name: string, definition = aDefinition()): Promise<WireFlag> {
+  const flag = await client.ok<WireFlag>('POST', `${FLAGS}/trafficTypes/user`, { name });
+  for (const environment of ['staging', 'production']) {
+    await client.ok('POST', at(name, environment), definition);
+  }
+  return flag;
+}
+
+async function statusOf(method: string, path: string, body?: unknown): Promise<number> {
+  return (await client.call(method, path, body)).status;
+}
+
+async function names(): Promise<string[]> {
+  const { objects } = await client.ok<WirePage<WireFlag>>('GET', `${FLAGS}?limit=50`);
+  return objects.map(({ name }) => name);
+}
+
+describe('an archived flag', () => {
+  it('is in no list, is found by no name and no id, and keeps its name', async () => {
+    const flag = await flagCalled('banner');
+
+    const answer = await client.ok('POST', `${FLAGS}/banner/archive`, { comment: 'done with' });
+
+    expect(answer).toEqual(flag);
+    expect(await names()).not.toContain('banner');
+    const definitions = `${FLAGS}/environments/staging`;
+    expect(await client.ok('GET', definitions)).toMatchObject({ objects: [], totalCount: 0 });
+    for (const path of [`${FLAGS}/banner`, `${FLAGS}/${flag.id}`, at('banner'), at(flag.id)]) {
+      expect(await statusOf('GET', path)).toBe(404);
+    }
+    expect(await statusOf('POST', `${FLAGS}/banner/archive`)).toBe(404);
+    const again = await client.call('POST', `${FLAGS}/trafficTypes/user`, { name: 'banner' });
+    expect(again.status).toBe(409);
+    expect(JSON.stringify(again.body)).toContain('Feature flag banner is archived');
+  });
+
+  it('comes back as it was, by name and by id', async () => {
+    const flag = await flagCalled('wheel');
+    const environments = ['staging', 'production'];
+    const before = await Promise.all(
+      environments.map(async (environment) => client.ok('GET', at('wheel', environment))),
+    );
+    for (const nameOrId of ['wheel', flag.id]) {
+      await client.ok('POST', `${FLAGS}/wheel/archive`);
+
+      expect(await client.ok('POST', `${FLAGS}/${nameOrId}/unarchive`, '')).toEqual(flag);
+
+      const after = await Promise.all(
+        environments.map(async (environment) => client.ok('GET', at('wheel', environment))),
+      );
+      expect(after).toEqual(before);
+      expect(await names()).toContain('wheel');
+    }
+    expect(await statusOf('POST', `${FLAGS}/wheel/unarchive`)).toBe(404);
+  });
+
+  it('is no flag that a rule can name, and no user of what its own rules name', async () => {
+    await flagCalled('base');
+    const onBase = { type: 'IN_SPLIT', depends: { splitName: 'base', treatments: ['on'] } };
+    await flagCalled('user-of-base', aDefinition({ rules: [ruleOn(onBase)] }));
+    const used = await client.call('POST', `${FLAGS}/base/archive`);
+    expect(used.status).toBe(409);
+    expect(JSON.stringify(used.body)).toContain('is used by user-of-base');
+
+    await client.ok('POST', `${FLAGS}/user-of-base/archive`);
+    await client.ok('POST', `${FLAGS}/base/archive`);
+
+    const back = await client.call('POST', `${FLAGS}/user-of-base/unarchive`);
+    expect(back.status).toBe(409);
+    expect(JSON.stringify(back.body)).toContain('There is no feature flag base');
+    await client.ok('POST', `${FLAGS}/base/unarchive`);
+    await client.ok('POST', `${FLAGS}/user-of-base/unarchive`);
+    expect(await statusOf('DELETE', `${FLAGS}/base`)).toBe(409);
+  });
+
+  it('leaves a row in the audit log of each environment, with what was there and the words', async () => {
+    await flagCalled('told');
+    await client.ok('POST', `${FLAGS}/told/archive?title=Away&comment=INC-1`);
+    await client.ok('POST', `${FLAGS}/told/unarchive`, { title: 'Back', comment: 'INC-2' });
+
+    const rows = await service.audit({ name: 'told' });
+
+    const told = rows.map(({ action, environment, title }) => [action, environment, title]);
+    expect(told.slice(0, 6)).toEqual(
+      expect.arrayContaining([
+        ['unarchive', null, 'Back'],
+        ['unarchive', 'production', 'Back'],
+        ['unarchive', 'staging', 'Back'],
+        ['archive', null, 'Away'],
+        ['archive', 'production', 'Away'],
+        ['archive', 'staging', 'Away'],
+      ]),
+    );
+    const away = rows.find((row) => row.action === 'archive' && row.environment === 'staging');
+    expect(JSON.stringify(away?.difference)).toContain('defaultTreatment');
+  });
+
+  it('waits for the words where the workspace requires them', async () => {
+    await client.ok('POST', '/workspaces', { name: 'Words', requiresTitleAndComments: true });
+    await client.ok('POST', '/trafficTypes/ws/Words', { name: 'user' });
+    const flags = '/splits/ws/Words';
+    await client.ok('POST', `${flags}/trafficTypes/user`, { name: 'pay' });
+
+    expect(await statusOf('POST', `${flags}/pay/archive`, { comment: 'alone' })).toBe(400);
+    await client.ok('POST', `${flags}/pay/archive`, { title: 't', comment: 'c' });
+    expect(await statusOf('POST', `${flags}/pay/unarchive`)).toBe(400);
+    await client.ok('POST', `${flags}/pay/unarchive?title=t&comment=c`);
+  });
+
+  it('comes back without what it had in an environment that is gone', async () => {
+    await client.ok('POST', '/environments/ws/Default', { name: 'short' });
+    await flagCalled('lasting');
+    await client.ok('POST', at('lasting', 'short'), aDefinition());
+    await client.ok('POST', `${FLAGS}/lasting/archive`);
+    await client.ok('DELETE', '/environments/ws/Default/short');
+
+    await client.ok('POST', `${FLAGS}/lasting/unarchive`);
+
+    expect(await statusOf('GET', at('lasting', 'production'))).toBe(200);
+  });
+});
