@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withPage, type Page, type PageOptions } from '../test/support/browser.js';
+import { aShopWithConsole } from '../test/support/console-story.js';
 import { aBadMorning, anAfternoon } from '../test/support/daemon-story.js';
 import { DaemonInMemory } from '../test/support/daemon-view.js';
 import { startTestOperations } from '../test/support/operations.js';
@@ -47,4 +48,25 @@ for (const [name, { story = anAfternoon, press, from, ...options }] of Object.en
       ...(press === undefined && { fullPage: true, clip }),
     });
   });
+}
+
+/** The console; the last of them shows what is asked before a kill. */
+const CONSOLE_PICTURES: Readonly<Record<string, PageOptions & { readonly kills?: boolean }>> = {
+  'console-light': { width: 1024, colorScheme: 'light' },
+  'console-dark': { width: 1024, colorScheme: 'dark' },
+  'console-narrow': { width: 390, colorScheme: 'light' },
+  'console-kill': { width: 390, colorScheme: 'dark', kills: true },
+};
+
+for (const [name, { kills = false, ...options }] of Object.entries(CONSOLE_PICTURES)) {
+  const service = await aShopWithConsole();
+  await withPage(`${service.origin}/`, options, async (page) => {
+    await page.getByLabel('Admin API key').fill(service.key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Flags' }).waitFor();
+    if (kills) await page.getByRole('link', { name: 'Kill checkout-v2 in production' }).click();
+    const clip = { x: 0, y: 0, width: options.width ?? 0, height: kills ? 700 : HEIGHT };
+    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, clip });
+  });
+  await service.stop();
 }

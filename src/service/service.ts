@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { closeApp, listenOn } from '../platform/http-server.js';
 import { Problem } from './http/problem.js';
 import { administrationOf, refusedByRules, type Administration } from './administration.js';
-import { createApp } from './http/app.js';
+import { createApp, type AddConsole } from './http/app.js';
 import type { Endpoint } from './http/endpoint.js';
 import type { ServiceLog } from './http/key-check.js';
 import { EphemeralKeys } from './lent-keys.js';
@@ -37,6 +37,8 @@ export interface ServiceOptions {
   readonly metrics?: ServiceMetrics | undefined;
   /** Milliseconds since the epoch. Default: the system's. */
   readonly clock?: () => number;
+  /** Adds pages for people. Default: none. */
+  readonly console?: AddConsole | undefined;
   /** The limit of all requests with a key together, and of those of each address. Default: none. */
   readonly rateLimit?: RateLimit;
   /** Stands between the socket and the service and sees every request first. */
@@ -105,6 +107,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
       endpoints: options.strict === true ? strictEndpoints() : ENDPOINTS,
       log: options.log,
       metrics: options.metrics,
+      console: options.console,
       rateLimit: options.rateLimit,
       middleware: options.middleware,
     });

@@ -66,6 +66,23 @@ describe('the service command', () => {
     expect(output.join('')).not.toContain('fha_');
   });
 
+  it.each([
+    [{}, 200, 200],
+    [{ console: false }, 401, 200],
+    [{ strict: true }, 401, 401],
+  ])(
+    'has pages for people and figures, unless it is told otherwise: %j',
+    async (options, page, figures) => {
+      await whileServing({ memory: true, ...options }, async ({ origin }) => {
+        const statuses = [
+          (await fetch(`${origin}/`)).status,
+          (await fetch(`${origin}/metrics`)).status,
+        ];
+        expect(statuses).toEqual([page, figures]);
+      });
+    },
+  );
+
   it('plants the seed that a file names', async () => {
     const seed = join(directory, 'seed.json');
     writeFileSync(

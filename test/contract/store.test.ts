@@ -110,6 +110,7 @@ describe('a store in a directory', () => {
     database.exec('alter table admin_keys drop column expiration_time');
     database.exec('alter table admin_keys drop column last_use_time');
     database.exec('drop table archived_flags');
+    database.exec('drop table sessions');
     database.exec("delete from kysely_migration where name > '0001-first'");
     database.close();
 

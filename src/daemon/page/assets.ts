@@ -1,3 +1,5 @@
+import { PAGE_STYLE } from '../../platform/html.js';
+
 /**
  * Keeps the status page as the server has it: asks for the page again whenever the server says that something changed,
  * and now and then because times pass. It makes no text of its own but a word about itself, opens nothing that was
@@ -108,32 +110,7 @@ setInterval(() => { if (!document.hidden) void refresh(); }, AGAIN_MS);
 
 /** The style of all pages. Colours only repeat what words say, and are seen on either ground. */
 export const STYLE = `
-:root {
-  color-scheme: light dark;
-  --ground: light-dark(#f6f8fa, #0d1117);
-  --sheet: light-dark(#ffffff, #161b22);
-  --ink: light-dark(#1f2328, #f0f6fc);
-  --soft: light-dark(#59636e, #9ba3ad);
-  --line: light-dark(#d1d9e0, #30363d);
-  --link: light-dark(#0550ae, #79c0ff);
-  --fine: light-dark(#1a7f37, #56d364);
-  --busy: light-dark(#0550ae, #79c0ff);
-  --attention: light-dark(#8a4f00, #e3b341);
-  --trouble: light-dark(#b3261e, #ff8f87);
-}
-* { box-sizing: border-box; }
-html { background: var(--ground); color: var(--ink); }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 62rem; padding: 1rem; }
-h1, h2, h3, p, dl, ol, ul, table { margin: 0; }
-ol, ul { padding: 0; list-style: none; }
-a { color: var(--link); text-underline-offset: 0.15em; }
-a:focus-visible, summary:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: 2px; }
-code, pre { font: 0.875em/1.5 ui-monospace, monospace; }
-bdi { overflow-wrap: break-word; }
-.soft { color: var(--soft); }
-.bar { display: flex; flex-wrap: wrap; gap: 0 1rem; justify-content: space-between; padding-bottom: 0.75rem; }
-.bar strong { font-weight: 600; }
-
+${PAGE_STYLE}
 .mark { display: inline-grid; place-items: center; inline-size: 1.5em; block-size: 1.5em; flex: none;
   border-radius: 50%; color: var(--sheet); font-weight: 700; line-height: 1; }
 .mark.fine { background: var(--fine); }

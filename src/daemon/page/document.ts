@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { html, htmlOf, type Html } from '../../platform/html.js';
+import { html, htmlOf, policyHashOf, type Html } from '../../platform/html.js';
 import { APPROVE_SCRIPT } from './approve.js';
 import { LIVE_SCRIPT, STYLE } from './assets.js';
 
@@ -19,17 +18,13 @@ const SCRIPTS = [LIVE_SCRIPT, APPROVE_SCRIPT];
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
-  `style-src ${hashOf(STYLE)}`,
-  `script-src ${SCRIPTS.map(hashOf).join(' ')}`,
+  `style-src ${policyHashOf(STYLE)}`,
+  `script-src ${SCRIPTS.map(policyHashOf).join(' ')}`,
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-
-function hashOf(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
 
 /** A whole page. */
 export function documentOf({ title, isLive, body }: Document): string {

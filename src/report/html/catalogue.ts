@@ -137,6 +137,11 @@ function flagRow(flag: CataloguedFlag, environments: readonly string[], today: s
 }
 
 function definitionCell(definition: CataloguedDefinition): Html {
+  return html`<td>${definitionBlock(definition)}</td>`;
+}
+
+/** What a flag does in one environment: the shares as a bar, and the rules in words. Keys are counted and never shown. */
+export function definitionBlock(definition: Omit<CataloguedDefinition, 'environment'>): Html {
   const { killed, defaultTreatment, trafficAllocation, targets, rules, defaultRule } = definition;
   const lines = [
     ...(targets === 0 ? [] : [`${plural(targets, 'key')} by name`]),
@@ -150,12 +155,10 @@ function definitionCell(definition: CataloguedDefinition): Html {
   const state = killed
     ? [html`<p class="killed">killed: everybody gets ${clean(defaultTreatment)}</p>`]
     : [];
-  return html`<td>
-    ${state}${barOf(defaultRule)}
+  return html`${state}${barOf(defaultRule)}
     <ul>
       ${lines.map((line) => html`<li>${line}</li>`)}
-    </ul>
-  </td>`;
+    </ul>`;
 }
 
 /** Shares of the default rule, side by side; the words below it say the same. */

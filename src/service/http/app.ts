@@ -10,8 +10,8 @@ import { API_PREFIX, type WireError } from '../../admin-api/wire.js';
 import { takeAnyBody } from './bodies.js';
 import { Invalidation, ResponseCache, type CachedResponse } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
-import { JsonText, type ApiRequest, type Endpoint, type Scope } from './endpoint.js';
-import { KeyCheck, type ServiceLog } from './key-check.js';
+import { JsonText, type ApiRequest, type Endpoint } from './endpoint.js';
+import { KeyCheck, scopeOf, type ServiceLog } from './key-check.js';
 import type { EphemeralKeys } from '../lent-keys.js';
 import type { ServiceMetrics } from '../metrics.js';
 import { API_TITLE, openApiOf, parametersOf } from './openapi.js';
@@ -24,6 +24,12 @@ import { noteFrom } from '../rules/note.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 
+/** Adds pages that ask for keys by themselves. */
+export type AddConsole = (
+  app: FastifyInstance,
+  parts: { readonly store: Store; readonly keys: KeyCheck; readonly clock: () => number },
+) => void;
+
 /** What the service is made of. */
 export interface AppOptions {
   readonly store: Store;
@@ -35,6 +41,8 @@ export interface AppOptions {
   readonly log?: ServiceLog | undefined;
   /** Absent: nothing is counted, and there is no `/metrics`. */
   readonly metrics?: ServiceMetrics | undefined;
+  /** Adds pages for people. Absent: there are none. */
+  readonly console?: AddConsole | undefined;
   readonly rateLimit?: RateLimit | undefined;
   /** Stands between the socket and the service and sees every request first. */
   readonly middleware?: ((next: RequestListener) => RequestListener) | undefined;
@@ -106,6 +114,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   logAnswers(app, options.log);
   countAnswers(app, options);
   addPublicPages(app, options);
+  options.console?.(app, { ...options, keys });
   for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, answers);
   return app;
 }
@@ -286,13 +295,6 @@ function apiRequestOf(request: FastifyRequest, now: number): ApiRequest {
       now,
     },
   };
-}
-
-/** The ids to which a key is restricted. */
-function scopeOf(key: AdminKeyRow): Scope {
-  const ids = (text: string | null): string[] | null =>
-    text === null ? null : (JSON.parse(text) as string[]);
-  return { workspaces: ids(key.workspaces_json), environments: ids(key.environments_json) };
 }
 
 /**

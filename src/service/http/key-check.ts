@@ -1,3 +1,4 @@
+import type { Scope } from './endpoint.js';
 import type { EphemeralKeys } from '../lent-keys.js';
 import { adminKeyId, isSameKey } from '../rules/admin-key.js';
 import { lookUpAdminKey, noteUseOfAdminKey } from '../store/admin-keys.js';
@@ -108,4 +109,11 @@ export class KeyCheck {
       .finally(() => this.#notes.delete(note));
     this.#notes.add(note);
   }
+}
+
+/** The ids to which a key is restricted. */
+export function scopeOf(key: AdminKeyRow): Scope {
+  const ids = (text: string | null): string[] | null =>
+    text === null ? null : (JSON.parse(text) as string[]);
+  return { workspaces: ids(key.workspaces_json), environments: ids(key.environments_json) };
 }

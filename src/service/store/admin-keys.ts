@@ -1,5 +1,5 @@
 import type { PreparedRead, Lookup } from './lookup.js';
-import type { AdminKeyRow, Db } from './tables.js';
+import type { AdminKeyRow, Db, SessionRow } from './tables.js';
 
 const ADMIN_KEY: Lookup = { name: 'admin-key', text: 'select * from admin_keys where id = $1' };
 
@@ -62,4 +62,34 @@ export async function insertAdminKey(db: Db, key: AdminKeyRow): Promise<void> {
  */
 export async function revokeAdminKey(db: Db, id: string, now: number): Promise<void> {
   await db.updateTable('admin_keys').set({ revocation_time: now }).where('id', '=', id).execute();
+}
+
+/** Keeps a session, and forgets those that have ended. @param now milliseconds since the epoch. */
+export async function startSession(db: Db, session: SessionRow, now: number): Promise<void> {
+  await db.deleteFrom('sessions').where('expiration_time', '<=', now).execute();
+  await db.insertInto('sessions').values(session).execute();
+}
+
+const SESSION: Lookup = {
+  name: 'session',
+  text: 'select key_id from sessions where hash = $1 and expiration_time > $2',
+};
+
+/**
+ * The id of the key of a session; undefined: there is no such session, or it has ended.
+ *
+ * @param now milliseconds since the epoch.
+ */
+export async function lookUpSession(
+  lookUp: PreparedRead,
+  hash: string,
+  now: number,
+): Promise<string | undefined> {
+  const [row] = await lookUp<Pick<SessionRow, 'key_id'>>(SESSION, [hash, now]);
+  return row?.key_id;
+}
+
+/** Repeated, it changes nothing. */
+export async function endSession(db: Db, hash: string): Promise<void> {
+  await db.deleteFrom('sessions').where('hash', '=', hash).execute();
 }

@@ -26,6 +26,13 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
         }
       },
     },
+    '0007-sessions-of-the-console': {
+      up: async (db: Kysely<unknown>) => {
+        const { text, time } = dialectTypesOf(dialect);
+        const columns = `hash ${text} primary key, key_id ${text} not null, expiration_time ${time} not null`;
+        await sql.raw(`create table sessions (${columns})`).execute(db);
+      },
+    },
     '0008-archived-flags': {
       up: async (db: Kysely<unknown>) => {
         const { text, time } = dialectTypesOf(dialect);

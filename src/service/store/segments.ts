@@ -217,6 +217,26 @@ export async function listKeys(db: Db, activationId: number, page: Page): Promis
   return rows.map(({ key }) => key);
 }
 
+/**
+ * Keys in the order of their bytes, from the one behind `after` on.
+ *
+ * @param wanted `contains`: a part of the key, in upper or lower case of ASCII; empty: any key.
+ */
+export async function searchKeys(
+  db: Db,
+  activationId: number,
+  wanted: { readonly contains: string; readonly after: string; readonly limit: number },
+): Promise<string[]> {
+  const escaped = wanted.contains.replaceAll(/[\\%_]/g, '\\$&');
+  // As both databases do it, which know no other letters.
+  const part = `%${escaped.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())}%`;
+  const { rows } = await sql<{ key: string }>`
+    select key from segment_keys
+    where activation_id = ${activationId} and key > ${wanted.after} and lower(key) like ${part} escape '\\'
+    order by key limit ${wanted.limit}`.execute(db);
+  return rows.map(({ key }) => key);
+}
+
 /** A segment as the contract shows it: no tags are null and not an empty list. */
 export function wireSegment(segment: StoredSegment): WireSegment {
   const tags = JSON.parse(segment.tags_json) as string[];

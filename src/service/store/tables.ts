@@ -19,15 +19,16 @@ export interface Tables {
   segment_keys: SegmentKeyRow;
   identities: IdentityRow;
   admin_keys: AdminKeyRow;
+  sessions: SessionRow;
   audit: AuditTable;
 }
 
 /**
  * The columns that tell the rows of a table apart, and by which they are found in their order; tables before those that
- * refer to them.
+ * refer to them. Sessions are not among them: nobody copies or restores these.
  */
 export const PRIMARY_KEYS: {
-  readonly [Table in keyof Tables]: readonly (keyof Tables[Table])[];
+  readonly [Table in Exclude<keyof Tables, 'sessions'>]: readonly (keyof Tables[Table])[];
 } = {
   workspaces: ['id'],
   environments: ['id'],
@@ -175,6 +176,14 @@ export interface AdminKeyRow {
   /** Ids of what the key may touch; null: everything. */
   workspaces_json: string | null;
   environments_json: string | null;
+}
+
+/** Of a browser that is signed in to the console. */
+export interface SessionRow {
+  /** SHA-256 of what the browser holds, in lower-case hex. */
+  hash: string;
+  key_id: string;
+  expiration_time: number;
 }
 
 export interface AuditTable {

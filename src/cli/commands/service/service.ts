@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { FlaghoistError, messageOf } from '../../../errors.js';
+import { addConsole } from '../../../console/console.js';
 import { createLog } from '../../../platform/log.js';
 import { isValidKey } from '../../../service/admin-keys.js';
 import type { Administration } from '../../../service/administration.js';
@@ -26,6 +27,8 @@ export interface ServiceCommandOptions extends StoreOptions {
   /** Default: 8080. 0: any free one. */
   readonly port?: number;
   readonly strict?: boolean;
+  /** False: there are no pages for people. Default: there are, unless `strict`. */
+  readonly console?: boolean;
   /** Path of a seed in JSON. Default: one workspace with staging and production. */
   readonly seed?: string;
   /** `REQUESTS/SECONDS`, for example `20/10`. */
@@ -39,6 +42,7 @@ export const declareService: DeclareCommand = (command, { terminal }) => {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--seed <file>', 'JSON file with workspaces, environments and traffic types to create')
     .option('--strict', 'answer the documented contract only')
+    .option('--no-console', 'have no pages for people at /')
     .option('--rate-limit <requests/seconds>', 'answer 429 beyond, for example 20/10')
     .addOption(
       new Option('--log-format <format>', 'of the log')
@@ -80,6 +84,7 @@ export async function runService(options: ServiceCommandOptions, io: CommandIo):
     strict: options.strict ?? false,
     // The contract shows none.
     metrics: options.strict === true ? undefined : new ServiceMetrics(),
+    console: options.strict === true || options.console === false ? undefined : addConsole,
     ...(options.rateLimit === undefined ? {} : { rateLimit: parseRateLimit(options.rateLimit) }),
     log: io.log,
   });

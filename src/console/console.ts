@@ -1,0 +1,298 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Html } from '../platform/html.js';
+import type { ApiRequest } from '../service/http/endpoint.js';
+import { scopeOf } from '../service/http/key-check.js';
+import {
+  activationAt,
+  checkMayChangeWorkspace,
+  definitionAt,
+  environmentAt,
+  isVisible,
+  workspaceAt,
+} from '../service/http/path-lookup.js';
+import { badRequest, isStoreAway, notFound, Problem, storeAway } from '../service/http/problem.js';
+import { setKilled } from '../service/routes/definition-changes.js';
+import { listAudit } from '../service/store/audit.js';
+import { findDefinition } from '../service/store/definitions.js';
+import { listFlags } from '../service/store/flags.js';
+import { findActivation, listSegments, searchKeys } from '../service/store/segments.js';
+import type { Db, EnvironmentRow } from '../service/store/tables.js';
+import { listEnvironments, listWorkspaces } from '../service/store/workspaces.js';
+import { CONSOLE_POLICY, refusalPage, signInPage, type Place } from './layout.js';
+import { flagArticle, flagsPage, keysPage, logPage, segmentsPage, switchPage } from './pages.js';
+import { SignIn, type Session, type SignInParts } from './sign-in.js';
+
+/** Text of the address or of a form, by name. Of a name that stands twice the first one counts. */
+type Given = URLSearchParams;
+
+const FLAGS_AT_ONCE = 25;
+const SEGMENTS_AT_ONCE = 50;
+const KEYS_AT_ONCE = 200;
+const ENTRIES_AT_ONCE = 50;
+/** Larger forms are answered 413. */
+const MAX_FORM_BYTES = 16 * 1024;
+
+/** What a page is made from. */
+interface Visit {
+  readonly db: Db;
+  readonly session: Session;
+  readonly given: Given;
+  /** For what the service's own rules ask of a request. */
+  readonly request: ApiRequest;
+}
+
+/**
+ * Pages for people: what the service holds, as far as the key of the session may see it, and the two writes that cannot
+ * wait, under the rules that the interface has for them. They need no script.
+ */
+export function addConsole(app: FastifyInstance, parts: SignInParts): void {
+  const signIn = new SignIn(parts);
+  addPages(app, parts, signIn);
+  addSignIn(app, signIn);
+  for (const [path, killed] of [
+    ['/console/kill', true],
+    ['/console/restore', false],
+  ] as const) {
+    addForm(app, path, async (request, reply, given) => {
+      const session = await signIn.require(request, given.get('token'));
+      const asked = apiRequestOf(request, session, given, parts.clock());
+      if (asked.caller.note.comment === null) throw badRequest('A reason is needed');
+      await parts.store.write(async (db) => setKilled(db, asked, killed));
+      const query = new URLSearchParams({ ws: given.get('ws') ?? '', q: given.get('flag') ?? '' });
+      return reply.redirect(`/?${query.toString()}`, 303);
+    });
+  }
+}
+
+/** A refused key is told on the form itself, with the status of the refusal. */
+function addSignIn(app: FastifyInstance, signIn: SignIn): void {
+  addForm(app, '/console/sign-in', async (request, reply, given) => {
+    try {
+      await signIn.begin(request, reply, given.get('key') ?? '');
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      return send(reply.code(error.status), signInPage(error.message));
+    }
+    return reply.redirect('/', 303);
+  });
+  addForm(app, '/console/sign-out', async (request, reply, given) => {
+    await signIn.require(request, given.get('token'));
+    await signIn.end(request, reply);
+    return reply.redirect('/', 303);
+  });
+}
+
+/** Pages by their paths; each is read in one look at the store. */
+const PAGES: Readonly<Record<string, (visit: Visit) => Promise<string>>> = {
+  '/': showFlags,
+  '/console/segments': showSegments,
+  '/console/keys': showKeys,
+  '/console/log': showLog,
+  '/console/switch': showSwitch,
+};
+
+/** Whoever is not signed in gets the form for it in the place of any page, and learns nothing of what there is. */
+function addPages(app: FastifyInstance, { store, clock }: SignInParts, signIn: SignIn): void {
+  for (const [path, show] of Object.entries(PAGES)) {
+    app.get(path, { config: { isPublic: true } }, async (request, reply) =>
+      refusing(reply, async () => {
+        const session = await signIn.find(request);
+        if (session === undefined) return send(reply, signInPage());
+        const given = givenIn(request.url.split('?')[1]);
+        const asked = apiRequestOf(request, session, given, clock());
+        const page = await store.read(async (db) => show({ db, session, given, request: asked }));
+        return send(reply, page);
+      }),
+    );
+  }
+}
+
+/** @throws Problem (400) it holds the null character, which PostgreSQL cannot hold. */
+function givenIn(text: unknown): Given {
+  const given = new URLSearchParams(typeof text === 'string' ? text : '');
+  if (given.toString().includes('%00')) throw badRequest('Nothing may hold a null character');
+  return given;
+}
+
+/** A form that is sent as browsers send it. What it asks for is never asked for by an address alone. */
+function addForm(
+  app: FastifyInstance,
+  path: string,
+  take: (request: FastifyRequest, reply: FastifyReply, given: Given) => Promise<FastifyReply>,
+): void {
+  const config = { isPublic: true, takesText: true };
+  app.post(path, { config, bodyLimit: MAX_FORM_BYTES }, async (request, reply) =>
+    refusing(reply, async () => {
+      return take(request, reply, givenIn(request.body));
+    }),
+  );
+}
+
+/** Shows a refusal as a page. What went wrong inside the service is left to whoever logs it. */
+async function refusing(
+  reply: FastifyReply,
+  work: () => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  try {
+    return await work();
+  } catch (error) {
+    const problem = isStoreAway(error) ? storeAway(error) : error;
+    if (!(problem instanceof Problem)) throw error;
+    return send(reply.code(problem.status), refusalPage(problem.message));
+  }
+}
+
+/** Pages are of one moment and one key: nobody keeps them. */
+function send(reply: FastifyReply, page: string): FastifyReply {
+  return reply
+    .headers({
+      'content-security-policy': CONSOLE_POLICY,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+      'cache-control': 'no-store',
+    })
+    .type('text/html; charset=utf-8')
+    .send(page);
+}
+
+/** The mark of the console in the audit log; the reason is the comment. */
+const TITLE = 'By hand in the console';
+
+/**
+ * The request that the interface would see, so that its rules and lookups are the ones that count here: the names of
+ * the address or form stand in the place of those of a path.
+ */
+function apiRequestOf(
+  { id }: FastifyRequest,
+  { key }: Session,
+  given: Given,
+  now: number,
+): ApiRequest {
+  const comment = given.get('reason')?.trim() ?? '';
+  const params = { ws: 'ws', env: 'environment', flag: 'flag', segment: 'segment' };
+  const named = Object.entries(params).map(([name, field]) => [name, given.get(field) ?? '']);
+  return {
+    params: Object.fromEntries(named) as Record<string, string>,
+    query: {},
+    body: undefined,
+    caller: {
+      keyId: key.id,
+      keyName: key.name,
+      scope: scopeOf(key),
+      note: { title: TITLE, comment: comment === '' ? null : comment },
+      transactionId: id,
+      now,
+    },
+  };
+}
+
+/** The workspace of the address, or the first that the key sees. @throws Problem (404) it sees none. */
+async function placeOf(
+  { db, session, given, request }: Visit,
+  page: Place['page'],
+): Promise<Place> {
+  const workspaces = await listWorkspaces(db, { ids: request.caller.scope.workspaces });
+  const [first] = workspaces;
+  if (first === undefined) throw notFound('workspace', 'of this key');
+  const workspace = given.get('ws') ? await workspaceAt(db, request) : first;
+  return { session, workspaces, workspace, page };
+}
+
+/** In the order of the interface, as far as the key sees them. */
+async function environmentsOf(
+  { db, request }: Visit,
+  { workspace }: Place,
+): Promise<EnvironmentRow[]> {
+  const { environments } = request.caller.scope;
+  return (await listEnvironments(db, workspace.id)).filter(({ id }) => isVisible(environments, id));
+}
+
+/** A whole number from 0 on; whatever else was given is 0. */
+function wholeNumber(text: string | null): number {
+  return /^\d{1,12}$/.test(text ?? '') ? Number(text) : 0;
+}
+
+/** Twenty-five flags, and of each the definitions that the key sees. */
+async function showFlags(visit: Visit): Promise<string> {
+  const { db, given } = visit;
+  const place = await placeOf(visit, 'flags');
+  const environments = await environmentsOf(visit, place);
+  const q = given.get('q') ?? '';
+  const page = { offset: wholeNumber(given.get('offset')), limit: FLAGS_AT_ONCE };
+  const filter = { nameContains: q, tags: [] };
+  const { flags, totalCount } = await listFlags(db, place.workspace.id, filter, page);
+  const articles: Html[] = [];
+  // One after the other: a transaction has one connection.
+  for (const flag of flags) {
+    const cells = [];
+    for (const environment of environments) {
+      const definition = (await findDefinition(db, environment.id, flag.name)) ?? null;
+      cells.push({ environment, definition });
+    }
+    articles.push(flagArticle({ flag, cells }, place.workspace.id));
+    // A definition may be a megabyte: others have their turn between two flags.
+    await letOthersRun();
+  }
+  return flagsPage(place, articles, { ...page, q, totalCount });
+}
+
+async function showSwitch(visit: Visit): Promise<string> {
+  const { db, request } = visit;
+  const place = await placeOf(visit, 'flags');
+  const environment = await environmentAt(db, request, place.workspace);
+  return switchPage(place, await definitionAt(db, request, environment));
+}
+
+/** Segments by name, with where they are active. */
+async function showSegments(visit: Visit): Promise<string> {
+  const { db, given } = visit;
+  const place = await placeOf(visit, 'segments');
+  const environments = await environmentsOf(visit, place);
+  const page = { offset: wholeNumber(given.get('offset')), limit: SEGMENTS_AT_ONCE };
+  const { segments, totalCount } = await listSegments(db, place.workspace.id, page);
+  const rows = [];
+  for (const segment of segments) {
+    const active = [];
+    for (const { id } of environments) {
+      const activation = await findActivation(db, id, segment.name);
+      if (activation !== undefined) active.push(activation);
+    }
+    rows.push({ segment, active });
+  }
+  return segmentsPage(place, rows, { ...page, q: '', totalCount });
+}
+
+/** Keys go on behind the last one shown, so that the last page of a large segment takes no longer than the first. */
+async function showKeys(visit: Visit): Promise<string> {
+  const { db, given, request } = visit;
+  const place = await placeOf(visit, 'segments');
+  const environment = await environmentAt(db, request, place.workspace);
+  const activation = await activationAt(db, request, environment);
+  const q = given.get('q') ?? '';
+  const wanted = { contains: q, after: given.get('after') ?? '', limit: KEYS_AT_ONCE + 1 };
+  const found = await searchKeys(db, activation.activation_id, wanted);
+  const keys = found.slice(0, KEYS_AT_ONCE);
+  const next = found.length > KEYS_AT_ONCE ? (keys.at(-1) ?? null) : null;
+  return keysPage(place, activation, { q, keys, next });
+}
+
+async function showLog(visit: Visit): Promise<string> {
+  const { db, given, request } = visit;
+  const place = await placeOf(visit, 'log');
+  // As the interface has it: the log tells of all environments.
+  checkMayChangeWorkspace(request);
+  const object = given.get('object') ?? '';
+  const [kind = '', ...name] = object.split('/');
+  const before = wholeNumber(given.get('before'));
+  const filter = {
+    workspaceId: place.workspace.id,
+    ...(kind !== '' && name.length > 0 && { kind }),
+    ...(object !== '' && { name: name.length > 0 ? name.join('/') : kind }),
+    ...(before > 0 && { before }),
+  };
+  const page = { offset: 0, limit: ENTRIES_AT_ONCE };
+  const { entries, totalCount } = await listAudit(db, filter, page);
+  const older = totalCount > entries.length ? (entries.at(-1)?.id ?? null) : null;
+  return logPage(place, entries, { object, older });
+}

@@ -1,0 +1,247 @@
+import { definitionFromWire } from '../model/flag/wire.js';
+import { html, type Html } from '../platform/html.js';
+import { definitionBlock } from '../report/html/catalogue.js';
+import { clean } from '../report/sanitize.js';
+import { plural } from '../report/values.js';
+import { changeLines } from '../service/change-text.js';
+import type { AuditEntry } from '../service/store/audit.js';
+import { wireDefinition, type StoredDefinition } from '../service/store/definitions.js';
+import type { StoredFlag } from '../service/store/flags.js';
+import type { StoredActivation, StoredSegment } from '../service/store/segments.js';
+import type { EnvironmentRow } from '../service/store/tables.js';
+import { consolePage, linkTo, pager, searchForm, tokenField, type Place } from './layout.js';
+
+/** A part of a list that is counted, and what it was narrowed down by. */
+export interface ListPart {
+  readonly q: string;
+  readonly offset: number;
+  readonly limit: number;
+  readonly totalCount: number;
+}
+
+/** For lists that somebody skips through by numbers: they are short, or sorted by name. */
+function offsetPager(path: string, ws: string, { q, offset, limit, totalCount }: ListPart): Html {
+  const at = (to: number): string => linkTo(path, { ws, q, offset: to });
+  return pager({
+    Previous: offset === 0 ? null : at(Math.max(0, offset - limit)),
+    Next: offset + limit < totalCount ? at(offset + limit) : null,
+  });
+}
+
+/** A flag with what it is in each environment; null: it has no definition there. */
+export interface FlagRow {
+  readonly flag: StoredFlag;
+  readonly cells: readonly {
+    readonly environment: EnvironmentRow;
+    readonly definition: StoredDefinition | null;
+  }[];
+}
+
+/**
+ * Flags with all environments side by side, each flag a heading and each environment one below it, so that a screen
+ * reader walks through them as the eye does. On a telephone environments stand below each other.
+ *
+ * @param articles of `flagArticle`.
+ */
+export function flagsPage(place: Place, articles: readonly Html[], part: ListPart): string {
+  const ws = place.workspace.id;
+  return consolePage(
+    place,
+    'Flags',
+    html`${searchForm('/', 'Part of the name', part.q, { ws })}
+      <p class="soft">${plural(part.totalCount, 'flag')}</p>
+      ${articles} ${offsetPager('/', ws, part)}`,
+  );
+}
+
+/** Status, traffic type and tags of a flag in one line, and below it what it serves where. @param ws id of the workspace. */
+export function flagArticle({ flag, cells }: FlagRow, ws: string): Html {
+  const facts = [flag.rollout_status_name, flag.traffic_type_name, ...tagsOf(flag)].map(clean);
+  return html`<article class="sheet">
+    <h2>${clean(flag.name)}</h2>
+    <p>${clean(flag.description)}</p>
+    <p class="soft">
+      ${facts.join(' · ')} ·
+      <a href="${linkTo('/console/log', { ws, object: `flag/${flag.name}` })}"
+        >log of ${clean(flag.name)}</a
+      >
+    </p>
+    <div class="side">
+      ${cells.map(
+        ({ environment, definition }) =>
+          html`<section>
+            <h3>${environmentText(environment)}</h3>
+            ${definition === null ? html`<p class="soft">no definition</p>` : definitionPart(definition, ws)}
+          </section>`,
+      )}
+    </div>
+  </article>`;
+}
+
+/** Its name, and that it is one of production where the name does not say so. */
+function environmentText({ name, production }: EnvironmentRow): string {
+  const isTold = production === 0 || name.toLowerCase().includes('production');
+  return isTold ? clean(name) : `${clean(name)} (production)`;
+}
+
+function tagsOf({ tags_json }: Pick<StoredFlag, 'tags_json'>): string[] {
+  return (JSON.parse(tags_json) as string[]).map((tag) => `#${tag}`);
+}
+
+/** What a definition serves, in the words of the catalogue; targeted keys are counted. The link names what it would do to which flag. */
+function definitionPart(stored: StoredDefinition, ws: string): Html {
+  const { targets, ...definition } = definitionFromWire(wireDefinition(stored));
+  const keys = Object.values(targets).reduce((sum, each) => sum + each.length, 0);
+  const word = definition.killed ? 'Restore' : 'Kill';
+  const query = { ws, environment: stored.environment_id, flag: stored.flag_name };
+  return html`${definitionBlock({ ...definition, targets: keys })}
+    <p>
+      <a href="${linkTo('/console/switch', query)}"
+        >${word} ${clean(stored.flag_name)} in ${clean(stored.environment_name)}…</a
+      >
+    </p>`;
+}
+
+/**
+ * Asks for the reason before a flag is killed or restored. Which of the two it is hangs on how the flag stands now: what
+ * somebody else did meanwhile is seen here first.
+ */
+export function switchPage(place: Place, stored: StoredDefinition): string {
+  const { flag_name: flag, environment_name: environment, environment_id, killed } = stored;
+  const word = killed === 1 ? 'Restore' : 'Kill';
+  const { defaultTreatment } = wireDefinition(stored);
+  const says =
+    killed === 1
+      ? 'Its rules decide again who gets what.'
+      : `Everybody gets ${clean(defaultTreatment)} at once, whatever its rules say.`;
+  return consolePage(
+    place,
+    `${word} ${clean(flag)} in ${clean(environment)}`,
+    html`<div class="sheet">
+      <p>${says}</p>
+      <form method="post" action="/console/${killed === 1 ? 'restore' : 'kill'}">
+        ${tokenField(place.session)}
+        <input type="hidden" name="ws" value="${place.workspace.id}" />
+        <input type="hidden" name="environment" value="${environment_id}" />
+        <input type="hidden" name="flag" value="${flag}" />
+        <label for="reason">Reason, for the audit log</label>
+        <textarea id="reason" name="reason" required maxlength="2000"></textarea>
+        <p>
+          <button>${word}</button>
+          <a href="${linkTo('/', { ws: place.workspace.id, q: flag })}">Leave it</a>
+        </p>
+      </form>
+    </div>`,
+  );
+}
+
+/** Segments by name, each with the environments in which it is active and the number of keys there. */
+export function segmentsPage(
+  place: Place,
+  segments: readonly {
+    readonly segment: StoredSegment;
+    readonly active: readonly StoredActivation[];
+  }[],
+  part: ListPart,
+): string {
+  const ws = place.workspace.id;
+  const items = segments.map(({ segment, active }) => {
+    const counts = active.map(
+      ({ environment_id, environment_name, key_count }) =>
+        html`<li>
+          <a
+            href="${linkTo('/console/keys', { ws, environment: environment_id, segment: segment.name })}"
+            >${clean(environment_name)}: ${plural(key_count, 'key')}</a
+          >
+        </li>`,
+    );
+    return html`<article class="sheet">
+      <h2>${clean(segment.name)}</h2>
+      <p>${clean(segment.description)}</p>
+      ${
+        counts.length === 0
+          ? html`<p class="soft">active in no environment</p>`
+          : html`<ul>
+              ${counts}
+            </ul>`
+      }
+    </article>`;
+  });
+  return consolePage(
+    place,
+    'Segments',
+    html`<p class="soft">${plural(part.totalCount, 'segment')}</p>
+      ${items} ${offsetPager('/console/segments', ws, part)}`,
+  );
+}
+
+/** Keys of a segment in one environment. @param next the key behind which the next page begins; null: there is none. */
+export function keysPage(
+  place: Place,
+  activation: StoredActivation,
+  found: { readonly q: string; readonly keys: readonly string[]; readonly next: string | null },
+): string {
+  const { q, keys, next } = found;
+  const { name: segment, environment_id: environment, key_count } = activation;
+  const query = { ws: place.workspace.id, environment, segment };
+  return consolePage(
+    place,
+    `${clean(segment)} in ${clean(activation.environment_name)}`,
+    html`<p class="soft">${plural(key_count, 'key')}</p>
+      ${searchForm('/console/keys', 'Part of a key', q, query)}
+      ${keys.length === 0 ? html`<p>No such key.</p>` : []}
+      <ul class="keys" aria-label="Keys">
+        ${keys.map((key) => html`<li>${clean(key)}</li>`)}
+      </ul>
+      ${pager({
+        'More keys': next === null ? null : linkTo('/console/keys', { ...query, q, after: next }),
+      })}`,
+  );
+}
+
+/** What was changed, the newest first. @param older id of the last entry shown; null: there is none before it. */
+export function logPage(
+  place: Place,
+  entries: readonly AuditEntry[],
+  { object, older }: { readonly object: string; readonly older: number | null },
+): string {
+  const ws = place.workspace.id;
+  const form = html`<form class="line" method="get" action="/console/log">
+    <input type="hidden" name="ws" value="${ws}" />
+    <label
+      >Object<br /><input name="object" value="${object}" placeholder="flag/new-checkout"
+    /></label>
+    <button>Show</button>
+  </form>`;
+  return consolePage(
+    place,
+    'Log',
+    html`${form} ${entries.length === 0 ? html`<p>Nothing was changed.</p>` : []}
+      <ol class="log sheet" aria-label="Changes">
+        ${entries.map(entryItem)}
+      </ol>
+      ${pager({ Older: older === null ? null : linkTo('/console/log', { ws, object, before: older }) })}`,
+  );
+}
+
+/** One change; what differs is folded, for one may touch many members. */
+function entryItem(entry: AuditEntry): Html {
+  const time = new Date(entry.time).toISOString();
+  const place = entry.environment === null ? '' : `@${entry.environment}`;
+  const words = [entry.title, entry.comment].filter((text) => text !== null).join(': ');
+  const [, ...lines] = changeLines(entry);
+  return html`<li>
+    <p>
+      <time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>
+      <strong>${entry.action}</strong> ${clean(`${entry.kind}/${entry.name}${place}`)}
+      <span class="soft">by <bdi>${clean(entry.keyName ?? 'nobody that is known')}</bdi></span>
+    </p>
+    ${words === '' ? [] : html`<p>${clean(words)}</p>`}
+    <details>
+      <summary>${plural(lines.length, 'difference')}</summary>
+      <ul class="diff">
+        ${lines.map((line) => html`<li>${clean(line.trim())}</li>`)}
+      </ul>
+    </details>
+  </li>`;
+}

@@ -1,0 +1,138 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { KeyCheck } from '../service/http/key-check.js';
+import { forbidden, Problem } from '../service/http/problem.js';
+import { RequestCounter } from '../service/rules/rate-limit.js';
+import { endSession, lookUpSession, startSession } from '../service/store/admin-keys.js';
+import type { Store } from '../service/store/store.js';
+import type { AdminKeyRow } from '../service/store/tables.js';
+
+/** Whom a browser stands for. */
+export interface Session {
+  readonly key: AdminKeyRow;
+  /** Stands in every form of a page, which nobody but this browser can read. */
+  readonly formToken: string;
+}
+
+/** What signing in hangs on. */
+export interface SignInParts {
+  readonly store: Store;
+  readonly keys: KeyCheck;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+const COOKIE = 'flaghoist_console';
+const LASTS_MS = 8 * 3_600_000;
+/** Of one address, and of all together: a key cannot be guessed, and nobody is to keep the store busy by trying. */
+const TRIES = { requests: 10, perSeconds: 60 };
+const ALL_TRIES = { requests: 100, perSeconds: 60 };
+const TOKEN_BYTES = 32;
+
+/**
+ * Lets browsers in with an Admin API key. The store keeps a hash of what the browser holds, and the id of the key: what
+ * the key may do is asked for each time, so that a revoked key ends its sessions.
+ */
+export class SignIn {
+  readonly #parts: SignInParts;
+  readonly #tries = new RequestCounter(TRIES);
+  readonly #allTries = new RequestCounter(ALL_TRIES);
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts;
+  }
+
+  /** Gives the browser a cookie. @throws Problem 401 the key lets nobody in, 403 another site asks, 429 too many tries. */
+  async begin(request: FastifyRequest, reply: FastifyReply, keyText: string): Promise<void> {
+    const { keys, clock, store } = this.#parts;
+    const now = clock();
+    checkOwnOrigin(request);
+    const all = this.#allTries.take('', now);
+    if (!this.#tries.take(request.ip, now).allowed || !all.allowed) {
+      throw new Problem(429, 'Too many tries: wait for a minute');
+    }
+    const key = await keys.byText(keyText.trim());
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const expirationTime = Math.min(now + LASTS_MS, key.expiration_time ?? Infinity);
+    await store.write(async (db) =>
+      startSession(
+        db,
+        { hash: hashOf(token), key_id: key.id, expiration_time: expirationTime },
+        now,
+      ),
+    );
+    void reply.header('set-cookie', cookieOf(request, token, (expirationTime - now) / 1_000));
+  }
+
+  /** Undefined: nobody is signed in. */
+  async find(request: FastifyRequest): Promise<Session | undefined> {
+    const { store, keys, clock } = this.#parts;
+    const token = tokenOf(request);
+    if (token === undefined) return undefined;
+    const keyId = await lookUpSession(store.lookUp, hashOf(token), clock());
+    if (keyId === undefined) return undefined;
+    const key = await keys.byId(keyId).catch((error: unknown) => {
+      if (error instanceof Problem && error.status === 401) return undefined;
+      throw error;
+    });
+    if (key === undefined) return undefined;
+    // For the log of requests.
+    request.adminKey = key;
+    return { key, formToken: formTokenOf(token) };
+  }
+
+  /** The session that may write. @throws Problem 403 nobody is signed in, or the form is not from a page of ours. */
+  async require(request: FastifyRequest, formToken: string | null): Promise<Session> {
+    checkOwnOrigin(request);
+    const session = await this.find(request);
+    if (session === undefined) throw forbidden('Nobody is signed in');
+    if (!isSame(formToken ?? '', session.formToken)) {
+      throw forbidden('The form is not from a page of this session: load the page again');
+    }
+    return session;
+  }
+
+  /** From now on the cookie lets nobody in, wherever else it is kept. */
+  async end(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const token = tokenOf(request);
+    if (token !== undefined) {
+      await this.#parts.store.write(async (db) => endSession(db, hashOf(token)));
+    }
+    void reply.header('set-cookie', cookieOf(request, '', 0));
+  }
+}
+
+/**
+ * Browsers say with every form from which site it is.
+ *
+ * @throws Problem (403) it is from another one, or nobody says.
+ */
+function checkOwnOrigin({ headers }: FastifyRequest): void {
+  const { origin = '', host } = headers;
+  if (URL.canParse(origin) && new URL(origin).host === host) return;
+  throw forbidden('The form is not from a page of this service');
+}
+
+/** Secure where the browser came by HTTPS, which ends at a proxy. */
+function cookieOf({ headers }: FastifyRequest, token: string, seconds: number): string {
+  const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
+  const age = Math.floor(seconds);
+  return `${COOKIE}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${age}${secure}`;
+}
+
+function tokenOf({ headers }: FastifyRequest): string | undefined {
+  return /(?:^|;\s*)flaghoist_console=([\w-]{1,100})(?:;|$)/.exec(headers.cookie ?? '')?.[1];
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function formTokenOf(token: string): string {
+  return hashOf(`form of ${token}`);
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

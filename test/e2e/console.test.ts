@@ -1,0 +1,89 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { axeViolations, scrollsSideways, withPage, type Page } from '../support/browser.js';
+import { aShopWithConsole } from '../support/console-story.js';
+import { lacks } from '../support/requirements.js';
+import type { TestService } from '../support/service.js';
+
+describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000 }, () => {
+  let service: TestService;
+
+  beforeEach(async () => {
+    service = await aShopWithConsole();
+  });
+
+  afterEach(async () => {
+    await service.stop();
+  });
+
+  async function signIn(page: Page): Promise<void> {
+    await page.getByLabel('Admin API key').fill(service.key);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Flags' }).waitFor();
+  }
+
+  async function confirm(page: Page, word: 'Kill' | 'Restore', reason: string): Promise<void> {
+    await page.getByRole('link', { name: `${word} new-search in production` }).click();
+    await page.getByLabel('Reason').fill(reason);
+    await page.getByRole('button', { name: word, exact: true }).click();
+    await page.getByRole('heading', { name: 'Flags' }).waitFor();
+  }
+
+  it('signs in by keyboard, kills with a reason, restores, and signs out', async () => {
+    await withPage(`${service.origin}/`, {}, async (page) => {
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(service.key);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Flags' }).waitFor();
+      await page.getByLabel('Part of the name').fill('search');
+      await page.keyboard.press('Enter');
+      await page.getByText('1 flag', { exact: true }).waitFor();
+
+      await confirm(page, 'Kill', 'Wrong results');
+      const afterKill = await page.getByRole('article').innerText();
+      await confirm(page, 'Restore', 'Mended');
+      const afterRestore = await page.getByRole('article').innerText();
+      await page.getByRole('link', { name: 'log of new-search' }).click();
+      const log = await page.getByRole('list', { name: 'Changes' }).innerText();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+      expect(afterKill).toContain('killed: everybody gets off');
+      expect(afterRestore).not.toContain('killed');
+      expect(log).toContain('By hand in the console: Wrong results');
+      expect(log).toContain('By hand in the console: Mended');
+    });
+  });
+
+  it.each([
+    { colorScheme: 'light', width: 1280 },
+    { colorScheme: 'dark', width: 1280 },
+    { colorScheme: 'light', width: 390 },
+  ] as const)('is fit for everybody, $colorScheme at $width px', async (options) => {
+    await withPage(`${service.origin}/`, options, async (page) => {
+      const found: Record<string, unknown> = {};
+      const look = async (name: string): Promise<void> => {
+        found[name] = [await axeViolations(page), await scrollsSideways(page)];
+      };
+      await look('sign in');
+      await signIn(page);
+      await look('flags');
+      await page.getByRole('link', { name: 'Kill new-search in production' }).click();
+      await page.getByLabel('Reason').waitFor();
+      await look('kill');
+      await page.getByRole('link', { name: 'Segments' }).click();
+      await page.getByRole('link', { name: 'production: 450 keys' }).waitFor();
+      await look('segments');
+      await page.getByRole('link', { name: 'production: 450 keys' }).click();
+      await page.getByText('user-0000').waitFor();
+      await look('keys');
+      await page.getByRole('link', { name: 'Log', exact: true }).click();
+      await page.getByText('INC-6012').waitFor();
+      await page.locator('summary').first().click();
+      await look('log');
+
+      expect(found).toEqual(
+        Object.fromEntries(Object.keys(found).map((name) => [name, [[], false]])),
+      );
+    });
+  });
+});
