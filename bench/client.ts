@@ -12,13 +12,15 @@ import { buildWorkspace, flaghoist, withService, type Workspace } from './client
 
 /**
  * Measures the client beside its floors, in turns within each round, so that what else the machine does meets both.
- * Ratios matter; milliseconds are those of this machine.
+ * Ratios matter; milliseconds are those of this machine. `BENCH_BEFORE` names `dist/main.js` of another commit, which then runs
+ * in sync in the same rounds.
  *
  * Usage: `npm run bench -- [PART]…`; default: all parts. `BENCH_SIZES=100,1000` and `BENCH_ROUNDS=1` make it quick.
  * Needs `npm run build`.
  */
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const SIZES = (process.env['BENCH_SIZES'] ?? '100,1000,10000').split(',').map(Number);
+const BEFORE = process.env['BENCH_BEFORE'] ?? '';
 const TSX = ['--import', 'tsx'];
 const HERE = import.meta.dirname;
 
@@ -32,6 +34,8 @@ interface Round {
   readonly run: Measured;
   readonly floorMs: number;
   readonly requests: number;
+  /** Of the program of the other commit; 0 where none was named. */
+  readonly beforeMs: number;
 }
 
 async function startup(): Promise<void> {
@@ -47,22 +51,39 @@ async function startup(): Promise<void> {
   line(['`flaghoist --version`', ...[median(own), median(bare), limit].map(whole)]);
 }
 
+/** Cold is the first run in a clone: nothing that an earlier one parsed lies in its git directory. */
 async function validate(workspaces: readonly Workspace[]): Promise<void> {
   table('`validate` beside reading and parsing the same files with `yaml` alone', [
     'flags',
-    'ms',
+    'cold, ms',
+    'again, ms',
     '`yaml`, ms',
-    'ratio',
-    'peak, MiB',
+    'cold, ratio',
+    'again, ratio',
+    'cold, peak, MiB',
+    'again, peak, MiB',
   ]);
   for (const { flags, repository, folder } of workspaces) {
-    const rounds: Round[] = [];
+    const rounds: Record<'cold' | 'again' | 'bare', Measured>[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      const run = await measured([MAIN, 'validate', repository], { folder });
+      rmSync(join(repository, '.git/flaghoist/parsed'), { recursive: true, force: true });
+      const cold = await measured([MAIN, 'validate', repository], { folder });
       const bare = await measured([join(HERE, 'client/bare-yaml.mjs'), repository], { folder });
-      rounds.push({ run, floorMs: bare.wallMs, requests: 0 });
+      const again = await measured([MAIN, 'validate', repository], { folder });
+      rounds.push({ cold, again, bare });
     }
-    row(flags, rounds, false);
+    const of = (pick: (round: (typeof rounds)[number]) => number): number =>
+      median(rounds.map(pick));
+    line([
+      flags,
+      whole(of(({ cold }) => cold.wallMs)),
+      whole(of(({ again }) => again.wallMs)),
+      whole(of(({ bare }) => bare.wallMs)),
+      of(({ cold, bare }) => cold.wallMs / bare.wallMs).toFixed(2),
+      of(({ again, bare }) => again.wallMs / bare.wallMs).toFixed(2),
+      whole(of(({ cold }) => cold.peakMiB)),
+      whole(of(({ again }) => again.peakMiB)),
+    ]);
   }
 }
 
@@ -80,7 +101,8 @@ async function reconcileInSync(
   workspaces: readonly Workspace[],
   isStrict: boolean,
 ): Promise<void> {
-  table(title, ['flags', 'ms', 'floor, ms', 'ratio', 'peak, MiB', 'CPU, ms', 'requests']);
+  const columns = ['flags', 'ms', 'floor, ms', 'ratio', 'peak, MiB', 'CPU, ms', 'requests'];
+  table(title, BEFORE === '' ? columns : [...columns, 'before, ms', 'ratio']);
   for (const workspace of workspaces) {
     await withService(workspace, isStrict, async (service) => {
       await flaghoist(workspace, service, 'reconcile');
@@ -90,11 +112,21 @@ async function reconcileInSync(
         const run = await flaghoist(workspace, service, 'reconcile');
         const { lines, atOnce } = await service.requests();
         const floorMs = await floorOf(workspace, service, { lines, atOnce });
-        rounds.push({ run, floorMs, requests: lines.length });
+        const beforeMs = await runBefore(workspace, service);
+        rounds.push({ run, floorMs, requests: lines.length, beforeMs });
       }
-      row(workspace.flags, rounds, true);
+      row(workspace.flags, rounds);
     });
   }
+}
+
+async function runBefore(
+  { folder, repository }: Workspace,
+  { origin, key }: Service,
+): Promise<number> {
+  if (BEFORE === '') return 0;
+  const args = [BEFORE, 'reconcile', '--url', origin, repository];
+  return (await measured(args, { folder, env: { FLAGHOIST_API_KEY: key } })).wallMs;
 }
 
 async function floorOf(
@@ -162,7 +194,7 @@ async function touched(workspaces: readonly Workspace[]): Promise<void> {
   }
 }
 
-function row(flags: number, rounds: readonly Round[], isRun: boolean): void {
+function row(flags: number, rounds: readonly Round[]): void {
   const of = (pick: (round: Round) => number): number => median(rounds.map(pick));
   const cells = [
     flags,
@@ -170,7 +202,14 @@ function row(flags: number, rounds: readonly Round[], isRun: boolean): void {
     whole(of(({ floorMs }) => floorMs)),
     of(({ run, floorMs }) => run.wallMs / floorMs).toFixed(2),
     whole(of(({ run }) => run.peakMiB)),
-    ...(isRun ? [whole(of(({ run }) => run.cpuMs)), of(({ requests }) => requests)] : []),
+    whole(of(({ run }) => run.cpuMs)),
+    of(({ requests }) => requests),
+    ...(BEFORE === ''
+      ? []
+      : [
+          whole(of(({ beforeMs }) => beforeMs)),
+          of(({ run, beforeMs }) => run.wallMs / beforeMs).toFixed(2),
+        ]),
   ];
   line(cells);
 }

@@ -7,6 +7,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import { EMPTY_STATE } from '../model/state.js';
 import { FlaghoistError } from '../errors.js';
 import { isOlder } from '../git/checkout.js';
+import { keepParsed } from '../specs/parse/kept-files.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { internBases } from '../state/cache.js';
 import { InvalidSpecsError, type Remembered, type RunContext } from './context.js';
@@ -31,6 +32,7 @@ export async function loadSpecs(
   { source, options, memory }: RunContext,
   kills: KillSender,
 ): Promise<LoadedSpecs> {
+  keepParsed(memory.specs, source.checkout.repository);
   const specs = await readSpecs(source.tree, memory.specs);
   if (specs.ok) return { desired: specs.desired, quarantined: new Set(), invalid: [] };
   if (options.quarantineInvalid === true && specs.rest) {

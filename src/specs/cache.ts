@@ -2,6 +2,7 @@ import type { KeyList } from '../model/segment-keys.js';
 import type { Config, Desired, DesiredFlag, DesiredSegment } from '../model/desired.js';
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { TreeEntry } from '../model/spec-tree.js';
+import type { KeptFiles } from './parse/kept-files.js';
 import { SpecFile, type ParsedFile } from './parse/parse-file.js';
 import type { Reference, ResolvedFlag } from './resolve/resolved-flag.js';
 
@@ -37,13 +38,17 @@ export class SpecCache {
   rightReading: RightReading | undefined;
   /** The references of the last reading, if nothing was wrong with them. */
   rightReferences: RightReferences | undefined;
+  /** What other processes parsed; absent: nothing is kept beyond this one. */
+  kept: KeptFiles | undefined;
   readonly #parsed = new Map<string, ParsedFile>();
   readonly #files = new Map<string, SpecFile>();
   readonly #fileOf = new WeakMap<TreeEntry, SpecFile>();
 
   /** A file that was parsed before, by its kind and git's name of its content. */
   parsed(id: string): ParsedFile | undefined {
-    return this.#parsed.get(id);
+    const known = this.#parsed.get(id) ?? this.kept?.parsed(id);
+    if (known !== undefined) this.#parsed.set(id, known);
+    return known;
   }
 
   /** @param id see `parsed`. */
@@ -66,6 +71,11 @@ export class SpecCache {
     this.#files.set(entry.path, file);
     this.#fileOf.set(entry, file);
     return file;
+  }
+
+  /** Keeps what is remembered for other processes, where there is a place for it. */
+  async keep(): Promise<void> {
+    await this.kept?.keep(this.#parsed);
   }
 
   /**

@@ -21,6 +21,7 @@ import { commitTree } from '../../git/commit-tree.js';
 import { fileAges, removedNames } from '../../git/log.js';
 import { openSource, type Source } from '../../git/spec-source.js';
 import { SpecCache } from '../../specs/cache.js';
+import { keepParsed } from '../../specs/parse/kept-files.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
 import type { DeclareCommand } from '../command.js';
@@ -105,12 +106,13 @@ async function check(
 ): Promise<Checked> {
   try {
     const named = await configDirectoryOf(directory);
-    await using source = await openSource(named.directory, { workingTree: true });
+    await using source = await openSource(named.directory, { workingTree: true, sameAsHead: true });
     if (source.revision.dirty)
       source.warnings.forEach((warning) => {
         screen.note(`warning: ${warning}`);
       });
     const memory = new SpecCache();
+    keepParsed(memory, source.checkout.repository);
     const { result, parts } = await readWithParts(source.tree, memory);
     const beside = await filesBeside(source.checkout.directory);
     const online =

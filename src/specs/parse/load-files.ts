@@ -50,6 +50,7 @@ export async function loadFiles(tree: SpecTree, memory?: SpecCache): Promise<Loa
     diagnostics.push(...file.diagnostics());
   }
   memory?.endReading(wanted.length, () => [...files.values()].flat());
+  await memory?.keep();
   return { files, diagnostics, entries: new Map(entries.map((entry) => [entry.path, entry])) };
 }
 
@@ -65,9 +66,29 @@ async function readUnknown(
   wanted: readonly Wanted[],
   memory: SpecCache | undefined,
 ): Promise<ReadonlyMap<TreeEntry, SpecFile>> {
-  const unknown = wanted.filter(({ entry }) => memory?.fileOf(entry) === undefined);
-  if (unknown.length >= WORTH_THREADS) return readBeside(tree, unknown, memory);
   const read = new Map<TreeEntry, SpecFile>();
+  const unknown = wanted.filter(({ entry, kind }) => {
+    if (memory === undefined || memory.fileOf(entry) !== undefined) return memory === undefined;
+    const parsed = memory.parsed(idOf(entry, kind));
+    if (parsed !== undefined) read.set(entry, memory.fileAt(entry, parsed));
+    return parsed === undefined;
+  });
+  if (unknown.length >= WORTH_THREADS) await readBeside(tree, unknown, { memory, read });
+  else await readHere(tree, unknown, { memory, read });
+  return read;
+}
+
+/** Where files that were read go. */
+interface Into {
+  readonly memory: SpecCache | undefined;
+  readonly read: Map<TreeEntry, SpecFile>;
+}
+
+async function readHere(
+  tree: SpecTree,
+  unknown: readonly Wanted[],
+  { memory, read }: Into,
+): Promise<void> {
   for (let at = 0; at < unknown.length; at += FILES_AT_ONCE) {
     // In batches: thousands of files opened at once would run out of descriptors.
     await Promise.all(
@@ -76,16 +97,14 @@ async function readUnknown(
       }),
     );
   }
-  return read;
 }
 
 /** The same on all cores: what no other thread is free to parse, this one does. */
 async function readBeside(
   tree: SpecTree,
   unknown: readonly Wanted[],
-  memory: SpecCache | undefined,
-): Promise<ReadonlyMap<TreeEntry, SpecFile>> {
-  const read = new Map<TreeEntry, SpecFile>();
+  { memory, read }: Into,
+): Promise<void> {
   const given: Promise<void>[] = [];
   await using pool = new ParserPool();
   for await (const batch of batchesOf(tree, unknown)) {
@@ -101,7 +120,6 @@ async function readBeside(
     else given.push(offered.then(keep));
   }
   await Promise.all(given);
-  return read;
 }
 
 /** A file that was read. */

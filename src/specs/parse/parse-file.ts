@@ -89,6 +89,18 @@ export function parsedAgain(
   return { source: new SourceText(text), value, valid: true, places, problems: [] };
 }
 
+/** Whether nothing is wrong with a file by itself, so that `apartFrom` can be asked for it. Lists are no such files. */
+export function isRight({ valid, problems, places }: ParsedFile): boolean {
+  return valid && problems.length === 0 && places?.spans != null;
+}
+
+/** The same as `parsedApart` of the text; of files that are right alone. */
+export function apartFrom({ value, places }: ParsedFile): ParsedApart {
+  const spans = places?.spans;
+  if (spans == null) throw new Error('bug: the file is not right');
+  return { json: JSON.stringify(value), spans };
+}
+
 /** Parses YAML and checks it against the schema of its kind. */
 function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   const leaks = apiKeyProblems(source.text);
@@ -197,10 +209,10 @@ class SourcePositions {
   readonly #kind: SchemaName;
   readonly #text: string;
   readonly #value: unknown;
-  readonly #spans: Spans | null;
+  /** See `typedValue`; null: they do not go with the value. */
+  readonly spans: Spans | null;
   #all: ReadonlyMap<string, Place> | undefined;
 
-  /** @param spans of `typedValue`; null: they do not go with the value. */
   constructor(
     kind: SchemaName,
     { text, value, spans }: { text: string; value: unknown; spans: Spans | null },
@@ -208,14 +220,14 @@ class SourcePositions {
     this.#kind = kind;
     this.#text = text;
     this.#value = value;
-    this.#spans = spans;
+    this.spans = spans;
   }
 
   /** The place of a value; undefined where no value stands there. */
   at(path: Path): Place | undefined {
-    const index = this.#spans === null ? undefined : indexOf(this.#value, path);
-    if (index === undefined || this.#spans === null) return this.#parsed().get(pointerOf(path));
-    return index === null ? undefined : placeIn(this.#spans, index);
+    const index = this.spans === null ? undefined : indexOf(this.#value, path);
+    if (index === undefined || this.spans === null) return this.#parsed().get(pointerOf(path));
+    return index === null ? undefined : placeIn(this.spans, index);
   }
 
   /** Where the key of a value begins, or, where it is no member, the value itself. */
