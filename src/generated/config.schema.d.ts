@@ -233,6 +233,10 @@ export type LintLevel34 = "error" | "warning" | "off";
  * Level of the rule.
  */
 export type LintLevel35 = "error" | "warning" | "off";
+/**
+ * Level of the rule.
+ */
+export type LintLevel36 = "error" | "warning" | "off";
 
 /**
  * flaghoist.yaml: which workspace, which environments, which policies.
@@ -598,40 +602,47 @@ export interface LintSpec {
     "allow-unknown"?: LintLevel;
     "allow-unused"?: LintLevel1;
     "allow-without-reason"?: LintLevel2;
-    "confusable-names"?: LintLevel3;
-    "contradictory-rule"?: LintLevel4;
-    "default-not-safe"?: LintLevel5;
-    "default-while-killed"?: LintLevel6;
-    "duplicate-condition"?: LintLevel7;
-    "duplicate-segment-keys"?: LintLevel8;
-    "empty-segment"?: LintLevel9;
-    expired?: LintLevel10;
-    "expiry-too-late"?: LintLevel11;
-    "full-rollout"?: LintLevel12;
-    "invalid-regex"?: LintLevel13;
-    "kill-review-passed"?: LintLevel14;
-    "kill-too-old"?: LintLevel15;
-    "many-inline-keys"?: LintLevel16;
-    "middle-bucket-shift"?: LintLevel17;
-    "name-pattern"?: LintLevel18;
-    "name-reused"?: LintLevel19;
-    "production-before-staging"?: LintLevel20;
-    "ramp-finished"?: LintLevel21;
-    "ramp-in-freeze"?: LintLevel22;
-    "ramp-past"?: LintLevel23;
-    "required-field"?: LintLevel24;
-    "rule-like-default"?: LintLevel25;
-    "stale-rollout"?: LintLevel26;
-    "stray-file"?: LintLevel27;
-    "trailing-space-key"?: LintLevel28;
-    "treatments-reordered"?: LintLevel29;
-    "unknown-word"?: LintLevel30;
-    "unreachable-rule"?: LintLevel31;
-    "unused-condition"?: LintLevel32;
-    "unused-segment"?: LintLevel33;
-    "use-between"?: LintLevel34;
-    "zero-bucket"?: LintLevel35;
+    "code-ref-missing"?: LintLevel3;
+    "confusable-names"?: LintLevel4;
+    "contradictory-rule"?: LintLevel5;
+    "default-not-safe"?: LintLevel6;
+    "default-while-killed"?: LintLevel7;
+    "duplicate-condition"?: LintLevel8;
+    "duplicate-segment-keys"?: LintLevel9;
+    "empty-segment"?: LintLevel10;
+    expired?: LintLevel11;
+    "expiry-too-late"?: LintLevel12;
+    "full-rollout"?: LintLevel13;
+    "invalid-regex"?: LintLevel14;
+    "kill-review-passed"?: LintLevel15;
+    "kill-too-old"?: LintLevel16;
+    "many-inline-keys"?: LintLevel17;
+    "middle-bucket-shift"?: LintLevel18;
+    "name-pattern"?: LintLevel19;
+    "name-reused"?: LintLevel20;
+    "production-before-staging"?: LintLevel21;
+    "ramp-finished"?: LintLevel22;
+    "ramp-in-freeze"?: LintLevel23;
+    "ramp-past"?: LintLevel24;
+    "required-field"?: LintLevel25;
+    "rule-like-default"?: LintLevel26;
+    "stale-rollout"?: LintLevel27;
+    "stray-file"?: LintLevel28;
+    "trailing-space-key"?: LintLevel29;
+    "treatments-reordered"?: LintLevel30;
+    "unknown-word"?: LintLevel31;
+    "unreachable-rule"?: LintLevel32;
+    "unused-condition"?: LintLevel33;
+    "unused-segment"?: LintLevel34;
+    "use-between"?: LintLevel35;
+    "zero-bucket"?: LintLevel36;
   };
+  /**
+   * Folders and files of this repository, from its top, in which the name of every flag has to stand: code, or a list of the names that code uses.
+   *
+   * @minItems 1
+   */
+  codeReferences?: [string, ...string[]];
   /**
    * Days after which an entry of kills/ without `review` is too old. Default 30.
    */

@@ -1,4 +1,10 @@
-import { exitCodeOf, openGit, runGit } from './git.js';
+import { lstatSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { isSpecPath } from '../model/spec-tree.js';
+import type { Checkout, Repository } from './checkout.js';
+import { contentOf } from './directory-tree.js';
+import { exitCodeOf, gitError, openGit, runGit } from './git.js';
 
 /** A line of a file that holds a name. */
 export interface FoundLine {
@@ -60,4 +66,100 @@ function holdsName(text: string, name: string): boolean {
     if (!/[\w-]\.?$/.test(before) && !/^(?:[\w-]|\.\w)/.test(after)) return true;
   }
   return false;
+}
+
+/** Which names stand in code, or why that cannot be told. */
+export interface CodeNames {
+  readonly found: ReadonlySet<string>;
+  /** Paths that nothing was searched below; where there is one, nothing is found. */
+  readonly refused: readonly { readonly path: string; readonly why: string }[];
+}
+
+/** More files below one path are more than code. */
+const MOST_FILES = 50_000;
+/** Larger ones are data, and are passed over. */
+const MAX_CODE_BYTES = 8 * 1024 * 1024;
+/** Where git looks for the sign of a binary file. */
+const HEAD_BYTES = 8_000;
+
+/**
+ * Which of many names `linesWithName` would find, each by itself, at the price of one look at every file. Files are taken
+ * as they lie on disk; specs, links, binary files and those of more than 8 MiB are passed over, as is what git ignores.
+ *
+ * @param paths of folders and files, from the top of the repository, with forward slashes.
+ * @returns null without a repository.
+ * @throws FlaghoistError `GIT`: a file cannot be read.
+ */
+export async function namesInCode(
+  { repository }: Pick<Checkout, 'repository'>,
+  paths: readonly string[],
+  names: ReadonlySet<string>,
+): Promise<CodeNames | null> {
+  if (repository === null) return null;
+  const files = await filesBelow(repository, paths.map(normal).filter(isInside));
+  const refused = paths.flatMap((path) => {
+    const why = whyRefused(normal(path), files);
+    return why === undefined ? [] : [{ path, why }];
+  });
+  const found = new Set<string>();
+  for (const file of refused.length === 0 ? files : []) {
+    if (found.size === names.size) break;
+    // Whatever else waits has its turn between two files.
+    await setImmediate();
+    for (const word of wordsIn(join(repository.root, file))) if (names.has(word)) found.add(word);
+  }
+  return { found, refused };
+}
+
+function normal(path: string): string {
+  return posix.normalize(path).replace(/\/$/, '');
+}
+
+function isInside(path: string): boolean {
+  return !path.startsWith('/') && path !== '..' && !path.startsWith('../');
+}
+
+function whyRefused(path: string, files: ReadonlySet<string>): string | undefined {
+  if (!isInside(path)) return 'lies outside of the repository';
+  let count = 0;
+  for (const file of files) if (path === '.' || isAtOrBelow(file, path)) count += 1;
+  if (count === 0) return 'holds no file of the repository';
+  return count > MOST_FILES ? `holds more than ${MOST_FILES} files` : undefined;
+}
+
+function isAtOrBelow(file: string, path: string): boolean {
+  return file === path || file.startsWith(`${path}/`);
+}
+
+/** Files of the repository that are not ignored, but for specs, from its top. */
+async function filesBelow(
+  { git, prefix }: Repository,
+  paths: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (paths.length === 0) return new Set();
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
+  const listing = await runGit(git, {
+    args: ['--literal-pathspecs', ...list, '--', ...paths],
+    purpose: 'list the files of code',
+  });
+  const isSpec = (file: string): boolean =>
+    file.startsWith(prefix) && isSpecPath(file.slice(prefix.length));
+  return new Set(listing.split('\0').filter((file) => file !== '' && !isSpec(file)));
+}
+
+/** A name as `holdsName` sees one: whole, up to where neither a letter nor `-` nor a full stop within it goes on. */
+const WORD = /[\w-]+(?:\.\w[\w-]*)*/g;
+
+function wordsIn(file: string): readonly string[] {
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (stats?.isFile() !== true || stats.size > MAX_CODE_BYTES) return [];
+  try {
+    const bytes = contentOf(file);
+    // Names are ASCII, whatever the file is written in besides.
+    return bytes.subarray(0, HEAD_BYTES).includes(0)
+      ? []
+      : (bytes.toString('latin1').match(WORD) ?? []);
+  } catch (error) {
+    throw gitError(`read "${file}"`, error);
+  }
 }

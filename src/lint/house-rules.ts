@@ -63,6 +63,15 @@ export const HOUSE_RULES: readonly RepositoryRule[] = [
     section: 'Rules of the house',
     find: reusedNames,
   },
+  {
+    code: 'code-ref-missing',
+    level: 'warning',
+    reason: 'A flag that no code asks for decides nothing, or the code asks for another name.',
+    wayOut:
+      'Correct the name, or take the flag out of git; where other code asks for it, allow it.',
+    section: 'Rules of the house',
+    find: missingInCode,
+  },
 ];
 
 /**
@@ -186,5 +195,23 @@ function reusedNames({ flags, settings, removals }: LintedRepository): Finding[]
     const day = removals.get(`${flag.name}.yaml`);
     if (day === undefined) return [];
     return [ofFlag(flag, ['flag'], `another flag "${flag.name}" was removed on ${day}`)];
+  });
+}
+
+/** A path that nothing can be searched below is told once, in flaghoist.yaml, and then no flag is judged. */
+function missingInCode({ flags, settings, specs, inCode }: LintedRepository): Finding[] {
+  const paths: readonly string[] = settings.codeReferences ?? [];
+  const [config] = specs.loaded.files.get('config') ?? [];
+  if (paths.length === 0 || inCode === null || config === undefined) return [];
+  if (inCode.refused.length > 0) {
+    return inCode.refused.map(({ path, why }) => {
+      const place = { file: config, path: ['lint', 'codeReferences', paths.indexOf(path)] };
+      return { place, message: `"${path}" ${why}` };
+    });
+  }
+  const searched = paths.map((path) => `"${path}"`).join(', ');
+  return flags.flatMap((flag) => {
+    if (inCode.found.has(flag.name)) return [];
+    return [ofFlag(flag, ['flag'], `no code in ${searched} names flag "${flag.name}"`)];
   });
 }

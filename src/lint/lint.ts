@@ -63,7 +63,18 @@ export interface LintOptions extends Pick<LintedRepository, 'today'> {
   /** Likewise; asked for only where `lint.reserveNames` is set. */
   readonly removals?: LintedRepository['removals'];
   readonly before?: LintedRepository['before'];
+  /** Likewise; asked for only where `lint.codeReferences` is set. */
+  readonly inCode?: LintedRepository['inCode'];
 }
+
+/** What rules take where nobody has asked. */
+const NOT_ASKED = {
+  strays: [],
+  ages: new Map(),
+  removals: new Map(),
+  before: new Map(),
+  inCode: null,
+} as const;
 
 /**
  * What is right in the specs and seldom meant, or against the rules of the house: by file, line and column, errors first.
@@ -71,14 +82,10 @@ export interface LintOptions extends Pick<LintedRepository, 'today'> {
  *
  * The result depends on no clock.
  */
-export function lint(
-  parts: SpecParts,
-  { today, strays = [], ages = new Map(), removals = new Map(), before = new Map() }: LintOptions,
-): Diagnostic[] {
+export function lint(parts: SpecParts, options: LintOptions): Diagnostic[] {
   const { config } = parts.specs;
   if (config === undefined) return [];
-  const history = { today, strays, ages, removals, before };
-  const repository = { ...parts, config, settings: config.lint ?? {}, ...history };
+  const repository = { ...parts, config, settings: config.lint ?? {}, ...NOT_ASKED, ...options };
   const levelOf = ({ code, level }: LintRule): Level => repository.settings.levels?.[code] ?? level;
   const diagnostics: Diagnostic[] = [];
   const allowances = new Map(allowingFiles(parts).map((file) => [file, allowancesOf(file)]));

@@ -47,6 +47,8 @@ export interface LintedRepository extends SpecParts {
   readonly ages: ReadonlyMap<string, FileAge>;
   /** Names of files that were removed, and the UTC day of it, `YYYY-MM-DD`; empty likewise. */
   readonly removals: ReadonlyMap<string, string>;
+  /** What code names; null where no repository is known, or nobody asked for it. */
+  readonly inCode: NamesInCode | null;
   /** Flags by name, as the last commit has them that is not what is read; empty likewise. */
   readonly before: ReadonlyMap<string, ResolvedFlag>;
 }
@@ -57,6 +59,13 @@ export const DAY_MS = 86_400_000;
 export interface FileAge {
   readonly addedOn: string;
   readonly changedOn: string;
+}
+
+/** Which names of flags stand in the code of `lint.codeReferences`. */
+export interface NamesInCode {
+  readonly found: ReadonlySet<string>;
+  /** Paths of the setting that cannot be searched, and why; where there is one, nothing was. */
+  readonly refused: readonly { readonly path: string; readonly why: string }[];
 }
 
 /** A file that looks like a spec and lies where none is read. */

@@ -66,6 +66,7 @@ export const LINT_CODES = [
   'allow-unknown',
   'allow-unused',
   'allow-without-reason',
+  'code-ref-missing',
   'confusable-names',
   'contradictory-rule',
   'default-not-safe',

@@ -19,6 +19,7 @@ import { filesBeside } from '../../git/directory-tree.js';
 import { resolveRevision, type Checkout } from '../../git/checkout.js';
 import { commitTree } from '../../git/commit-tree.js';
 import { fileAges, removedNames } from '../../git/log.js';
+import { namesInCode } from '../../git/search.js';
 import { openSource, type Source } from '../../git/spec-source.js';
 import { SpecCache } from '../../specs/cache.js';
 import { keepParsed } from '../../specs/parse/kept-files.js';
@@ -125,7 +126,7 @@ async function check(
       ...lint(parts, {
         today: new Date().toISOString().slice(0, 10),
         strays: straysOf(source.tree, beside),
-        ...(await flagHistory(source.checkout, parts)),
+        ...(await besideSpecs(source.checkout, parts)),
         before: comparesCommits(parts) ? await flagsBefore(source, memory) : new Map(),
       }),
     ]);
@@ -157,13 +158,15 @@ async function check(
   }
 }
 
-/** What rules want to know of earlier commits, which takes a while: only where the house asks for such a rule. */
-async function flagHistory(
+/** What rules want to know of earlier commits and of code, which takes a while: only where the house asks for such a rule. */
+async function besideSpecs(
   checkout: Checkout,
-  { specs: { config } }: SpecParts,
-): Promise<Pick<LintOptions, 'ages' | 'removals'>> {
-  const { staleAfter, reserveNames } = config?.lint ?? {};
+  { flags, specs: { config } }: SpecParts,
+): Promise<Pick<LintOptions, 'ages' | 'removals' | 'inCode'>> {
+  const { staleAfter, reserveNames, codeReferences } = config?.lint ?? {};
+  const names = new Set(flags.map(({ name }) => name));
   return {
+    ...(codeReferences && { inCode: await namesInCode(checkout, codeReferences, names) }),
     ...(staleAfter !== undefined && { ages: await fileAges(checkout, 'flags') }),
     ...(reserveNames === true && { removals: await removedNames(checkout, 'flags') }),
   };

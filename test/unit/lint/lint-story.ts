@@ -56,6 +56,9 @@ export function segment(name: string, keys: string, fields = ''): string {
   return `segment: ${name}\n${fields}environments: { production: { keys: [${keys}] } }\n`;
 }
 
+/** Code asks for one flag. */
+const IN_CODE = { found: new Set(['pay']), refused: [] };
+
 /**
  * What lint says of a repository that nobody touched for 120 days and from which `gone` was removed: one line for each finding.
  *
@@ -75,7 +78,8 @@ export async function lintLines(
   const days = { addedOn: '2026-01-01', changedOn: '2026-07-25' };
   const ages = new Map(tree.list().map(({ path }) => [path, days]));
   const removals = new Map([['gone.yaml', '2026-03-01']]);
-  return lint(parts, { today: TODAY, strays: straysOf(tree, beside), ages, removals, before }).map(
+  const strays = straysOf(tree, beside);
+  return lint(parts, { today: TODAY, strays, ages, removals, before, inCode: IN_CODE }).map(
     ({ severity, code, location: { file, line, column }, message }) =>
       `${file}:${line}:${column} ${severity}[${code}] ${message}`,
   );

@@ -1137,6 +1137,30 @@ const FIXTURES: Readonly<Record<string, readonly Fixture[]>> = {
     ],
     ['the house says nothing of it', { 'flags/gone.yaml': flag('gone') }, []],
   ],
+  'code-ref-missing': [
+    [
+      'no code names the flag',
+      {
+        'flags/old.yaml': flag('old'),
+        'flags/pay.yaml': flag('pay'),
+        'flaghoist.yaml': config('{ codeReferences: [src, app/names.csv] }'),
+      },
+      [
+        'flags/old.yaml:1:7 warning[code-ref-missing] no code in "src", "app/names.csv" names flag "old"',
+      ],
+    ],
+    [
+      'code elsewhere names it, which the flag says',
+      {
+        'flags/old.yaml': flag('old', {
+          fields: 'allow: code-ref-missing # the app in the stores asks for it\n',
+        }),
+        'flaghoist.yaml': config('{ codeReferences: [src] }'),
+      },
+      [],
+    ],
+    ['the house says nothing of code', { 'flags/old.yaml': flag('old') }, []],
+  ],
   levels: [
     [
       'off',

@@ -1,0 +1,92 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openCheckout } from '../../../src/git/checkout.js';
+import { linesWithName, namesInCode } from '../../../src/git/search.js';
+import { ConfigRepository } from '../../support/config-repository.js';
+import { makeRepository } from '../../support/git.js';
+import { cliRun } from '../../support/terminal.js';
+
+function flag(name: string): string {
+  return `flag: ${name}\ntrafficType: user\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\nenvironments: { production: { defaultRule: { "on": 10, "off": rest } } }\n`;
+}
+
+function world(codeReferences: string, flags: readonly string[]): ConfigRepository {
+  const repository = new ConfigRepository();
+  repository.write({
+    'flaghoist.yaml': `workspace: Shop\nenvironments: { production: {} }\nlint: { codeReferences: ${codeReferences} }\n`,
+    ...Object.fromEntries(flags.map((name) => [`flags/${name}.yaml`, flag(name)])),
+  });
+  repository.commit('Add flags');
+  return repository;
+}
+
+async function findingsIn({ directory }: ConfigRepository): Promise<readonly string[]> {
+  const { stdout } = await cliRun(['validate', directory]);
+  return stdout.split('\n').filter((line) => line.includes('[code-ref-missing]'));
+}
+
+it('validate warns of flags that no code names, and takes a list of names for code', async () => {
+  using repository = world('[src, names.csv]', ['asked', 'listed', 'longer', 'specced', 'unsaid']);
+  repository.write({
+    'src/shop.ts': "client.isOn('asked');\nclient.isOn('longer-yet') || all.longer;\n",
+    'names.csv': 'flagKey,path,line\nlisted,app/pay.swift,7\n',
+    'README.md': 'unsaid\n',
+    'tests/specced.test.yaml':
+      'tests: specced\ncases: [{ name: all, environment: production, key: ana, expect: "off" }]\n',
+  });
+
+  const nothing = (name: string) =>
+    `flags/${name}.yaml:1:7: warning[code-ref-missing] no code in "src", "names.csv" names flag "${name}"`;
+  expect(await findingsIn(repository)).toEqual(['longer', 'specced', 'unsaid'].map(nothing));
+});
+
+it('validate searches all of a repository but specs, links, binary files, and what git ignores', async () => {
+  const flags = ['binary', 'ignored', 'linked', 'new', 'removed', 'specced'];
+  using repository = world('[.]', flags);
+  repository.write({ 'src/removed.ts': 'removed', '.gitignore': 'build\n' });
+  repository.commit('Add code');
+  repository.remove('src/removed.ts');
+  repository.write({ 'src/new.ts': 'new', 'build/out.js': 'ignored', 'src/data': 'binary \0' });
+  symlinkSync('/etc/linked', join(repository.directory, 'src/linked.ts'));
+
+  const codes = (await findingsIn(repository)).map((line) => line.split(':')[0]);
+
+  expect(codes).toEqual(
+    ['binary', 'ignored', 'linked', 'removed', 'specced'].map((name) => `flags/${name}.yaml`),
+  );
+});
+
+it('validate judges no flag where a path of code cannot be searched', async () => {
+  using repository = world('[scr, ../shop, /etc]', ['pay']);
+
+  expect(await findingsIn(repository)).toEqual([
+    'flaghoist.yaml:3:26: warning[code-ref-missing] "scr" holds no file of the repository',
+    'flaghoist.yaml:3:31: warning[code-ref-missing] "../shop" lies outside of the repository',
+    'flaghoist.yaml:3:40: warning[code-ref-missing] "/etc" lies outside of the repository',
+  ]);
+});
+
+it('finds the names that a search for each of them finds, whatever stands beside them', async () => {
+  const beside = ['', '.', '..', '-', '.-', '-.', '_', ' ', '"', 'é', 'x', '.x', 'x.', '.x.', '/'];
+  const names = beside.flatMap((_, a) => beside.map((__, b) => `n${a}_${b}`));
+  const lines = beside.flatMap((before, a) =>
+    beside.map((after, b) => `${before}n${a}_${b}${after}`),
+  );
+  const repository = makeRepository();
+  repository.write({ 'code.txt': lines.join('\n') });
+  const checkout = await openCheckout(repository.directory);
+  onTestFinished(async () => checkout.close());
+
+  const atOnce = await namesInCode(checkout, ['code.txt'], new Set(names));
+
+  // A search for what all lines hold gives each line, and the name that it was made for says whether it counts.
+  const oneByOne = await Promise.all(
+    names
+      .filter((_, at) => at % 9 === 0)
+      .map(async (name) => [name, await linesWithName(repository.directory, name)] as const),
+  );
+  expect(oneByOne.map(([name, found]) => [name, found.length > 0])).toEqual(
+    oneByOne.map(([name]) => [name, atOnce?.found.has(name)]),
+  );
+});
