@@ -9,6 +9,7 @@ import type { LoadedSpecs, OpenedService } from './load.js';
 import type { Observation } from './observe.js';
 import { memoryUnknowns } from './memory.js';
 import { withSteps } from './ramps/ladders.js';
+import { withReached } from './ramps/signals.js';
 import { withOverride } from './windows.js';
 
 interface Assessed {
@@ -59,6 +60,13 @@ export async function assess(
     knownOutOfSync: outOfSync,
     reader: service.reader,
     kills: sent,
-    ...{ invalid, input, at, originName, home, remembered },
+    ...{ invalid, input, at, originName, home },
+    remembered: withSeen(remembered, input, context.now()),
   };
+}
+
+/** What is remembered, with the moments that this run has seen. */
+function withSeen(remembered: Remembered, input: PlanInput, nowMs: number): Remembered {
+  const { known, now } = remembered.moments;
+  return { ...remembered, moments: { known, now: withReached(now, input, nowMs) } };
 }

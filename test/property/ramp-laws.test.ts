@@ -8,12 +8,13 @@ import {
   type Ladder,
 } from '../../src/model/flag/ramp.js';
 import type { Definition } from '../../src/model/flag/flag.js';
-import type { State } from '../../src/model/state.js';
+import type { Moments, State } from '../../src/model/state.js';
 import { planChanges } from '../../src/plan/plan.js';
 import { onLadders, type Ladders } from '../../src/plan/ramps.js';
 import { bindEnvironments } from '../../src/model/bound-desired.js';
 import { laddersToAsk, withAnswers } from '../../src/reconcile/ramps/checks.js';
 import { ladderOf, type Beginning } from '../../src/reconcile/ramps/ladders.js';
+import { reachedKey, withReached } from '../../src/reconcile/ramps/signals.js';
 import { dueMoments, stepAt } from '../../src/timing/ladder.js';
 import { closingAt, type Calendar, type Closing } from '../../src/timing/windows.js';
 import {
@@ -256,6 +257,48 @@ class World {
   }
 }
 
+/** A definition of which the ramp starts after staging, which is at some share at each run. */
+class TwoEnvironments {
+  share: number;
+  readonly #ramp: DesiredRamp;
+  #moments: Moments = {};
+
+  constructor(ramp: DesiredRamp) {
+    this.#ramp = ramp;
+    this.share = shareOf(ramp.written, 'on');
+  }
+
+  run(nowMs: number, staging: number): void {
+    const ramp = this.#ramp;
+    const of = { environment: 'env-staging', percent: ramp.after?.percent ?? 0, treatment: 'on' };
+    const since = this.#moments[reachedKey('shop', of)] ?? null;
+    const preceding = { environment: 'staging', percent: of.percent, since };
+    const from = { start: { ms: START_MS, by: null }, signal: undefined, preceding, nowMs };
+    const ladders = new Map([[ID, [ladderOf(ramp, from, [ALWAYS, ALWAYS])]]]);
+    const live = (share: number) => ({ defaultRule: rampedBuckets(ramp, share), killed: false });
+    const said = desiredFlag('shop', {
+      environments: { production: { defaultRule: ramp.written } },
+    });
+    const environments = new Map(
+      [...said.environments].map(([name, each]) => [name, { ...each, ramps: [ramp] }] as const),
+    );
+    const input = onLadders({
+      desired: aDesired({ flags: [{ ...said, environments }] }),
+      actual: anActual({
+        flags: [liveFlag('shop', { production: live(this.share), staging: live(staging) })],
+      }),
+      state: new Map(),
+      policy: aPolicy({
+        environments: [anEnvironment('staging', {}), anEnvironment('production', {})],
+        ladders,
+      }),
+    });
+    this.#moments = withReached(this.#moments, input, nowMs);
+    const wanted = input.desired.flags.get('shop')?.environments.get('production')?.fields;
+    this.share = shareOf(wanted?.defaultRule ?? [], 'on');
+  }
+}
+
 describe('ramps', () => {
   it('have steps that are never due before one another, nor where a window is closed', () => {
     fc.assert(
@@ -341,6 +384,35 @@ describe('ramps', () => {
         },
       ),
       OUTAGES,
+    );
+  });
+
+  it('that start after another environment do so no sooner than runs have seen it there for long enough', () => {
+    fc.assert(
+      fc.property(
+        someRamp,
+        fc.integer({ min: 1, max: 48 }),
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 80, max: 100 })), {
+          maxLength: 30,
+        }),
+        (ramp, forHours, looks) => {
+          const after = { environment: 'staging', percent: 90, forMs: forHours * HOUR_MS };
+          const two = new TwoEnvironments({ ...ramp, after });
+          let ms = START_MS;
+          let sinceMs: number | undefined;
+          for (const [hours, staging] of looks) {
+            ms += hours * HOUR_MS;
+            const before = two.share;
+            two.run(ms, staging);
+            expect(two.share).toBeGreaterThanOrEqual(before);
+            const isLong = sinceMs !== undefined && ms - sinceMs >= after.forMs;
+            if (two.share > before)
+              expect([staging >= after.percent, isLong]).toEqual([true, true]);
+            sinceMs = staging >= after.percent ? (sinceMs ?? ms) : undefined;
+          }
+        },
+      ),
+      SETTINGS,
     );
   });
 });

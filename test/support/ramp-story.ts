@@ -47,8 +47,12 @@ export async function shareOf(
 }
 
 /** Somebody edits the share by hand. */
-export async function edit({ live }: PipelineWorld, on: number): Promise<void> {
-  await live.ok('PATCH', `/splits/ws/${live.id}/shop/environments/${live.production}`, [
+export async function edit(
+  { live }: PipelineWorld,
+  on: number,
+  environment = live.production,
+): Promise<void> {
+  await live.ok('PATCH', `/splits/ws/${live.id}/shop/environments/${environment}`, [
     {
       op: 'replace',
       path: '/defaultRule',

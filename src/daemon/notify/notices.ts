@@ -30,8 +30,10 @@ const NOTICES: Readonly<Record<NoticeKind, Found>> = {
     })),
   'held-ramp': ({ plan }) =>
     (plan?.ramps ?? []).flatMap((ramp) =>
-      // Before its signal nobody expects a step.
-      ramp.held === null || ramp.signal?.at === null ? [] : [{ id: ramp.id, says: rampText(ramp) }],
+      // Before its beginning nobody expects a step.
+      ramp.held === null || ramp.signal?.at === null || ramp.after?.since === null
+        ? []
+        : [{ id: ramp.id, says: rampText(ramp) }],
     ),
 };
 

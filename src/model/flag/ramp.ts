@@ -14,6 +14,8 @@ export interface DesiredRamp {
   readonly startMs?: number;
   /** It starts when somebody outside says so; the commit that brought it alone starts nothing. */
   readonly signal?: true;
+  /** It starts after another environment. */
+  readonly after?: RampAfter;
   /** Each serves more than the one before, and the first at least what is written. */
   readonly steps: readonly RampStep[];
   /** Name of a window. Absent: those of the environment alone decide. */
@@ -22,6 +24,24 @@ export interface DesiredRamp {
   readonly checks?: readonly string[];
   /** No step is taken. */
   readonly hold: boolean;
+}
+
+/** What another environment has to have before a ramp starts. */
+export interface RampAfter {
+  /** As the config names it. */
+  readonly environment: string;
+  /** The least share of the treatment in its default rule, in whole per cent. */
+  readonly percent: number;
+  readonly forMs: number;
+}
+
+/** The same at one moment. */
+export interface AfterStanding {
+  /** As the service names it. */
+  readonly environment: string;
+  readonly percent: number;
+  /** Since when runs have seen it there, ISO 8601 in UTC; null: they have not. */
+  readonly since: string | null;
 }
 
 export interface RampStep {
@@ -48,6 +68,8 @@ export interface Ladder {
   readonly zone: string;
   /** Of a ramp that starts with a signal. */
   readonly signal?: RampSignal;
+  /** Of a ramp that starts after another environment. */
+  readonly after?: AfterStanding;
   /** Of the step that is due and not taken yet. */
   readonly checks?: readonly CheckStanding[];
   /** When a daemon asks again what has failed, in milliseconds since the epoch. */
@@ -95,6 +117,8 @@ export interface RampStanding {
   readonly held: string | null;
   /** Of a ramp that starts with a signal. */
   readonly signal?: RampSignal;
+  /** Of a ramp that starts after another environment. */
+  readonly after?: AfterStanding;
   /** Of the step that is due and not taken yet; absent: there is none, or nothing is asked before it. */
   readonly checks?: readonly CheckStanding[];
 }

@@ -1,8 +1,11 @@
 import type { BoundDesired } from '../../model/bound-desired.js';
 import { ownMember } from '../../model/collections.js';
+import type { DesiredDefinition } from '../../model/desired.js';
 import type {
+  AfterStanding,
   DesiredRamp,
   Ladder,
+  RampAfter,
   RampSignal,
   RampStanding,
   StepStanding,
@@ -20,7 +23,7 @@ import type { PlanPolicy } from '../../plan/policy.js';
 import type { Ladders } from '../../plan/ramps.js';
 import { calendarsOf, dueMoments, stepAt } from '../../timing/ladder.js';
 import { historyOf, type RunContext } from '../context.js';
-import { waitingRamps } from './signals.js';
+import { reachedKey, waitingRamps } from './signals.js';
 import { calendarOf } from '../windows.js';
 
 /** Where every ramp stands at the moment of the run. */
@@ -37,7 +40,9 @@ export async function laddersNow(
       if (!definition?.ramps) continue;
       const of = { flag: name, environment, definition, desired };
       const signal = signalIn(moments, waitingRamps(definition.ramps, name, place));
-      const from = { start: await startOf(context, of), signal, nowMs: context.now() };
+      const preceding = precedingIn(moments, of, environments);
+      const start = await startOf(context, of);
+      const from = { start, signal, preceding, nowMs: context.now() };
       const calendar = calendarOf(desired, environment);
       const own = definition.ramps.map((ramp) =>
         ladderOf(ramp, from, calendarsOf(ramp, desired.config, calendar)),
@@ -55,6 +60,25 @@ function signalIn(
   if (waiting === undefined) return undefined;
   const { key, ...signal } = waiting;
   return { ...signal, at: ownMember(moments, key) ?? null };
+}
+
+/** What the ramps of a definition start after; undefined: none does. */
+function precedingIn(
+  moments: Moments,
+  {
+    flag,
+    definition,
+    desired,
+  }: { flag: string; definition: DesiredDefinition; desired: BoundDesired },
+  environments: PlanPolicy['environments'],
+): AfterStanding | undefined {
+  const ramp = definition.ramps?.find(({ after }) => after);
+  if (!ramp?.after) return undefined;
+  const { percent, environment: word } = ramp.after;
+  const environment = desired.environmentNames.get(word) ?? word;
+  const id = environments.find(({ name }) => name === environment)?.id ?? '';
+  const key = reachedKey(flag, { environment: id, percent, treatment: ramp.treatment });
+  return { environment, percent, since: ownMember(moments, key) ?? null };
 }
 
 /**
@@ -89,6 +113,8 @@ export interface Beginning {
   readonly start: RampStart | null;
   /** Undefined: none of the definition's ramps waits for one. */
   readonly signal: RampSignal | undefined;
+  /** Undefined: none of them starts after another environment. */
+  readonly preceding?: AfterStanding | undefined;
   readonly nowMs: number;
 }
 
@@ -107,29 +133,46 @@ export function ladderOf(
   return { ...known, held, dueMs, step: stepAt(dueMs, from.nowMs) };
 }
 
-type Begun = Pick<Ladder, 'held' | 'startedBy' | 'signal'> & { readonly startMs?: number };
+type Begun = Pick<Ladder, 'held' | 'startedBy' | 'signal' | 'after' | 'againMs'> & {
+  readonly startMs?: number;
+};
 
-/** A kill that was taken back begins a ramp anew with its commit, also one that a signal has started. */
-function beginningOf(ramp: DesiredRamp, { start, signal }: Beginning): Begun {
+/** A kill that was taken back begins a ramp anew with its commit, whatever it had started with. */
+function beginningOf(ramp: DesiredRamp, from: Beginning): Begun {
   const held = ramp.hold ? 'its spec says `hold: true`' : null;
   if (ramp.startMs !== undefined) return { held, startedBy: null, startMs: ramp.startMs };
+  const { start, signal, preceding } = from;
   const by = start?.by ?? null;
-  if (ramp.signal && signal) {
-    const { at, ramp: name } = signal;
-    if (at === null) {
-      const how = `POST /ramps/${name}/start or --start-ramp ${name}`;
-      return { signal, startedBy: by, held: held ?? `its signal has not come (${how})` };
-    }
-    const startMs = Math.max(Date.parse(at), start?.ms ?? 0);
-    return {
-      signal,
-      held,
-      startMs,
-      startedBy: `${by ?? 'the spec'}, started by a signal at ${at}`,
-    };
+  if (ramp.signal && signal) return { ...signalled(signal, start), ...(held !== null && { held }) };
+  if (ramp.after && preceding) {
+    return { ...following(ramp.after, preceding, from), ...(held !== null && { held }) };
   }
   if (start === null) return { held: NO_START, startedBy: null };
   return { held, startedBy: by, startMs: start.ms };
+}
+
+function signalled(signal: RampSignal, start: RampStart | null): Begun {
+  const { at, ramp } = signal;
+  if (at === null) {
+    const how = `POST /ramps/${ramp}/start or --start-ramp ${ramp}`;
+    return { signal, startedBy: null, held: `its signal has not come (${how})` };
+  }
+  const startMs = Math.max(Date.parse(at), start?.ms ?? 0);
+  const startedBy = `${start?.by ?? 'the spec'}, started by a signal at ${at}`;
+  return { signal, held: null, startMs, startedBy };
+}
+
+function following({ forMs }: RampAfter, after: AfterStanding, { start, nowMs }: Beginning): Begun {
+  const { environment, percent, since } = after;
+  const there = `${environment} at ${percent} %`;
+  if (since === null) {
+    const held = `no run has seen ${there} yet`;
+    // This run may be the first that does.
+    return { after, startedBy: null, held, againMs: nowMs + forMs };
+  }
+  const startMs = Math.max(Date.parse(since) + forMs, start?.ms ?? 0);
+  const startedBy = `${start?.by ?? 'the spec'}, started after ${there} since ${since}`;
+  return { after, held: null, startMs, startedBy };
 }
 
 /** When the next step of any ramp is due, ISO 8601 in UTC; null: none is to come. */
@@ -170,6 +213,7 @@ export function rampsOf(
         step,
         held,
         ...(ladder.signal && { signal: ladder.signal }),
+        ...(ladder.after && { after: ladder.after }),
         ...(ladder.checks && { checks: ladder.checks }),
       };
     }),

@@ -4,7 +4,10 @@ import type { BoundDesired } from '../../model/bound-desired.js';
 import { ownMember } from '../../model/collections.js';
 import type { DesiredRamp, RampSignal } from '../../model/flag/ramp.js';
 import { canonicalJson, sha256 } from '../../model/json.js';
+import { refOfId } from '../../model/ref.js';
 import type { Moments } from '../../model/state.js';
+import type { PlanInput } from '../../plan/input.js';
+import { reachedIn } from '../../plan/ramps.js';
 import { didYouMean } from '../../specs/parse/suggest.js';
 
 /** Definitions with ramps that start with a signal. */
@@ -78,4 +81,33 @@ function refuseUnknown(told: Moments, waiting: readonly WaitingRamps[]): void {
     'USAGE',
     `cannot start "${unknown}": no ramp of that name starts with a signal${didYouMean(unknown, known)} (${choice})`,
   );
+}
+
+/** Under which the state keeps since when a treatment has had its share in an environment. */
+export function reachedKey(
+  flag: string,
+  of: { readonly environment: string; readonly percent: number; readonly treatment: string },
+): string {
+  return `reached ${flag}@${of.environment} ${of.percent} ${of.treatment}`;
+}
+
+/**
+ * What is remembered, with what this run saw of environments after which ramps start: since when a share is there, and that it is
+ * there no more. Where nobody looked, it stays as it was.
+ */
+export function withReached(known: Moments, input: PlanInput, nowMs: number): Moments {
+  const moments = new Map(Object.entries(known));
+  for (const [id, ladders] of input.policy.ladders ?? []) {
+    const flag = refOfId(id)?.name ?? '';
+    for (const { after, ramp } of ladders) {
+      const place = input.policy.environments.find(({ name }) => name === after?.environment);
+      const isThere = after && reachedIn(input, flag, after, ramp.treatment);
+      if (!after || !place || isThere === undefined) continue;
+      const { treatment } = ramp;
+      const key = reachedKey(flag, { environment: place.id, percent: after.percent, treatment });
+      if (!isThere) moments.delete(key);
+      else if (!moments.has(key)) moments.set(key, new Date(nowMs).toISOString());
+    }
+  }
+  return Object.fromEntries(moments);
 }
