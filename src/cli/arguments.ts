@@ -96,3 +96,34 @@ export function port(text: string): number {
   }
   return value;
 }
+
+/** What a word of the command line stands for, as the help for programs says it. */
+export type ValueType =
+  'text' | 'integer' | 'percentage' | 'port' | 'duration' | 'time' | 'object' | 'pair';
+
+const VALUE_TYPES: ReadonlyMap<unknown, ValueType> = new Map<unknown, ValueType>([
+  [collectObject, 'object'],
+  [collectPair, 'pair'],
+  [place, 'percentage'],
+  [duration, 'duration'],
+  [moment, 'time'],
+  [exactMoment, 'time'],
+  [positive, 'integer'],
+  [port, 'port'],
+]);
+const COLLECTING: ReadonlySet<unknown> = new Set([
+  collect,
+  collectObject,
+  collectPair,
+  collectSignal,
+]);
+
+/** @param parse what commander reads the word with; undefined: it takes it as it is. */
+export function valueTypeOf(parse: unknown): ValueType {
+  return VALUE_TYPES.get(parse) ?? 'text';
+}
+
+/** Whether an option that is read so may be given several times. */
+export function isCollected(parse: unknown): boolean {
+  return COLLECTING.has(parse);
+}

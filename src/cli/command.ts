@@ -23,6 +23,8 @@ export interface CommandRow {
   readonly synopsis: string;
   /** What the command does, in one line: its description in every help text. */
   readonly summary: string;
+  /** The page of `docs/` that says most of it, without its ending. */
+  readonly page: string;
   /** Imports the file of the command. It is called only where the command line names the command. */
   readonly load: () => Promise<DeclareCommand>;
 }

@@ -16,7 +16,7 @@ export interface CodeEntry {
 /** The pages that explain codes. They come with the package, so that nothing has to be asked. */
 const PAGES = ['diagnostics', 'lint', 'operations', 'plan', 'impact'] as const;
 /** Heads of the first columns that hold codes. */
-const CODE_HEADS: ReadonlySet<string> = new Set(['code', 'why', 'guard', 'reason']);
+const CODE_HEADS: ReadonlySet<string> = new Set(['code', 'why', 'guard', 'reason', 'variable']);
 
 /**
  * What the pages say of a code of a diagnostic, an error, an exit, a guard, a risk, or of what is withheld. Mostly one
@@ -49,7 +49,8 @@ export function entriesText(entries: readonly CodeEntry[], layout: Layout): stri
   return renderLines(lines, layout);
 }
 
-async function entriesOnPage(name: (typeof PAGES)[number]): Promise<CodeEntry[]> {
+/** All that one page says of codes, exit codes and variables. */
+export async function entriesOnPage(name: (typeof PAGES)[number]): Promise<CodeEntry[]> {
   const file = new URL(`../../docs/${name}.md`, import.meta.url);
   return codeEntries(await readFile(file, 'utf8'), `docs/${name}.md`);
 }

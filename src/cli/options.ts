@@ -130,3 +130,19 @@ export function lockOption(command: Command): Command {
     0,
   );
 }
+
+const EXAMPLES = new WeakMap<Command, readonly string[]>();
+
+/** Command lines that the help shows below the options. @param lines each by itself; to be called once for a command. */
+export function examples(command: Command, lines: readonly string[]): Command {
+  EXAMPLES.set(command, lines);
+  const head = lines.length === 1 ? 'Example' : 'Examples';
+  return command.addHelpText(
+    'after',
+    ['', `${head}:`, ...lines.map((line) => `  ${line}`), ''].join('\n'),
+  );
+}
+
+export function examplesOf(command: Command): readonly string[] {
+  return EXAMPLES.get(command) ?? [];
+}

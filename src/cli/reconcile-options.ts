@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import {
+  examples,
   forgeOptions,
   momentOption,
   type CommonOptions,
@@ -83,3 +84,20 @@ export function approvalOptions(command: Command): void {
     .option('--title <text>', 'title of every write, instead of the commits’')
     .option('--comment <text>', 'comment of every write, instead of the commits’');
 }
+
+export function reconcileExamples(
+  command: Command,
+  { isPlan }: { readonly isPlan: boolean },
+): void {
+  examples(command, isPlan ? PLAN_EXAMPLES : RECONCILE_EXAMPLES);
+}
+
+const PLAN_EXAMPLES = [
+  'flaghoist plan --embedded shop',
+  'flaghoist plan --detailed-exitcode --format json --output plan.json',
+];
+const RECONCILE_EXAMPLES = [
+  'flaghoist reconcile',
+  'flaghoist reconcile --plan plan.json',
+  'flaghoist reconcile --only flag/new-checkout --environment staging',
+];

@@ -1,5 +1,6 @@
 import { Argument } from 'commander';
 import type { DeclareCommand } from '../command.js';
+import { examples } from '../options.js';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -13,9 +14,9 @@ interface Offered {
 
 /** Declares `flaghoist completion`. */
 export const declareCompletion: DeclareCommand = (command, { terminal }) => {
+  examples(command, ['eval "$(flaghoist completion bash)"']);
   command
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
-    .addHelpText('after', '\nExample:\n  eval "$(flaghoist completion bash)"\n')
     .action((shell: Shell) => {
       const offered = (command.parent?.commands ?? []).map((each) => ({
         name: each.name(),

@@ -21,6 +21,7 @@ import {
   serviceOptions,
   type CommonOptions,
   type ServiceOptions,
+  examples,
 } from '../options.js';
 import { openScreen, type Screen, type Terminal } from '../terminal.js';
 
@@ -32,6 +33,7 @@ interface DriftOptions extends CommonOptions, ServiceOptions {
 
 /** Declares `flaghoist drift`. */
 export const declareDrift: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, ['flaghoist drift', 'flaghoist drift --adopt --environment staging']);
   command
     .argument('[directory...]', 'config repositories', ['.'])
     .option('--adopt', 'write the live values into the files; nothing is committed')

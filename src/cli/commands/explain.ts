@@ -22,7 +22,7 @@ import {
   refuseWithoutOnline,
   type OnlineOptions,
 } from '../on-service.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { entriesOf, entriesText } from '../explain-code.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal } from '../terminal.js';
@@ -38,6 +38,11 @@ interface ExplainOptions extends CommonOptions, OnlineOptions {
 
 /** Declares `flaghoist explain`. */
 export const declareExplain: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, [
+    'flaghoist explain flag/new-checkout --environment production --attribute country=ES',
+    'flaghoist explain flag/new-checkout --online',
+    'flaghoist explain unknown-field',
+  ]);
   command
     .argument('<object>', 'the flag: flag/NAME; or a code that a message names', objectOrCode)
     .argument('[directory]', 'config repository', '.')
@@ -45,16 +50,7 @@ export const declareExplain: DeclareCommand = (command, { terminal, done }) => {
     .option('--key <key>', 'what this key gets')
     .option('--segment <name>', 'what a key of this segment gets (repeatable)', collect, [])
     .option('--attribute <name=value>', 'what a key with it gets (repeatable)', collectPair)
-    .option('--at <bucket>', 'take the key to fall into this bucket, 1 to 100', place)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  flaghoist explain flag/new-checkout --environment production --attribute country=ES
-  flaghoist explain flag/new-checkout --online
-  flaghoist explain unknown-field
-`,
-    );
+    .option('--at <bucket>', 'take the key to fall into this bucket, 1 to 100', place);
   onlineOptions(command, 'what it has of the flag');
   commonOptions(command).action(
     async (object: string, directory: string, options: ExplainOptions) => {

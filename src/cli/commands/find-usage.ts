@@ -5,7 +5,7 @@ import { didYouMean } from '../../specs/parse/suggest.js';
 import { usagesOf } from '../../specs/usage.js';
 import { collect, collectObject } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
@@ -16,11 +16,11 @@ interface FindUsageOptions extends CommonOptions {
 
 /** Declares `flaghoist find-usage`. */
 export const declareFindUsage: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, ['flaghoist find-usage flag/new-checkout --code ../shop']);
   command
     .argument('<object>', 'flag/NAME, segment/NAME or condition/NAME', namedObject)
     .argument('[directory]', 'config repository', '.')
-    .option('--code <directory>', 'search this checkout of code too (repeatable)', collect, [])
-    .addHelpText('after', '\nExample:\n  flaghoist find-usage flag/new-checkout --code ../shop\n');
+    .option('--code <directory>', 'search this checkout of code too (repeatable)', collect, []);
   commonOptions(command).action(
     async (object: string, directory: string, options: FindUsageOptions) => {
       done(await findUsage(object, directory, options, terminal));

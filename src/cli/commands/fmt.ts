@@ -11,7 +11,7 @@ import type { SpecFile, FileKind } from '../../specs/parse/parse-file.js';
 import { combinedExitCode } from '../exit-code.js';
 import type { DeclareCommand } from '../command.js';
 import { configDirectoryOf, isNamed } from '../config-directory.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { openScreen, type Screen, type Terminal } from '../terminal.js';
 
 interface FmtOptions extends CommonOptions {
@@ -20,6 +20,7 @@ interface FmtOptions extends CommonOptions {
 
 /** Declares `flaghoist fmt`. */
 export const declareFmt: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, ['flaghoist fmt --check']);
   command
     .argument('[directory...]', 'config repositories, or files and folders of them', ['.'])
     .option('--check', 'write nothing; exit 2 where a file would change');

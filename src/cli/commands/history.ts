@@ -4,7 +4,7 @@ import { quoted } from '../../report/sanitize.js';
 import { historyText, type HistoryRow } from '../../report/text/state.js';
 import { moment, positive } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, serviceOptions } from '../options.js';
+import { commonOptions, serviceOptions, examples } from '../options.js';
 import { withState, type StateOptions } from '../state-session.js';
 import type { Terminal } from '../terminal.js';
 
@@ -12,6 +12,10 @@ const OBJECT = /^(flag|segment)\/([^/@]+)$/;
 
 /** Declares `flaghoist history`. */
 export const declareHistory: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, [
+    'flaghoist history flag/new-checkout',
+    'flaghoist history --since 7d --format json',
+  ]);
   command
     // Which of the two a single argument is, its form says; commander cannot tell.
     .usage('[options] [object] [directory]')

@@ -19,6 +19,7 @@ import {
   serviceOptions,
   type CommonOptions,
   type ServiceOptions,
+  examples,
 } from '../options.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
@@ -35,6 +36,12 @@ interface ImportOptions extends CommonOptions, ServiceOptions {
 
 /** Declares `flaghoist import`. */
 export const declareImport: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, [
+    'flaghoist import --workspace Default config',
+    'flaghoist import --from harness-ff .harness/flags.yaml config',
+    'flaghoist import --from split-yaml split.yaml --environment staging config',
+    'flaghoist import --from terraform-state terraform.tfstate config',
+  ]);
   command
     .argument(
       '[directory]',
@@ -56,8 +63,7 @@ export const declareImport: DeclareCommand = (command, { terminal, done }) => {
       'with --from, of flags of which the file does not say it',
       'user',
     )
-    .option('--overwrite', 'replace flaghoist.yaml, flags/ and segments/ that are there')
-    .addHelpText('after', EXAMPLES);
+    .option('--overwrite', 'replace flaghoist.yaml, flags/ and segments/ that are there');
   commonOptions(serviceOptions(command)).action(
     async (first: string | undefined, second: string | undefined, options: ImportOptions) => {
       if (options.from !== undefined) {
@@ -69,14 +75,6 @@ export const declareImport: DeclareCommand = (command, { terminal, done }) => {
     },
   );
 };
-
-const EXAMPLES = `
-Examples:
-  flaghoist import --workspace Default config
-  flaghoist import --from harness-ff .harness/flags.yaml config
-  flaghoist import --from split-yaml split.yaml --environment staging config
-  flaghoist import --from terraform-state terraform.tfstate config
-`;
 
 interface FileAndTarget {
   readonly file: string;

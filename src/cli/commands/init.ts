@@ -8,7 +8,7 @@ import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
 import { collect } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
 import { nearestWith } from '../config-directory.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { schemaFiles, withSchemaLine, writeNew } from '../editor-schemas.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
@@ -25,6 +25,7 @@ interface InitOptions extends CommonOptions {
 
 /** Declares `flaghoist init`. */
 export const declareInit: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, ['flaghoist init config', 'flaghoist init --example shop']);
   command
     .argument('[directory]', 'where the config repository is to be', '.')
     .option('--workspace <name>', 'name or id of the workspace', 'Default')

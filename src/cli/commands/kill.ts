@@ -11,6 +11,7 @@ import { recordAct } from '../../reconcile/record.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
+  examples,
   placeOptions,
   timeoutOption,
   type CommonOptions,
@@ -27,6 +28,7 @@ interface KillOptions extends CommonOptions, ConnectionOptions {
 /** Declares `flaghoist kill` and `flaghoist restore`: the name of the command says which of the two it is. */
 export const declareKill: DeclareCommand = (command, { terminal, done }) => {
   const isKill = command.name() === 'kill';
+  examples(command, [`flaghoist ${command.name()} new-checkout --environment production`]);
   command
     .argument('<flag>', 'name of the flag, of this repository or not')
     .argument('[directory]', 'config repository', '.')

@@ -11,7 +11,7 @@ import { didYouMean } from '../../specs/parse/suggest.js';
 import { readSpecs } from '../../specs/read-specs.js';
 import { collectObject } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
@@ -26,6 +26,7 @@ interface PromoteOptions extends CommonOptions {
 
 /** Declares `flaghoist promote`. */
 export const declarePromote: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, ['flaghoist promote flag/new-checkout --from staging --to production --write']);
   command
     .argument('<object>', 'the flag: flag/NAME', (text: string) => collectObject(text, [])[0])
     .argument('[directory]', 'config repository', '.')
@@ -34,11 +35,7 @@ export const declarePromote: DeclareCommand = (command, { terminal, done }) => {
     .option('--percentages', 'sizes and the traffic allocation too')
     .option('--targets', 'individual targets too')
     .option('--kills', 'the killing too')
-    .option('--write', 'write the file; without it the difference is shown and nothing written')
-    .addHelpText(
-      'after',
-      '\nExample:\n  flaghoist promote flag/new-checkout --from staging --to production --write\n',
-    );
+    .option('--write', 'write the file; without it the difference is shown and nothing written');
   commonOptions(command).action(
     async (object: string, directory: string, options: PromoteOptions) => {
       done(await promote(object, directory, options, terminal));

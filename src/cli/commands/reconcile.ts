@@ -21,7 +21,12 @@ import { quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
 import { configDirectoryOf } from '../config-directory.js';
 import { commonOptions, lockOption, serviceOptions } from '../options.js';
-import { approvalOptions, planOptions, type ReconcileOptions } from '../reconcile-options.js';
+import {
+  approvalOptions,
+  planOptions,
+  reconcileExamples,
+  type ReconcileOptions,
+} from '../reconcile-options.js';
 import { readCommentApprovals, readReviewed } from '../reviewed-plans.js';
 import { askToForce, openScreen, type Screen, type Terminal } from '../terminal.js';
 import { killLine } from '../../report/text/summary.js';
@@ -29,6 +34,7 @@ import { killLine } from '../../report/text/summary.js';
 /** Declares `flaghoist reconcile`, and `flaghoist plan`, which is its dry run under the name that neighbours have for it. */
 export const declareReconcile: DeclareCommand = (command, { terminal, done }) => {
   const isPlan = command.name() === 'plan';
+  reconcileExamples(command, { isPlan });
   command
     .argument('[directory...]', 'config repositories, or folders of them', ['.'])
     .option('--dry-run', 'plan only: what would change, and why')

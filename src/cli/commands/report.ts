@@ -11,7 +11,7 @@ import {
   type CataloguedSegment,
 } from '../../report/html/catalogue.js';
 import type { DeclareCommand } from '../command.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs, type RightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
@@ -21,9 +21,8 @@ interface ReportOptions extends Omit<CommonOptions, 'format'> {
 
 /** Declares `flaghoist report`. */
 export const declareReport: DeclareCommand = (command, { terminal, done }) => {
-  command
-    .argument('[directory]', 'config repository', '.')
-    .addHelpText('after', '\nExample:\n  flaghoist report --output flags.html\n');
+  examples(command, ['flaghoist report --output flags.html']);
+  command.argument('[directory]', 'config repository', '.');
   commonOptions(command, ['html', 'json']).action(
     async (directory: string, options: ReportOptions) => {
       done(await report(directory, options, terminal));

@@ -31,6 +31,7 @@ import {
   momentOption,
   serviceOptions,
   type CommonOptions,
+  examples,
 } from '../options.js';
 import {
   noBase,
@@ -52,6 +53,10 @@ type ReviewCommandOptions = CommonOptions & ReviewOptions;
 
 /** Declares `flaghoist review`. */
 export const declareReview: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, [
+    'flaghoist review --since origin/main',
+    'flaghoist review --offline --format markdown --output comment.md',
+  ]);
   command
     .argument('[directory...]', 'config repositories', ['.'])
     .option('--since <revision>', 'the target branch (default: as the CI job says)')

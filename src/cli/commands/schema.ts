@@ -2,6 +2,7 @@ import { Argument, Option } from 'commander';
 import { EXIT, type ExitCode } from '../../errors.js';
 import { SCHEMA_NAMES, editorSchemaOf, type SchemaName } from '../../specs/parse/schemas.js';
 import type { DeclareCommand } from '../command.js';
+import { examples } from '../options.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
 interface SchemaOptions {
@@ -10,14 +11,14 @@ interface SchemaOptions {
 
 /** Declares `flaghoist schema`. */
 export const declareSchema: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, ['flaghoist schema flag --output schemas/flag.schema.json']);
   command
     .addArgument(new Argument('[name]', 'which kind of file').choices(SCHEMA_NAMES))
     .addOption(new Option('--output <file>', 'write the schema to a file'))
     .addHelpText(
       'after',
       `
-Example: an editor that completes and explains flags, in the first line of each
-  flaghoist schema flag --output schemas/flag.schema.json
+An editor completes and explains flags that begin with this line:
   # yaml-language-server: $schema=../schemas/flag.schema.json
 `,
     )

@@ -6,7 +6,7 @@ import { plural } from '../../report/values.js';
 import { positive } from '../arguments.js';
 import type { DeclareCommand } from '../command.js';
 import { isNamed } from '../config-directory.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
@@ -20,6 +20,7 @@ const DEFAULT_DAYS = 90;
 
 /** Declares `flaghoist stale`. */
 export const declareStale: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, ['flaghoist stale --days 60', 'flaghoist stale --all --format json']);
   command
     .argument('[directory]', 'config repository, or a file or folder of it', '.')
     .option(
@@ -27,11 +28,7 @@ export const declareStale: DeclareCommand = (command, { terminal, done }) => {
       'how long a flag may give everybody the same (default: lint.staleAfter of flaghoist.yaml, or 90)',
       positive,
     )
-    .option('--all', 'list every flag with its age')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  flaghoist stale --days 60\n  flaghoist stale --all --format json\n',
-    );
+    .option('--all', 'list every flag with its age');
   commonOptions(command).action(async (directory: string, options: StaleOptions) => {
     done(await stale(directory, options, terminal));
   });

@@ -5,7 +5,7 @@ import { clean } from '../../report/sanitize.js';
 import { diagnosticsText } from '../../report/text/diagnostics.js';
 import type { DeclareCommand } from '../command.js';
 import { isNamed } from '../config-directory.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { readRightSpecs } from '../right-specs.js';
 import { openScreen, type Terminal } from '../terminal.js';
 
@@ -17,6 +17,7 @@ interface TestOptions extends Omit<CommonOptions, 'format'> {
 
 /** Declares `flaghoist test`. */
 export const declareTest: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, ['flaghoist test']);
   command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
   commonOptions(command, FORMATS).action(async (directories: string[], options: TestOptions) => {
     done(await test(directories, options, terminal));

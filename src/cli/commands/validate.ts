@@ -33,7 +33,7 @@ import {
   refuseWithoutOnline,
   type OnlineOptions,
 } from '../on-service.js';
-import { commonOptions, type CommonOptions } from '../options.js';
+import { commonOptions, type CommonOptions, examples } from '../options.js';
 import { openScreen, type Screen, type Terminal } from '../terminal.js';
 
 /** What `--format` takes: for people, programs, and three for CI. */
@@ -45,21 +45,19 @@ interface ValidateOptions extends Omit<CommonOptions, 'format'>, OnlineOptions {
 
 /** Declares `flaghoist validate`. */
 export const declareValidate: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, [
+    'flaghoist validate',
+    'flaghoist validate flags/new-checkout.yaml',
+    'flaghoist validate --online --format github',
+  ]);
   command.argument('[directory...]', 'config repositories, or files and folders of them', ['.']);
-  onlineOptions(command, 'whether it has what the specs name').addHelpText('after', EXAMPLES);
+  onlineOptions(command, 'whether it has what the specs name');
   commonOptions(command, FORMATS).action(
     async (directories: string[], options: ValidateOptions) => {
       done(await validate(directories, options, terminal));
     },
   );
 };
-
-const EXAMPLES = `
-Examples:
-  flaghoist validate
-  flaghoist validate flags/new-checkout.yaml
-  flaghoist validate --online --format github
-`;
 
 /**
  * Reads and checks config repositories, lint included, and prints every problem of all of them. The working tree

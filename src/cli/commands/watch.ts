@@ -28,6 +28,7 @@ import {
   placeOptions,
   timeoutOption,
   type CommonOptions,
+  examples,
 } from '../options.js';
 import { isTerminal, type Terminal } from '../terminal.js';
 import { watchedSources, type SourceOptions } from '../watched-sources.js';
@@ -64,6 +65,10 @@ interface WatchOptions
 
 /** Declares `flaghoist watch`. */
 export const declareWatch: DeclareCommand = (command, { terminal, done }) => {
+  examples(command, [
+    'flaghoist watch --listen 8090 config',
+    'flaghoist watch --repo https://git.example.com/config.git --branch main',
+  ]);
   command.argument('[directory]', 'config repository', '.');
   sourceOptions(command);
   rhythmOptions(command);

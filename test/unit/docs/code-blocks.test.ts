@@ -58,6 +58,7 @@ function callsIn(script: string): string[][] {
 async function refusal([name = '', ...args]: readonly string[]): Promise<string | undefined> {
   const row = COMMANDS.find(({ synopsis }) => synopsis.split(' ', 1)[0] === name);
   if (!row) return `there is no command "${name}"`;
+  if (args.includes('--help')) return undefined;
   const command = new Command(name);
   (await row.load())(command, { terminal: {} as Terminal, done: () => undefined });
   for (const each of [command, ...command.commands]) {

@@ -11,6 +11,7 @@ import { ServiceMetrics } from '../../../service/metrics.js';
 import { startService } from '../../../service/service.js';
 import { port } from '../../arguments.js';
 import type { DeclareCommand } from '../../command.js';
+import { examples } from '../../options.js';
 import {
   declareStoreCommands,
   storeLocation,
@@ -37,6 +38,7 @@ export interface ServiceCommandOptions extends StoreOptions {
 
 /** Declares `flaghoist service`, with `keys` and `log` for whoever holds its store. */
 export const declareService: DeclareCommand = (command, { terminal }) => {
+  examples(command, ['flaghoist service --memory --port 8080']);
   storeOptions(command)
     .option('--port <number>', 'TCP port; 0: any free one', port, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')

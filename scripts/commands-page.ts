@@ -1,0 +1,88 @@
+import { format } from 'prettier';
+import { helpDocument, type HelpDocument, type OptionDocument } from '../src/cli/help-document.js';
+import { COMMANDS } from '../src/cli/program.js';
+
+/** The page that says what commands there are, from the root of the project. */
+export const COMMANDS_FILE = 'docs/commands.md';
+
+const INTRODUCTION = `# Commands
+
+Every command with its arguments and options, as the program declares them; \`npm run generate\` writes this page. Exit codes and
+environment variables are explained in [operations.md](operations.md).
+
+## For programs
+
+\`flaghoist --help --format json\`, and the same behind the name of a command (\`flaghoist state list --help --format json\`), prints what
+stands here as one JSON document: arguments and options with type, choices and default, examples, the exit codes with which
+the command may end, the environment variables that it reads, and pages that say more.
+[\`schemas/help.schema.json\`](../schemas/help.schema.json) describes it. Members may be added; none is taken away or changes its meaning while
+\`formatVersion\` is 1. An unknown command is exit code 64.
+
+\`\`\`sh
+flaghoist plan --help --format json | jq -r '.options[] | select(.value.type == "duration") | .name'
+\`\`\`
+`;
+
+/** Text of the page. Equal declarations give equal text. */
+export async function commandsPage(): Promise<string> {
+  const names = COMMANDS.map(({ synopsis }) => [synopsis.split(' ', 1)[0] ?? '']);
+  const sections = await Promise.all(names.map(async (path) => sectionOf(path)));
+  return format([INTRODUCTION, ...sections].join('\n'), { parser: 'markdown', printWidth: 100 });
+}
+
+async function sectionOf(path: readonly string[]): Promise<string> {
+  const help = await helpDocument(COMMANDS, path);
+  if (!help) throw new Error(`there is no command ${path.join(' ')}`);
+  const below = await Promise.all(
+    help.commands.map(async ({ name }) => sectionOf([...path, name])),
+  );
+  const { summary, examples, links } = help;
+  const [page = ''] = links;
+  const more = path.length > 1 ? [] : [`More: [${page}](${page.replace('docs/', '')}).`];
+  const shown = examples.length === 0 ? [] : ['```sh', ...examples, '```'];
+  return [
+    `${'#'.repeat(path.length + 1)} ${help.name}`,
+    `${capital(summary)}. ${more.join('')}`,
+    `\`${help.name} ${help.usage}\``,
+    shown.join('\n'),
+    tableOf(help),
+    `Exit codes: ${help.exitCodes.map(({ code }) => code).join(', ')}.`,
+    ...below,
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+function tableOf(help: HelpDocument): string {
+  const rows = [
+    ...help.arguments.map((each) => [`\`${each.name}\``, takes(each), each.description]),
+    ...help.options.map((each) => [`\`${flagsOf(each)}\``, takes(each), each.description]),
+  ];
+  const lines = rows.map(
+    (cells) => `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`,
+  );
+  return rows.length === 0 ? '' : ['| | takes | |', '| --- | --- | --- |', ...lines].join('\n');
+}
+
+function flagsOf({ short, name, value }: OptionDocument): string {
+  const shown = short === null ? name : `${short}, ${name}`;
+  return value === null ? shown : `${shown} <${value.name}>`;
+}
+
+function takes({
+  choices,
+  default: usual,
+  ...each
+}: Pick<OptionDocument, 'choices' | 'default'> & {
+  readonly type?: string;
+  readonly value?: OptionDocument['value'];
+}): string {
+  const type = each.type ?? each.value?.type ?? '';
+  const what = choices?.map((word) => `\`${word}\``).join(', ') ?? type;
+  const text = [usual].flat().join(' ');
+  return text !== '' && type !== 'duration' ? `${what} (default \`${text}\`)` : what;
+}

@@ -1,0 +1,199 @@
+import type { Argument, Command, Option } from 'commander';
+import { entriesOnPage } from './explain-code.js';
+import { createProgram, type CommandRow } from './command.js';
+import { examplesOf } from './options.js';
+import { isCollected, valueTypeOf, type ValueType } from './arguments.js';
+import type { Terminal } from './terminal.js';
+
+/** What `--help` says of the program or of one command, for programs. `schemas/help.schema.json` describes the members one by one. */
+export interface HelpDocument {
+  readonly formatVersion: 1;
+  /** As it is called: `flaghoist state list`. */
+  readonly name: string;
+  readonly summary: string;
+  /** What stands behind the name: `[options] <object> [directory]`. */
+  readonly usage: string;
+  readonly arguments: readonly ArgumentDocument[];
+  readonly options: readonly OptionDocument[];
+  /** What may stand behind the name in place of arguments. */
+  readonly commands: readonly { readonly name: string; readonly summary: string }[];
+  /** Command lines. */
+  readonly examples: readonly string[];
+  readonly exitCodes: readonly { readonly code: number; readonly meaning: string }[];
+  /** Variables that the command reads. */
+  readonly environment: readonly { readonly name: string; readonly meaning: string }[];
+  /** Pages of the package that say more. */
+  readonly links: readonly string[];
+}
+
+export interface ArgumentDocument {
+  readonly name: string;
+  readonly description: string;
+  readonly required: boolean;
+  readonly repeatable: boolean;
+  readonly type: ValueType;
+  readonly choices: readonly string[] | null;
+  readonly default: unknown;
+}
+
+export interface OptionDocument {
+  /** The long form, with its dashes. */
+  readonly name: string;
+  /** `-n`; null: there is none. */
+  readonly short: string | null;
+  readonly description: string;
+  /** What stands behind it; null: nothing does. */
+  readonly value: { readonly name: string; readonly type: ValueType } | null;
+  readonly choices: readonly string[] | null;
+  readonly required: boolean;
+  readonly repeatable: boolean;
+  /** Null: none, or one that the description tells. Durations are milliseconds. */
+  readonly default: unknown;
+  /** Options that cannot stand beside it. */
+  readonly conflicts: readonly string[];
+}
+
+/**
+ * What there is to say of the program, or of the command whose name the words begin with. Made from the same declarations as
+ * the help for people; only the file of that command is loaded.
+ *
+ * @returns undefined: there is no such command.
+ */
+export async function helpDocument(
+  rows: readonly CommandRow[],
+  words: readonly string[],
+): Promise<HelpDocument | undefined> {
+  const terminal = { stdout: process.stdout, stderr: process.stderr } as unknown as Terminal;
+  const invocation = { terminal, done: () => undefined };
+  const program = createProgram(rows, invocation);
+  const [first] = words.filter((word) => !word.startsWith('-'));
+  if (first === undefined || words[0] !== first) return documentOf(program, ['README.md']);
+  const command = subcommandOf(program, first);
+  const row = rows.find(({ synopsis }) => synopsis.split(' ', 1)[0] === first);
+  if (!command || !row) return undefined;
+  (await row.load())(command, invocation);
+  return documentOf(deepest(command, words.slice(1)), [`docs/${row.page}.md`]);
+}
+
+function subcommandOf(command: Command, name: string | undefined): Command | undefined {
+  return command.commands.find((each) => each.name() === name);
+}
+
+function deepest(command: Command, [word, ...rest]: readonly string[]): Command {
+  const below = subcommandOf(command, word);
+  return below ? deepest(below, rest) : command;
+}
+
+async function documentOf(command: Command, links: readonly string[]): Promise<HelpDocument> {
+  const lineage = lineageOf(command);
+  const named = lineage[1];
+  // The only option of the program is of no use behind a command.
+  const options = (named ? lineage.slice(1) : lineage).flatMap((each) => each.options);
+  const names = named ? new Set(options.flatMap(({ long }) => long ?? [])) : null;
+  return {
+    formatVersion: 1,
+    name: lineage.map((each) => each.name()).join(' '),
+    summary: command.description(),
+    usage: command.usage(),
+    arguments: command.registeredArguments.map(argumentDocument),
+    options: options.map(optionDocument),
+    commands: command.commands.map((each) => ({ name: each.name(), summary: each.description() })),
+    examples: examplesOf(command),
+    exitCodes: await exitCodesOf(command, named?.name(), names),
+    environment: await variablesOf(names),
+    links: [...links, OPERATIONS],
+  };
+}
+
+/** The program first. */
+function lineageOf(command: Command): readonly Command[] {
+  return command.parent ? [...lineageOf(command.parent), command] : [command];
+}
+
+function argumentDocument(argument: Argument): ArgumentDocument {
+  const { description, required, variadic, parseArg, argChoices } = argument;
+  return {
+    ...{ name: argument.name(), description, required, repeatable: variadic },
+    type: valueTypeOf(parseArg),
+    choices: argChoices ?? null,
+    default: (argument.defaultValue as unknown) ?? null,
+  };
+}
+
+function optionDocument(option: Option): OptionDocument {
+  const { long, short, description, parseArg, argChoices, variadic } = option;
+  const value = / [<[](\S+)[>\]]$/.exec(option.flags)?.[1];
+  return {
+    name: long ?? option.flags,
+    short: short ?? null,
+    description,
+    value: value === undefined ? null : { name: value, type: valueTypeOf(parseArg) },
+    choices: argChoices ?? null,
+    required: option.mandatory,
+    repeatable: variadic || isCollected(parseArg),
+    default: (option.defaultValue as unknown) ?? null,
+    conflicts: conflictsOf(option),
+  };
+}
+
+/** Commander keeps them, and has no way to ask for them. */
+function conflictsOf(option: Option): string[] {
+  const { conflictsWith } = option as unknown as { conflictsWith: readonly string[] };
+  return conflictsWith.map(
+    (name) => `--${name.replaceAll(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
+  );
+}
+
+const OPERATIONS = 'docs/operations.md';
+
+/** Codes with which every command may end. */
+const ALWAYS = [0, 1, 64];
+/** Codes of whatever asks the service. */
+const ONLINE = [6, 7, 130, 143];
+/** Codes that a command has besides, by its name. */
+const BESIDES: Readonly<Record<string, readonly number[]>> = {
+  fmt: [2],
+  stale: [2],
+  drift: [2],
+  plan: [2, 4],
+  reconcile: [2, 4, 5],
+  review: [4],
+  service: [7],
+};
+
+/** @param name of the command that stands behind the program's; undefined: the program, which may end with any of them. */
+async function exitCodesOf(
+  { registeredArguments }: Command,
+  name: string | undefined,
+  names: ReadonlySet<string> | null,
+): Promise<HelpDocument['exitCodes']> {
+  const readsSpecs = registeredArguments.some((each) => each.name().includes('directory'));
+  const may = new Set([
+    ...ALWAYS,
+    ...(readsSpecs && name !== 'init' ? [3] : []),
+    ...(names?.has('--url') === true ? ONLINE : []),
+    ...(BESIDES[name ?? ''] ?? []),
+  ]);
+  return (await entriesOnPage('operations'))
+    .map(({ code, said }) => ({ code: Number(code), meaning: said['meaning'] ?? '' }))
+    .filter(({ code }) => Number.isInteger(code) && (name === undefined || may.has(code)));
+}
+
+/** Which option of a command says that it reads the variable; the page says what the variable means. */
+const READ_WITH: readonly (readonly [RegExp, string])[] = [
+  [/^FLAGHOIST_(?:API_KEY|URL|ORIGINS|AUTH_HEADER|STATE_DIR)/, '--url'],
+  [/^FLAGHOIST_DATABASE/, '--lease'],
+  [/^FLAGHOIST_FORGE/, '--forge-url'],
+  [/^FLAGHOIST_GIT/, '--repo'],
+  [/COLOR$/, '--no-color'],
+];
+
+async function variablesOf(
+  names: ReadonlySet<string> | null,
+): Promise<HelpDocument['environment']> {
+  const isRead = (name: string): boolean =>
+    READ_WITH.some(([pattern, option]) => pattern.test(name) && names?.has(option) !== false);
+  return (await entriesOnPage('operations'))
+    .map(({ code, said }) => ({ name: code, meaning: said['meaning'] ?? '' }))
+    .filter(({ name }) => isRead(name));
+}
