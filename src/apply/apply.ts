@@ -4,11 +4,13 @@ import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import type { Change, Plan } from '../model/plan.js';
 import type { Closed } from '../plan/policy.js';
 import type {
+  ChangeNote,
   IdentitiesAnswer,
   Outcome,
   OutcomeCode,
   OutcomeError,
   Outcomes,
+  StepEnd,
 } from '../model/outcome.js';
 import type { Step, StepId } from '../model/step.js';
 import {
@@ -26,7 +28,9 @@ const INTERRUPTED = 'the run was interrupted';
 /** Tells whoever waits how far the run is. */
 export interface ApplyProgress {
   /** Called before each step is sent. @param done steps that have ended, or were skipped. */
-  onStep?(step: Step, done: number, total: number): void;
+  onStep?(step: Step, done: number, total: number, note: ChangeNote | undefined): void;
+  /** Called when a step has ended, or was skipped; once for each, also where it was sent twice. */
+  onEnd?(step: Step, end: StepEnd): void;
 }
 
 type Skipped = Extract<Outcome, { status: 'skipped' }>;
@@ -69,15 +73,22 @@ export async function applyPlan(
     concurrency,
     skip: ({ step }) => reasonToSkip(step, results, changeOf, signal) ?? closedNow(step),
     send: async ({ step }) => {
-      settings.onStep?.(step, results.size, plan.steps.length);
+      const note = context.notes.get(step.change);
+      settings.onStep?.(step, results.size, plan.steps.length, note);
       return resultOf(step, context);
     },
     isRefusedBeside: (result) => result.status === 'failed' && isConflict(result.error),
-    end: ({ id }, result) => {
+    end: ({ id, step }, result) => {
       results.set(id, result);
+      settings.onEnd?.(step, endOf(result));
     },
   });
   return outcomesOf(plan, results);
+}
+
+function endOf(result: StepResult): StepEnd {
+  if (result.status === 'failed') return { status: 'failed', error: outcomeError(result.error) };
+  return result.status === 'skipped' ? result : { status: 'succeeded', identities: result.answer };
 }
 
 /** Skips what a window that has closed meanwhile, or a freeze that has begun, does not let pass any more. */

@@ -16,6 +16,8 @@ import type { ReviewedOptions } from './reviewed-plans.js';
 export interface ReconcileOptions
   extends CommonOptions, ServiceOptions, LockOptions, MomentOptions, ReviewedOptions, ForgeFlags {
   readonly dryRun?: boolean;
+  /** File that is told what happens while it happens; `-` is standard output. */
+  readonly events?: string;
   readonly detailedExitcode?: boolean;
   /** Ramp → when its signal came, ISO 8601; null: now. */
   readonly startRamp?: Readonly<Record<string, string | null>>;
@@ -41,13 +43,17 @@ export interface ReconcileOptions
   readonly comment?: string;
 }
 
-/** What the plan may contain. */
+/** What the plan may contain, and who is told of it. */
 export function planOptions(command: Command): void {
   momentOption(command)
     .option(
       '--start-ramp <ramp>',
       'the signal of FLAG@ENVIRONMENT has come, now or at =TIME (repeatable)',
       collectSignal,
+    )
+    .option(
+      '--events <file>',
+      'tell what happens as it happens, in lines of JSON; - is standard output, without the report',
     )
     .option('--prune', 'delete what the specs used to declare and no longer do')
     .option('--adopt', 'take over live objects that differ, also in protected environments')

@@ -33,6 +33,12 @@ export type Outcome = (
   readonly identities?: IdentitiesAnswer;
 };
 
+/** How one step ended, as it is told while the run goes on; what a second look makes of its change is an `Outcome`. */
+export type StepEnd =
+  | { readonly status: 'succeeded'; readonly identities: IdentitiesAnswer | undefined }
+  | { readonly status: 'failed'; readonly error: OutcomeError }
+  | Extract<Outcome, { readonly status: 'skipped' }>;
+
 /** What became of the identities that were sent; each key stands in one of the two. */
 export interface IdentitiesAnswer {
   readonly written: readonly string[];

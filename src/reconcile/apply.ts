@@ -42,6 +42,8 @@ export interface ApplyOptions {
   readonly reviewed?: ReviewedPlan | undefined;
   /** What may pass the guards. */
   readonly override?: GuardOverride;
+  /** Called once, with the plan as it is judged. */
+  readonly onPlanned?: ((planned: Planned) => void) | undefined;
   /** Called for each kill that goes out before the plan is made. */
   readonly onKill: Killing['onKill'];
 }

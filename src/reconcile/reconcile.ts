@@ -53,6 +53,7 @@ export async function reconcile(
   let observedAtMs = options.now();
   const planned = await plan(context, options);
   await keepMoments(context, planned.remembered);
+  options.onPlanned?.(planned);
   refuseUnreviewed(planned, options.reviewed);
   if (!(await isApproved(planned, options.override))) return planned;
   const apply = async (each: Planned): Promise<Applied> => {

@@ -6,7 +6,7 @@ import type * as ErrorText from '../../src/report/text/error.js';
 import { capturedTerminal } from './captured-terminal.js';
 
 const BUILT = new URL('../../dist/', import.meta.url);
-const MAIN = fileURLToPath(new URL('main.js', BUILT));
+export const MAIN = fileURLToPath(new URL('main.js', BUILT));
 
 /** What the program reads of its environment beside git's variables: with these alone no process of its own is needed. */
 const OWN_VARIABLES = /^(?:FLAGHOIST_|CI$|GITHUB_|GITLAB_|NO_COLOR$|FORCE_COLOR$|COLUMNS$)/;

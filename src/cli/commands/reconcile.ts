@@ -28,6 +28,7 @@ import {
   type ReconcileOptions,
 } from '../reconcile-options.js';
 import { readCommentApprovals, readReviewed } from '../reviewed-plans.js';
+import { openEventSink, RunEvents } from '../run-events.js';
 import { askToForce, openScreen, type Screen, type Terminal } from '../terminal.js';
 import { killLine } from '../../report/text/summary.js';
 
@@ -81,19 +82,26 @@ async function reconcileAll(
   screen.noteInterrupt();
   const results: DirectoryResult[] = [];
   const reviewed = await readReviewed(options, directories);
-  const approvals = await readCommentApprovals(options, terminal.environment, (text) => {
+  const note = (text: string): void => {
     screen.note(text);
-  });
+  };
+  const approvals = await readCommentApprovals(options, terminal.environment, note);
+  await using sink = await openEventSink(options.events, { stdout: terminal.stdout, note });
   for (const [index, directory] of directories.entries()) {
     // One after the other: they may share a service, a credential and a state.
-    results.push(
-      await runDirectory(directory, options, {
-        ...{ terminal, screen, approvals },
-        reviewed: reviewed?.[index],
-      }),
-    );
+    const events = sink && new RunEvents(sink, directory);
+    events?.started({ dryRun: options.dryRun === true });
+    const result = await runDirectory(directory, options, {
+      ...{ terminal, screen, approvals, events },
+      reviewed: reviewed?.[index],
+    });
+    const { document, exitCode } = result;
+    events?.over(exitCode, 'error' in document ? document.error : undefined);
+    results.push(result);
   }
-  if (options.format === 'json') await printJson(results, screen);
+  if (options.events === '-' && options.output === undefined) {
+    // Whoever reads the events from standard output has to be able to read each of its lines.
+  } else if (options.format === 'json') await printJson(results, screen);
   else await printText(results, screen);
   return combinedExitCode(results.map(({ exitCode }) => exitCode));
 }
@@ -122,11 +130,13 @@ async function runDirectory(
     screen,
     reviewed,
     approvals,
+    events,
   }: {
     terminal: Terminal;
     screen: Screen;
     reviewed: ReviewedPlan | undefined;
     approvals: readonly Approval[];
+    events: RunEvents | undefined;
   },
 ): Promise<DirectoryResult> {
   try {
@@ -148,7 +158,7 @@ async function runDirectory(
     run.context.source.warnings.forEach((warning) => {
       screen.note(`warning: ${warning}`);
     });
-    const reporting = { run, options, terminal, screen };
+    const reporting = { run, options, terminal, screen, events };
     try {
       const result = await planOrApply(run, reporting, reviewed).finally(() => {
         screen.progress?.end();
@@ -191,17 +201,20 @@ async function repositoryOf(
 /** @throws PlanDiffersError in a dry run too: it says whether the review still holds. */
 async function planOrApply(
   run: Run,
-  { options, terminal, screen }: Pick<Reporting, 'options' | 'terminal' | 'screen'>,
+  { options, terminal, screen, events }: Omit<Reporting, 'run'>,
   reviewed: ReviewedPlan | undefined,
 ): Promise<Planned | Applied> {
+  const onPlanned = (planned: Planned): void => events?.planned(reportOf(planned, run));
   if (options.dryRun !== true) {
-    const applying = applyOptions(run, options, { terminal, screen });
+    const applying = applyOptions(run, options, { terminal, screen, events });
     const onKill: ApplyOptions['onKill'] = (id, result) => {
       screen.note(killLine(id, result));
+      events?.killed(id, result);
     };
-    return reconcile(run.context, { ...applying, reviewed, onKill });
+    return reconcile(run.context, { ...applying, reviewed, onKill, onPlanned });
   }
   const planned = await plan(run.context);
+  onPlanned(planned);
   refuseUnreviewed(planned, reviewed);
   return planned;
 }
@@ -210,7 +223,7 @@ async function planOrApply(
 function applyOptions(
   run: Run,
   { title, comment, force }: ReconcileOptions,
-  { terminal, screen }: Pick<Reporting, 'terminal' | 'screen'>,
+  { terminal, screen, events }: Omit<Reporting, 'run' | 'options'>,
 ): Omit<ApplyOptions, 'reviewed' | 'onKill'> {
   const ask = async (planned: Planned): Promise<boolean> => {
     screen.progress?.end();
@@ -221,7 +234,11 @@ function applyOptions(
     now: Date.now,
     signal: terminal.signal,
     progress: {
-      onStep: (_, done, total) => screen.progress?.count(done, total),
+      onStep: (step, done, total, note) => {
+        screen.progress?.count(done, total);
+        events?.sent(step, note);
+      },
+      onEnd: (step, end) => events?.ended(step, end),
     },
     note: { ...(title !== undefined && { title }), ...(comment !== undefined && { comment }) },
     override: { ask: force === true ? ask : undefined },
@@ -234,15 +251,17 @@ interface Reporting {
   readonly options: ReconcileOptions;
   readonly terminal: Terminal;
   readonly screen: Screen;
+  readonly events: RunEvents | undefined;
 }
 
 /** Prints what came of a plan or an apply; what was not remembered is said on standard error in every format. */
 function reported(
   directory: string,
   result: Planned | Applied,
-  { run, options, terminal, screen }: Reporting,
+  { run, options, terminal, screen, events }: Reporting,
 ): DirectoryResult {
   const report = reportOf(result, run);
+  events?.verified(report);
   result.unknowns.forEach(({ message }) => {
     screen.note(`warning: ${message}`);
   });

@@ -1,0 +1,140 @@
+import { createWriteStream } from 'node:fs';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { FlaghoistError, messageOf, type ExitCode } from '../errors.js';
+import type { ChangeNote, KillResult, StepEnd } from '../model/outcome.js';
+import type { Step } from '../model/step.js';
+import { planDocument } from '../report/json/plan.js';
+import type { PlanReport } from '../report/plan-report.js';
+import { quoted } from '../report/sanitize.js';
+import { packageVersion } from '../platform/version.js';
+
+/** Takes the lines of `RunEvents`. */
+export interface EventSink extends AsyncDisposable {
+  write(line: string): void;
+}
+
+/**
+ * Opens where events go, and nothing where nobody is to be told; `-` is standard output. A reader that goes away ends the telling, which `note` says once, and not the run.
+ *
+ * @throws FlaghoistError `OUTPUT`: the file cannot be opened.
+ */
+export async function openEventSink(
+  target: string | undefined,
+  { stdout, note }: { readonly stdout: Writable; readonly note: (text: string) => void },
+): Promise<EventSink | undefined> {
+  if (target === undefined) return undefined;
+  const stream = target === '-' ? stdout : await openedFile(target);
+  let isRead = true;
+  stream.on('error', (error) => {
+    if (isRead) note(`warning: events are not told any more: ${messageOf(error)}`);
+    isRead = false;
+  });
+  return {
+    write: (line) => {
+      if (isRead) stream.write(line);
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (stream === stdout || !isRead) return;
+      stream.end();
+      await once(stream, 'close').catch(() => undefined);
+    },
+  };
+}
+
+async function openedFile(path: string): Promise<Writable> {
+  const stream = createWriteStream(path);
+  try {
+    await once(stream, 'open');
+    return stream;
+  } catch (error) {
+    const message = `cannot write events to ${quoted(path)}: ${messageOf(error)}`;
+    throw new FlaghoistError('OUTPUT', message, { cause: error });
+  }
+}
+
+/**
+ * Tells what happens in the run over one directory, while it happens: a line of JSON for each event, as
+ * `schemas/event.schema.json` describes it. Members have the names that they have in the plan as JSON. Never throws.
+ */
+export class RunEvents {
+  readonly #sink: EventSink;
+  readonly #directory: string;
+
+  constructor(sink: EventSink, directory: string) {
+    this.#sink = sink;
+    this.#directory = directory;
+  }
+
+  started(run: { readonly dryRun: boolean }): void {
+    this.#tell('started', { version: packageVersion(), dryRun: run.dryRun });
+  }
+
+  /** The head of the plan: each change follows when it is sent. */
+  planned(report: PlanReport): void {
+    const { planHash, heldHash, origin, workspace, revision, stateless, summary, guards } =
+      planDocument(report, { showKeys: false });
+    const head = { planHash, origin, workspace, revision, stateless, summary };
+    this.#tell('planned', {
+      ...head,
+      ...(heldHash !== undefined && { heldHash }),
+      ...(guards && { guards: guards.map(({ guard }) => guard) }),
+    });
+  }
+
+  /** A kill that went out before the plan was made. */
+  killed(id: string, result: KillResult): void {
+    const write = { id, step: 'kill-flag' };
+    if (result.status === 'absent') {
+      this.#tell('skipped', { ...write, why: 'the flag has no definition there' });
+      return;
+    }
+    if (result.note) this.#tell('sent', { ...write, ...result.note });
+    if (result.status === 'killed') this.#tell('answered', write);
+    else this.#tell('failed', { ...write, error: errorOf(result.error) });
+  }
+
+  sent({ change, action }: Step, note: ChangeNote | undefined): void {
+    this.#tell('sent', { id: change, step: action, ...note });
+  }
+
+  ended({ change, action }: Step, end: StepEnd): void {
+    const write = { id: change, step: action };
+    if (end.status === 'failed') this.#tell('failed', { ...write, error: end.error });
+    else if (end.status === 'skipped') this.#tell('skipped', { ...write, why: end.why });
+    else this.#tell('answered', { ...write, ...(end.identities && countsOf(end.identities)) });
+  }
+
+  /** What a second look found; of an apply alone. */
+  verified(report: PlanReport): void {
+    const { converged, changes, left = [] } = planDocument(report, { showKeys: false });
+    if (converged === undefined) return;
+    const outcomes = { applied: 0, failed: 0, skipped: 0 };
+    for (const { outcome } of changes) if (outcome) outcomes[outcome] += 1;
+    this.#tell('verified', { converged, outcomes, left: left.map(({ id }) => id) });
+  }
+
+  over(exitCode: ExitCode, error?: { readonly code: string; readonly message: string }): void {
+    this.#tell('ended', { exitCode, ...(error && { error }) });
+  }
+
+  #tell(event: string, members: object): void {
+    const head = { formatVersion: 1, event, time: new Date().toISOString() };
+    this.#sink.write(`${JSON.stringify({ ...head, directory: this.#directory, ...members })}\n`);
+  }
+}
+
+function countsOf({
+  written,
+  failed,
+}: {
+  written: readonly unknown[];
+  failed: readonly unknown[];
+}): object {
+  return { identities: { written: written.length, failed: failed.length } };
+}
+
+function errorOf(error: unknown): object {
+  const code = error instanceof FlaghoistError ? error.code : 'BUG';
+  return { code, message: messageOf(error) };
+}

@@ -1,0 +1,205 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MAIN, startFlaghoist } from '../support/cli.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText, UNPROTECTED_CONFIG } from '../support/spec-texts.js';
+import { projectText } from '../unit/docs/page.js';
+
+interface RunEvent {
+  readonly event: string;
+  readonly id?: string;
+  readonly step?: string;
+  readonly title?: string;
+  readonly comment?: string;
+  readonly why?: string;
+  readonly error?: { readonly code: string };
+  readonly exitCode?: number;
+}
+
+interface PlanJson {
+  readonly planHash: string;
+  readonly summary: object;
+  readonly changes: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly comment: string;
+    readonly error?: object;
+  }[];
+}
+
+const schema = JSON.parse(projectText('schemas/event.schema.json')) as {
+  readonly properties: { readonly event: { readonly enum: readonly string[] } };
+};
+const validate = new Ajv2020({ allowUnionTypes: true, formats: { 'date-time': true } }).compile(
+  schema,
+);
+
+const scenario = useScenario();
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'flaghoist-events-'));
+  file = join(folder, 'events.jsonl');
+  scenario.commit(
+    {
+      'flaghoist.yaml': UNPROTECTED_CONFIG,
+      'flags/pay.yaml': flagText('pay', 10, { staging: '' }),
+      'flags/search.yaml': flagText('search', 30, { staging: '' }),
+      'segments/vip.yaml':
+        'segment: vip\ntrafficType: user\nenvironments: { staging: { keys: [customer-7] } }\n',
+    },
+    'Add pay, search and a segment',
+  );
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function eventsIn(text: string): RunEvent[] {
+  const events = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as RunEvent);
+  for (const each of events) {
+    expect(validate(each), `${JSON.stringify(each)} ${JSON.stringify(validate.errors)}`).toBe(true);
+  }
+  expect(text).not.toContain(scenario.service.key);
+  return events;
+}
+
+const told = (): RunEvent[] => eventsIn(readFileSync(file, 'utf8'));
+const namesOf = (events: readonly RunEvent[]): string[] => events.map(({ event }) => event);
+
+describe('the events of a run', () => {
+  it('are the plan, each write with its words and answer, the second look and the end', async () => {
+    const { code, stdout } = await scenario.reconcile('--format', 'json', '--events', file);
+    const events = told();
+    const plan = JSON.parse(stdout) as PlanJson;
+
+    expect(code).toBe(0);
+    expect(events[0]).toMatchObject({ event: 'started', dryRun: false });
+    expect(events[1]).toMatchObject({ event: 'planned', planHash: plan.planHash });
+    expect(events[1]).toMatchObject({ summary: plan.summary });
+    const sent = events.filter(({ event }) => event === 'sent');
+    const answered = events.filter(({ event }) => event === 'answered');
+    expect(sent.length).toBe(scenario.writes().length);
+    const writesOf = (list: readonly RunEvent[]): string[] =>
+      list.map(({ id, step }) => `${id ?? ''} ${step ?? ''}`).toSorted();
+    expect(writesOf(answered)).toEqual(writesOf(sent));
+    for (const { id, title, comment } of sent) {
+      const change = plan.changes.find((each) => each.id === id);
+      expect({ title, comment }).toEqual({ title: change?.title, comment: change?.comment });
+    }
+    expect(events.slice(-2)).toMatchObject([
+      { event: 'verified', converged: true, outcomes: { failed: 0, skipped: 0 }, left: [] },
+      { event: 'ended', exitCode: 0 },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('customer-7');
+  });
+
+  it('tell what failed as the plan has it, and what had to wait for it', async () => {
+    scenario.service.failNext({ method: 'POST', path: /splits\/.*trafficTypes/ }, 404);
+
+    const { code, stdout } = await scenario.reconcile('--format', 'json', '--events', file);
+    const events = told();
+    const plan = JSON.parse(stdout) as PlanJson;
+
+    expect(code).toBe(5);
+    const failed = events.filter(({ event }) => event === 'failed');
+    expect(failed).toHaveLength(1);
+    expect(failed[0]?.error).toEqual(plan.changes.find(({ id }) => id === failed[0]?.id)?.error);
+    const skipped = events.filter(({ event }) => event === 'skipped');
+    expect(skipped.map(({ why }) => why)).toContain(`needs ${failed[0]?.id ?? ''}, which failed`);
+    expect(events.at(-1)).toMatchObject({ event: 'ended', exitCode: 5 });
+  });
+
+  it('are there while the run goes on', async () => {
+    scenario.service.failNext({ method: 'POST' }, 'hold');
+    const args = ['reconcile', '--concurrency', '1', '--events', file];
+    const where = ['--url', scenario.service.origin, scenario.repository.directory];
+    const run = startFlaghoist([...args, ...where], { env: scenario.env });
+    await scenario.service.held();
+
+    const during = namesOf(told());
+    scenario.service.release();
+    const { code } = await run.ended;
+
+    expect(during).toEqual(['started', 'planned', 'sent']);
+    expect(code).toBe(0);
+    expect(namesOf(told()).at(-1)).toBe('ended');
+  });
+
+  it('tell a kill before the plan, and a dry run without writes', async () => {
+    await scenario.reconcile();
+    scenario.commit(
+      { 'kills/staging.yaml': 'kills:\n  pay: { reason: "INC-1" }\n' },
+      'Kill pay for INC-1',
+    );
+
+    await scenario.run('plan', '--events', file);
+    expect(namesOf(told())).toEqual(['started', 'planned', 'ended']);
+    await scenario.reconcile('--events', file);
+
+    expect(told().slice(0, 4)).toMatchObject([
+      { event: 'started' },
+      { event: 'sent', id: 'flag/pay@staging', step: 'kill-flag', title: 'Kill pay for INC-1' },
+      { event: 'answered', id: 'flag/pay@staging' },
+      { event: 'planned' },
+    ]);
+  });
+
+  it('end with the error of a run that came to no plan', async () => {
+    scenario.commit({ 'flags/pay.yaml': 'flag: pay\nkiled: true\n' }, 'Break pay');
+
+    await scenario.reconcile('--events', file);
+
+    expect(told()).toMatchObject([
+      { event: 'started' },
+      { event: 'ended', exitCode: 3, error: { code: 'SPECS_INVALID' } },
+    ]);
+  });
+
+  it('are all that stands on standard output with -, where the report goes to its file', async () => {
+    const report = join(folder, 'report.txt');
+    const { stdout } = await scenario.reconcile('--events', '-', '--output', report);
+    const again = await scenario.reconcile('--events', '-');
+
+    expect(namesOf(eventsIn(stdout)).at(-1)).toBe('ended');
+    expect(readFileSync(report, 'utf8')).toContain('In sync');
+    expect(namesOf(eventsIn(again.stdout))).toEqual(['started', 'planned', 'verified', 'ended']);
+  });
+
+  it('keep no run from its end where their reader goes away', async () => {
+    const line = `"$0" "$1" reconcile --events - --url "$2" "$3" | head -n 1`;
+    const { origin } = scenario.service;
+    const words = [process.execPath, MAIN, origin, scenario.repository.directory];
+    const env = { ...scenario.env, PATH: process.env['PATH'] ?? '' };
+    const shell = ['-o', 'pipefail', '-c', line, ...words];
+
+    // It would be rejected with the exit code of the program.
+    const { stdout } = await promisify(execFile)('bash', shell, { env });
+
+    expect(namesOf(eventsIn(stdout))).toEqual(['started']);
+    expect((await scenario.dryRun<PlanJson>()).changes).toEqual([]);
+  });
+
+  it('stop a run that cannot tell them where it was asked to, before anything is sent', async () => {
+    const { code, stderr } = await scenario.reconcile('--events', '/nowhere/events.jsonl');
+
+    expect(code).toBe(1);
+    expect(stderr).toContain('cannot write events to /nowhere/events.jsonl');
+    expect(scenario.writes()).toEqual([]);
+  });
+
+  it('stand in the docs, each of them', () => {
+    const page = projectText('docs/plan-output.md');
+    for (const name of schema.properties.event.enum) expect(page).toContain(`| \`${name}\``);
+  });
+});
