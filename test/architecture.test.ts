@@ -109,6 +109,7 @@ const ROOMS: Record<string, readonly string[]> = {
 /** Which file or folder a library comes in by. */
 const DOORS: Record<string, readonly string[]> = {
   '@gitbeaker/rest': ['forge/gitlab.ts'],
+  '@modelcontextprotocol/sdk': ['cli/mcp.ts', 'cli/mcp-tools.ts'],
   '@octokit/rest': ['forge/github.ts'],
   ajv: ['specs/parse', 'service'],
   canonicalize: ['model/json.ts'],

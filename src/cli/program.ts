@@ -126,6 +126,12 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./commands/service/service.js')).declareService,
   },
   {
+    synopsis: 'mcp [options] [directory]',
+    summary: 'serve plan, impact, history and specs to agents over MCP; only reads',
+    page: 'mcp',
+    load: async () => (await import('./mcp.js')).declareMcp,
+  },
+  {
     synopsis: 'schema [options] [name]',
     summary: 'the JSON Schema of a kind of file, for editors; without a name the list of them',
     page: 'how-to',
@@ -179,7 +185,7 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
     exitCode = code;
   };
   try {
-    await createProgram(COMMANDS, { terminal, done }).parseAsync([...args], {
+    await createProgram(COMMANDS, { terminal, done, run: runCli }).parseAsync([...args], {
       from: 'user',
     });
     return exitCode;

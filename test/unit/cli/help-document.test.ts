@@ -62,6 +62,7 @@ describe('exit codes and variables in the help for programs', () => {
     plan: 'commands/reconcile',
     restore: 'commands/kill',
     service: 'commands/service/service',
+    mcp: 'mcp',
   };
 
   it.each(NAMES)('of %s are all that its file names, each with its meaning', async (name) => {

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { expect, it } from 'vitest';
+import { MAIN } from '../support/cli.js';
+import { useScenario } from '../support/scenario.js';
+import { flagText, STAGING_CONFIG } from '../support/spec-texts.js';
+
+const scenario = useScenario();
+
+it('serves a client of the official library over standard input and output', async () => {
+  scenario.commit(
+    { 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': flagText('pay', 10, { staging: '' }) },
+    'Add pay',
+  );
+  const { directory } = scenario.repository;
+  const args = [MAIN, 'mcp', '--url', scenario.service.origin, directory];
+  const env = { ...scenario.env, PATH: process.env['PATH'] ?? '' };
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args,
+    env,
+    stderr: 'pipe',
+  });
+  const said = text(transport.stderr as Readable);
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(transport);
+
+  const { tools } = await client.listTools();
+  const answer = await client.callTool({ name: 'plan', arguments: {} });
+  await client.close();
+
+  expect(tools.length).toBeGreaterThan(5);
+  expect(answer.structuredContent).toMatchObject({ summary: { create: 2 } });
+  expect(scenario.writes()).toEqual([]);
+  expect(await said).toBe('');
+});
+
+it('ends with its input, and says nothing on standard output but the protocol', async () => {
+  scenario.commit(
+    { 'flaghoist.yaml': STAGING_CONFIG, 'flags/pay.yaml': 'flag: pay\n' },
+    'Break pay',
+  );
+  const args = [MAIN, 'mcp', scenario.repository.directory];
+  const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'] ?? '' } });
+  const ended = once(child, 'exit');
+  let said = '';
+  const answered = new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk) => {
+      said += String(chunk);
+      if ([1, 2, 3].every((id) => said.includes(`"id":${String(id)}`))) resolve();
+    });
+  });
+  const request = (id: number, method: string, params: object): string =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`;
+  const clientInfo = { name: 'test', version: '1' };
+  const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+  child.stdin.write(request(1, 'initialize', hello));
+  child.stdin.write(request(2, 'tools/call', { name: 'validate', arguments: {} }));
+  child.stdin.write(request(3, 'tools/call', { name: 'plan', arguments: {} }));
+  await answered;
+  child.stdin.end();
+
+  expect(await ended).toEqual([0, null]);
+  for (const line of said.split('\n').filter(Boolean)) {
+    expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  }
+});
