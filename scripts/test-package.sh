@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Packs the package, or takes the archive that is named, installs it into an empty directory, and does there what the
-# README does. Run it after `npm ci`, with each Node that is to be held to it; leaves nothing behind.
+# README does. Run it after `npm ci`, with each Node that is to be held to it; leaves nothing behind. With --nodes it fetches
+# those Nodes from the registry, packs once, and does so with each of them.
 #
-#   scripts/test-package.sh [ARCHIVE]
+#   scripts/test-package.sh [--nodes 20,22,24] [ARCHIVE]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,6 +18,11 @@ fail() {
   exit 1
 }
 
+nodes=
+if [ "${1:-}" = --nodes ]; then
+  nodes=$2
+  shift 2
+fi
 archive=${1:-}
 if [ -z "$archive" ]; then
   npm pack --pack-destination "$work" >"$work/packed" 2>&1 || { cat "$work/packed"; fail 'npm pack'; }
@@ -24,6 +30,15 @@ if [ -z "$archive" ]; then
 fi
 archive=$(realpath "$archive")
 cd "$project" && git diff --quiet -- package.json || fail 'package.json is as it was'
+
+if [ -n "$nodes" ]; then
+  for version in ${nodes//,/ }; do
+    npm install --prefix "$work/node-$version" --no-audit --no-fund "node@$version" >"$work/said" 2>&1 ||
+      { cat "$work/said"; fail "the registry has Node $version"; }
+    PATH="$work/node-$version/node_modules/node/bin:$PATH" "$project/scripts/test-package.sh" "$archive"
+  done
+  exit 0
+fi
 
 mkdir "$work/app" && cd "$work/app"
 npm init --yes >/dev/null
