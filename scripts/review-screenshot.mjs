@@ -20,6 +20,12 @@ const CSS = `
   pre { background: #f6f8fa; padding: 12px; border-radius: 6px; overflow: hidden; } pre code { background: none; padding: 0; }
   sub { font-size: 11px; color: #59636e; }
 `;
+const DARK = `
+  body { color: #f0f6fc; background: #0d1117; }
+  th, td { border-color: #3d444d; } code { background: #262c36; } pre { background: #151b23; } sub { color: #9198a1; } a { color: #4493f8; }
+`;
+/** On a telephone a forge lets a wide table be moved by itself. */
+const NARROW = `body { overflow-wrap: break-word; } table { display: block; overflow-x: auto; }`;
 
 const folder = mkdtempSync(join(tmpdir(), 'flaghoist-screenshot-'));
 try {
@@ -35,11 +41,14 @@ try {
   try {
     const page = await browser.newPage({ viewport: { width: WIDTH, height: 100 } });
     await shoot(page, html, 'review-comment.png');
+    await shoot(page, html, 'review-comment-dark.png', DARK);
     await shoot(
       page,
       html.replaceAll('<details>', '<details open>'),
       'review-comment-unfolded.png',
     );
+    await page.setViewportSize({ width: 390, height: 100 });
+    await shoot(page, html, 'review-comment-narrow.png', NARROW);
   } finally {
     await browser.close();
   }
@@ -47,8 +56,8 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function shoot(page, html, name) {
-  await page.setContent(`<!doctype html><meta charset="utf-8"><style>${CSS}</style>${html}`);
+async function shoot(page, html, name, css = '') {
+  await page.setContent(`<!doctype html><meta charset="utf-8"><style>${CSS}${css}</style>${html}`);
   await page.screenshot({ path: join(IMAGES, name), fullPage: true });
 }
 

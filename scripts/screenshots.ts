@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withPage, type Page, type PageOptions } from '../test/support/browser.js';
 import { aShopWithConsole } from '../test/support/console-story.js';
-import { aBadMorning, anAfternoon } from '../test/support/daemon-story.js';
+import { aBadMorning, aHeldEvening, anAfternoon } from '../test/support/daemon-story.js';
 import { DaemonInMemory } from '../test/support/daemon-view.js';
 import { startTestOperations } from '../test/support/operations.js';
 
@@ -23,6 +23,18 @@ const PICTURES: Readonly<Record<string, Picture>> = {
   'status-suspend': { width: 1024, colorScheme: 'light', press: 'Suspend' },
   'status-suspend-narrow': { width: 390, colorScheme: 'dark', press: 'Suspend' },
   'status-trouble': { width: 1024, colorScheme: 'light', story: aBadMorning },
+  'status-trouble-dark': { width: 1024, colorScheme: 'dark', story: aBadMorning },
+  'status-held': { width: 1024, colorScheme: 'light', story: aHeldEvening },
+  'status-held-dark': { width: 1024, colorScheme: 'dark', story: aHeldEvening },
+  'status-held-narrow': { width: 390, colorScheme: 'light', story: aHeldEvening },
+  'status-approve': {
+    ...{ width: 1024, colorScheme: 'light', press: 'Approve…' },
+    story: aHeldEvening,
+  },
+  'status-approve-narrow': {
+    ...{ width: 390, colorScheme: 'dark', press: 'Approve…' },
+    story: aHeldEvening,
+  },
   'status-trouble-narrow': { width: 390, colorScheme: 'dark', story: aBadMorning },
 };
 

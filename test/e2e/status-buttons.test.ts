@@ -117,6 +117,33 @@ describe.skipIf(lacks('chromium'))('the buttons of the status page', { timeout: 
     });
   });
 
+  it('approve what a guard refused, once the dialog has named it', async () => {
+    scenario.commit(
+      {
+        'flaghoist.yaml': `${PROTECTED_CONFIG}guards: { maxShift: 20 }\n`,
+        'flags/pay.yaml': pay(90),
+      },
+      'Ramp pay by far',
+    );
+    const refused = await watched.run();
+    expect([refused.result, await shareOf('pay', live.staging)]).toEqual(['refused', 10]);
+
+    await withPage(`${operations.url}/`, {}, async (page) => {
+      await page.getByRole('button', { name: 'Approve…' }).click();
+      const dialog = page.getByRole('dialog');
+      expect(await dialog.innerText()).toContain('refused by a guard (maxShift)');
+      expect(await dialog.innerText()).toContain(refused.plan?.heldHash);
+      expect(await axeViolations(page)).toEqual([]);
+      await dialog.getByLabel('Your name').fill('ana');
+      await dialog.getByLabel('Token').fill(TOKEN);
+      await dialog.getByRole('button', { name: 'Approve', exact: true }).click();
+      await dialog.getByText('Approved: the next run is asked for.').waitFor();
+      await settled(() => watched.view.applied?.subject === 'Ramp pay by far');
+    });
+
+    expect(await shareOf('pay', live.staging)).toBe(90);
+  });
+
   it('do nothing without the token, and nothing that was not confirmed', async () => {
     const before = watched.runs.length;
 

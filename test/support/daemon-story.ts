@@ -7,7 +7,7 @@ import type {
   SourceView,
 } from '../../src/daemon/view.js';
 import { aRun, aSource, appliedReport, minutesAgo } from './daemon-view.js';
-import { aReport } from './plan-builder.js';
+import { aChange, aField, aReport } from './plan-builder.js';
 import { aStory } from './plan-builder-story.js';
 
 const KILLED: OrderedKill = {
@@ -157,4 +157,43 @@ export function aBadMorning(): SourceView[] {
     nextRetry: minutesAgo(-1),
   } as const;
   return [invalid, away];
+}
+
+/** What a run holds back: a guard wants somebody to approve it, a ramp waits for a kill that was made by hand. */
+export function aHeldEvening(): SourceView[] {
+  const changes = [
+    aChange('flag/new-checkout@production', 'update', {
+      location: { file: 'flags/checkout/new-checkout.yaml', line: 18, column: 3 },
+      fields: [
+        aField(
+          '/defaultRule',
+          [
+            { treatment: 'on', size: 25 },
+            { treatment: 'off', size: 75 },
+          ],
+          [{ treatment: 'on', size: 100 }],
+        ),
+      ],
+    }),
+  ];
+  const [percent, due] = [[5, 20, 50, 100], '2026-10-05T09:00Z'];
+  const steps = percent.map((each) => ({ percent: each, due, dueText: 'Mon 5 Oct 09:00 UTC' }));
+  const waiting = { id: 'flag/search-ranking@production', rule: null, treatment: 'on', steps };
+  const guard = { guard: 'maxShift', environment: 'production', found: 75, limit: 20 } as const;
+  const members = {
+    guardFindings: [guard],
+    ramps: [{ ...waiting, step: 1, held: 'it is killed' }],
+    heldHash: `sha256:${'5f1c7a0d'.repeat(8)}`,
+  };
+  const ref = { kind: 'flag', name: 'search-ranking', environment: 'production' } as const;
+  const location = { file: 'flags/search-ranking.yaml', line: 9, column: 3 };
+  const seen = { id: waiting.id, ref, location, seen: minutesAgo(47), commit: null };
+  const refused = aRun(aReport({ changes, liveKills: [seen] }, members), {
+    result: 'refused',
+    exitCode: 4,
+    subject: 'Give the new checkout to everybody',
+    triggers: ['commit'],
+  });
+  const [shop] = anAfternoon();
+  return shop ? [{ ...shop, runs: [refused, ...shop.runs] }] : [];
 }

@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage, type Page } from '../../../support/browser.js';
-import { aBadMorning, aLiveFlag, anAfternoon } from '../../../support/daemon-story.js';
+import {
+  aBadMorning,
+  aHeldEvening,
+  aLiveFlag,
+  anAfternoon,
+} from '../../../support/daemon-story.js';
 import {
   aRun,
   aSource,
@@ -391,6 +396,29 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
       keptFocus: true,
     });
   });
+
+  it.each(LOOKS)(
+    'says what is held and asks for leave, $width wide and $colorScheme',
+    async (look) => {
+      await using operations = await startTestOperations(new DaemonInMemory(...aHeldEvening()), {
+        tokens: ['the-token'],
+      });
+
+      const seen = await withPage(`${operations.url}/`, look, async (page) => {
+        const text = await textOf(page);
+        const violations = await axeViolations(page);
+        const sideways = await scrollsSideways(page);
+        await page.getByRole('button', { name: 'Approve…' }).click();
+        violations.push(...(await axeViolations(page)));
+        return { text, violations, sideways };
+      });
+
+      expect(seen.violations).toEqual([]);
+      expect(seen.sideways).toBe(false);
+      expect(seen.text).toContain('1 change refused by a guard (maxShift).');
+      expect(seen.text).toContain('5 % done, 20 % now, 50 %, 100 %. It waits: it is killed.');
+    },
+  );
 
   it('needs no script to be read', async () => {
     await using operations = await startTestOperations(new DaemonInMemory(...anAfternoon()));
