@@ -14,10 +14,14 @@ const MANIFEST = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'))
   readonly version: string;
 };
 
+const BIN = { [MANIFEST.name]: 'dist/main.js' };
+
 /** A runner for the action, with a package registry on loopback that has this build of the program. */
 export interface TestRunner extends AsyncDisposable {
   /** Runs the action's bundle as a runner does, in the checkout. */
   action(inputs: Readonly<Record<string, string>>, options: CliOptions): Promise<ActionResult>;
+  /** Runs the lines of a job as a runner with a shell does, in the checkout. */
+  shell(lines: readonly string[], options: CliOptions): Promise<CliResult>;
   /** What was asked of the registry. */
   readonly requests: readonly string[];
   /** A file that only a script run at installation would make. */
@@ -56,6 +60,10 @@ export async function startTestRunner(): Promise<TestRunner> {
       }).ended;
       return { ...result, outputs: readFileSync(outputFile, 'utf8') };
     },
+    shell: async (lines, options) => {
+      const env = { npm_config_userconfig: settings, ...options.env };
+      return start(['bash', '-e', '-c', lines.join('\n')], '', { ...options, env }).ended;
+    },
     [Symbol.asyncDispose]: async () => {
       await registry.close();
       rmSync(folder, { recursive: true, force: true });
@@ -74,11 +82,13 @@ function packedProgram(folder: string, scriptMark: string): Buffer {
   mkdirSync(join(root, 'dist'), { recursive: true });
   const manifest = {
     ...{ name: MANIFEST.name, version: MANIFEST.version, type: 'module' },
+    bin: BIN,
     scripts: { postinstall: `touch ${scriptMark}` },
   };
   writeFileSync(join(root, 'package.json'), JSON.stringify(manifest));
   const main = new URL('../../dist/main.js', import.meta.url).href;
-  writeFileSync(join(root, 'dist/main.js'), `import ${JSON.stringify(main)};\n`);
+  const text = `#!/usr/bin/env node\nimport ${JSON.stringify(main)};\n`;
+  writeFileSync(join(root, 'dist/main.js'), text);
   return execFileSync('tar', ['-czf', '-', '-C', folder, 'package']);
 }
 
@@ -98,7 +108,7 @@ async function startRegistry(archive: Buffer): Promise<Registry> {
     if (path === '/program.tgz') return response.end(archive);
     if (path !== `/${name}`) return response.writeHead(404).end('{}');
     const dist = { tarball: `http://${request.headers.host ?? ''}/program.tgz`, integrity };
-    const versions = { [version]: { name, version, hasInstallScript: true, dist } };
+    const versions = { [version]: { name, version, bin: BIN, hasInstallScript: true, dist } };
     response.setHeader('content-type', 'application/json');
     return response.end(JSON.stringify({ name, 'dist-tags': { latest: version }, versions }));
   });
