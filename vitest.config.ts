@@ -1,3 +1,4 @@
+import { readFileSync, statfsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { EMBEDDED_ONLY, POSTGRES_ONLY, STRICT } from './test/support/contract-projects.js';
 import { findProgram } from './test/support/requirements.js';
@@ -7,6 +8,27 @@ const project = (name: string, include: string[], extra: object = {}) => ({
   // no test replaces a module.
   test: { name, include, environment: 'node', isolate: false, ...extra },
 });
+
+/** What has to be free there, for the databases, clones and stores of all workers at once. */
+const ROOM_BYTES = 8 * 2 ** 30;
+
+/** Whether programs may be run from it too, which some tests write. */
+function hasRoomInMemory(directory: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    const mounts = readFileSync('/proc/mounts', 'utf8').split('\n');
+    const [, , type, options = ''] =
+      mounts.find((each) => each.split(' ')[1] === directory)?.split(' ') ?? [];
+    return type === 'tmpfs' && !options.includes('noexec') && bavail * bsize >= ROOM_BYTES;
+  } catch {
+    return false;
+  }
+}
+
+// Git and the stores sync what they write, and tests would wait for a disk half of their time. No test takes the power away.
+if (process.env['TMPDIR'] === undefined && hasRoomInMemory('/dev/shm')) {
+  process.env['TMPDIR'] = '/dev/shm';
+}
 
 const contractFiles = (names: readonly string[]) => names.map((name) => `test/contract/${name}`);
 
