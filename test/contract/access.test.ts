@@ -194,12 +194,15 @@ describe('a key for one workspace', () => {
     const mine = withKey(await service.createKey('w1', { workspaces: ['Worded'] }));
     await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'unseen' });
     await client.ok('POST', '/segments/staging/unseen');
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'unseen' });
+    await client.ok('POST', at('unseen', 'staging'), aDefinition());
 
     const { objects } = await mine.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
 
     expect(objects.map(({ name }) => name)).toEqual(['Worded']);
     expect((await mine.call('GET', '/environments/ws/Default')).status).toBe(404);
     expect((await mine.call('GET', '/segments/staging/unseen/keys')).status).toBe(404);
+    expect((await mine.call('GET', '/splits/ws/Default/environments/staging')).status).toBe(404);
     expect((await mine.call('GET', '/splits/ws/Worded')).status).toBe(200);
   });
 

@@ -55,6 +55,42 @@ describe('lists of flags and definitions', () => {
     );
   });
 
+  it('leave out flags without a definition there, on every page', async () => {
+    await client.ok('POST', '/workspaces', { name: 'Gaps' });
+    const path = '/splits/ws/Gaps';
+    await client.ok('POST', '/trafficTypes/ws/Gaps', { name: 'user' });
+    for (const name of ['dev', 'live']) await client.ok('POST', '/environments/ws/Gaps', { name });
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      await client.ok('POST', `${path}/trafficTypes/user`, { name });
+      if (name !== 'b' && name !== 'd')
+        await client.ok('POST', `${path}/${name}/environments/live`, aDefinition());
+    }
+    const page = async (query: string): Promise<[readonly string[], number]> => {
+      const found = await client.ok<WirePage<WireDefinition>>(
+        'GET',
+        `${path}/environments/${query}`,
+      );
+      return [found.objects.map(({ name }) => name), found.totalCount];
+    };
+
+    expect(await page('live?limit=2')).toEqual([['a', 'c'], 3]);
+    expect(await page('live?limit=2&offset=2')).toEqual([['e'], 3]);
+    expect(await page('live?offset=3')).toEqual([[], 3]);
+    expect(await page('dev')).toEqual([[], 0]);
+    await client.ok('DELETE', `${path}/c/environments/live`);
+    await client.ok('POST', `${path}/b/environments/live`, aDefinition());
+    expect(await page('live')).toEqual([['a', 'b', 'e'], 3]);
+  });
+
+  it('are refused for their place before their page', async () => {
+    const statuses = await Promise.all(
+      ['Default/environments/staging?limit=0', 'Default/environments/nowhere?limit=0'].map(
+        async (path) => (await client.call('GET', `/splits/ws/${path}`)).status,
+      ),
+    );
+    expect(statuses).toEqual([400, 404]);
+  });
+
   it('can be narrowed by part of the name, tag and rollout status', async () => {
     await createFlag('narrow_one', { tags: [{ name: '50%' }, { name: 'web' }] });
     await createFlag('narrow-two', { tags: [{ name: 'web' }] });

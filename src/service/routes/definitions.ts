@@ -13,8 +13,13 @@
 import { JsonText, type ApiRequest, type Endpoint } from '../http/endpoint.js';
 import { definitionAt, environmentAt, isVisible, workspaceAt } from '../http/path-lookup.js';
 import { DEFINITION_BODY } from '../rules/definition-schema.js';
-import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
-import { definitionText, listDefinitions, lookUpDefinition } from '../store/definitions.js';
+import { PAGE_SIZES, pageFrom, type Page } from '../rules/paging.js';
+import {
+  lookUpDefinition,
+  lookUpDefinitions,
+  type FoundDefinitions,
+} from '../store/definition-lookups.js';
+import { definitionText, listDefinitions } from '../store/definitions.js';
 import type { PreparedRead } from '../store/lookup.js';
 import type { Db } from '../store/tables.js';
 import { PATCH_BODY, STRICT_PATCH_BODY, WORDS_BODY } from './body-schemas.js';
@@ -88,6 +93,7 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     answer: answerPage('Definition'),
     query: PAGE_QUERY,
     read: readDefinitions,
+    lookUp: lookUpPage,
   },
   {
     methods: ['PUT', 'POST'],
@@ -141,7 +147,37 @@ async function readDefinitions(db: Db, request: ApiRequest): Promise<JsonText> {
   const workspace = await workspaceAt(db, request);
   const environment = await environmentAt(db, request, workspace);
   const page = pageFrom(request.query, PAGE_SIZES.objects);
-  const { definitions, totalCount } = await listDefinitions(db, environment, page);
+  return pageText(page, await listDefinitions(db, environment, page));
+}
+
+/** Answers the same as `readDefinitions`, as `lookUpOne` does: clients read such lists page by page. */
+async function lookUpPage(
+  lookUp: PreparedRead,
+  { params, query, caller }: ApiRequest,
+): Promise<JsonText | undefined> {
+  const { ws = '', env = '' } = params;
+  const page = pageIn(query);
+  if (page === null) return undefined;
+  const found = await lookUpDefinitions(lookUp, [ws, env], page);
+  if (found === undefined || !isVisible(caller.scope.workspaces, found.workspaceId))
+    return undefined;
+  if (!isVisible(caller.scope.environments, found.environmentId)) return undefined;
+  return pageText(page, found);
+}
+
+/** Null for one that is refused: whether the place is there comes first. */
+function pageIn(query: ApiRequest['query']): Page | null {
+  try {
+    return pageFrom(query, PAGE_SIZES.objects);
+  } catch {
+    return null;
+  }
+}
+
+function pageText(
+  page: Page,
+  { definitions, totalCount }: Pick<FoundDefinitions, 'definitions' | 'totalCount'>,
+): JsonText {
   const objects = `[${definitions.map(definitionText).join(',')}]`;
   const rest = JSON.stringify({ ...page, totalCount });
   return new JsonText(`{"objects":${objects},${rest.slice(1)}`);
