@@ -1,4 +1,5 @@
 import { readFileSync, statfsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { EMBEDDED_ONLY, POSTGRES_ONLY, STRICT } from './test/support/contract-projects.js';
 import { findProgram } from './test/support/requirements.js';
@@ -32,6 +33,8 @@ if (process.env['TMPDIR'] === undefined && hasRoomInMemory('/dev/shm')) {
 
 const contractFiles = (names: readonly string[]) => names.map((name) => `test/contract/${name}`);
 
+const memoryGit = new URL('test/model/memory-git.ts', import.meta.url);
+
 const hasPostgres = findProgram('postgresql') !== null;
 
 export default defineConfig({
@@ -46,6 +49,11 @@ export default defineConfig({
         hookTimeout: 60_000,
       }),
       project('property', ['test/property/**/*.test.ts'], { testTimeout: 60_000 }),
+      {
+        ...project('model', ['test/model/**/*.test.ts'], { testTimeout: 60_000 }),
+        // There is no git in a small world: what the library behind its door would be asked is answered from memory.
+        resolve: { alias: { 'simple-git': fileURLToPath(memoryGit) } },
+      },
       project('contract', ['test/contract/**/*.test.ts'], {
         exclude: contractFiles(POSTGRES_ONLY),
         testTimeout: 120_000,

@@ -14,6 +14,7 @@ describe.each([
   'docs/plan.md',
   'docs/operations.md',
   'docs/testing.md',
+  'docs/model.md',
   'docs/container.md',
   'docs/deploy.md',
   'docs/diagnostics.md',

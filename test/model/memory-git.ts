@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import type { Checkout, Repository } from '../../src/git/checkout.js';
+import { GitCache } from '../../src/git/cache.js';
+import { openGit } from '../../src/git/git.js';
+import type { ObjectReader } from '../../src/git/objects.js';
+import type { Source } from '../../src/git/spec-source.js';
+import type { SpecTree, TreeEntry } from '../../src/model/spec-tree.js';
+
+/**
+ * Git from memory: one line of commits, each with the whole text of its files. What the program asks of git it asks as
+ * ever; in the project of these tests the library behind the door is this file, which knows the one command that is left.
+ */
+
+/** Path → text. */
+export type Files = Readonly<Record<string, string>>;
+
+export interface Commit {
+  readonly id: string;
+  readonly parent: Commit | null;
+  readonly files: Files;
+  readonly entries: readonly TreeEntry[];
+  readonly subject: string;
+  /** How many commits there are up to this one. */
+  readonly number: number;
+}
+
+const commits = new Map<string, Commit>();
+const blobs = new Map<string, Buffer>();
+
+function named(text: string): string {
+  return createHash('sha1').update(text).digest('hex');
+}
+
+/** The same commit for the same parent, files and subject. */
+export function commitOf(parent: Commit | null, files: Files, subject: string): Commit {
+  const id = named(JSON.stringify([parent?.id ?? null, files, subject]));
+  const known = commits.get(id);
+  if (known) return known;
+  const entries = Object.keys(files)
+    .sort()
+    .map((path): TreeEntry => {
+      const content = Buffer.from(files[path] ?? '');
+      const blobId = named(`blob ${content.toString()}`);
+      blobs.set(blobId, content);
+      return { path, type: 'file', sizeBytes: content.length, blobId };
+    });
+  const commit = { id, parent, files, entries, subject, number: (parent?.number ?? 0) + 1 };
+  commits.set(id, commit);
+  return commit;
+}
+
+export function commitAt(id: string): Commit {
+  const found = commits.get(id);
+  if (!found) throw new Error(`no commit ${id}`);
+  return found;
+}
+
+function isBeforeOrAt(a: string, b: string): boolean {
+  const then = commits.get(a);
+  let now: Commit | null = commits.get(b) ?? null;
+  while (now && then && now.number > then.number) now = now.parent;
+  return then !== undefined && now === then;
+}
+
+/** Trees and ancestors are known without a question. */
+class KnownCommits extends GitCache {
+  override treeAt(commit: string): readonly TreeEntry[] | undefined {
+    return commits.get(commit)?.entries;
+  }
+
+  override isKnownAncestor(a: string, b: string): boolean {
+    return isBeforeOrAt(a, b);
+  }
+}
+
+const objects = {
+  read: async (id: string) => Promise.resolve(contentOf(id)),
+  header: async (name: string) => {
+    const content = contentOf(name);
+    return Promise.resolve(content && { id: name, sizeBytes: content.length });
+  },
+  close: async () => Promise.resolve(),
+};
+
+function contentOf(id: string): Buffer | null {
+  const commit = commits.get(id);
+  if (!commit) return blobs.get(id) ?? null;
+  const parents = commit.parent ? [`parent ${commit.parent.id}`] : [];
+  const person = 'Ana <ana@example.com> 1767225600 +0000';
+  const header = [`tree ${'0'.repeat(40)}`, ...parents, `author ${person}`, `committer ${person}`];
+  return Buffer.from(`${header.join('\n')}\n\n${commit.subject}\n\nWhy: ${commit.subject}.\n`);
+}
+
+const repository: Repository = {
+  root: '/small',
+  gitDir: '/dev/null/small',
+  prefix: '',
+  git: openGit('/small'),
+  // The class has private members, and nothing of it but these three is ever called.
+  objects: objects as unknown as ObjectReader,
+  memory: new KnownCommits(),
+};
+
+/** What a run reads where this commit is checked out. */
+export function sourceAt(commit: Commit): Source {
+  const checkout: Checkout = {
+    directory: '/small',
+    repository,
+    head: commit.id,
+    shallow: false,
+    close: async () => Promise.resolve(),
+  };
+  const tree: SpecTree = {
+    list: () => commit.entries,
+    read: async (path) => Promise.resolve(Buffer.from(commit.files[path] ?? '')),
+  };
+  return {
+    tree,
+    checkout,
+    revision: { commit: commit.id, dirty: false },
+    warnings: [],
+    [Symbol.asyncDispose]: async () => Promise.resolve(),
+  };
+}
+
+/** In place of the library: `git log` with the names of the files, newest first, as `src/git/log.ts` asks for it. */
+export function simpleGit(): unknown {
+  const library = {
+    env: () => library,
+    raw: async (args: readonly string[]) => Promise.resolve(logOf(args)),
+  };
+  return library;
+}
+
+function logOf(args: readonly string[]): string {
+  const end = args.indexOf('--end-of-options');
+  const to = args[end + 1] ?? '';
+  const from = args[end + 2]?.startsWith('^') === true ? args[end + 2]?.slice(1) : undefined;
+  if (!args.includes('log') || !args.includes('--name-only'))
+    throw new Error(`git ${args.join(' ')}`);
+  const told: string[] = [];
+  for (let commit: Commit | null = commitAt(to); commit; commit = commit.parent) {
+    if (from !== undefined && isBeforeOrAt(commit.id, from)) break;
+    const { id, parent, files } = commit;
+    const before = parent?.files ?? {};
+    const paths = [...new Set([...Object.keys(before), ...Object.keys(files)])].sort();
+    const changed = paths.filter((path) => before[path] !== files[path]);
+    if (changed.length === 0) continue;
+    told.push(`\u0001${id} ${parent?.id ?? ''}`, `\n${changed[0] ?? ''}`, ...changed.slice(1));
+  }
+  return told.map((each) => `${each}\0`).join('');
+}
