@@ -88,6 +88,19 @@ export function strongest(reasons: readonly Reason[]): Reason {
   return REASONS.find((reason) => reasons.includes(reason)) ?? 'commit';
 }
 
+/** Why what a change request on the service is about is left alone; undefined: none is open. */
+export function requestHold({
+  openChangeRequestId: id,
+}: {
+  readonly openChangeRequestId?: string | null;
+}): WithheldReason | undefined {
+  if (id === undefined || id === null) return undefined;
+  return {
+    why: 'approval-needed',
+    wayOut: `change request ${id} is open on the service; close it there`,
+  };
+}
+
 /**
  * Parts the differences of one object into those that will be written and those that are held back, by why.
  *

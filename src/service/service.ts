@@ -10,6 +10,7 @@ import { EphemeralKeys } from './lent-keys.js';
 import type { ServiceMetrics } from './metrics.js';
 import type { RateLimit } from './rules/rate-limit.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
+import { CHANGE_REQUEST_ENDPOINTS } from './routes/change-requests.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
 import { ARCHIVE_ENDPOINTS } from './routes/archive.js';
 import { FLAG_ENDPOINTS } from './routes/flags.js';
@@ -69,6 +70,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...SEGMENT_ENDPOINTS,
   ...SEGMENT_KEY_ENDPOINTS,
   ...IDENTITY_ENDPOINTS,
+  ...CHANGE_REQUEST_ENDPOINTS,
   ...AUDIT_ENDPOINTS,
   ...ADMIN_KEY_ENDPOINTS,
 ];

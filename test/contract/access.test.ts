@@ -257,7 +257,7 @@ describe('an environment that requires approvals', () => {
       expect(answer.body).toMatchObject({
         code: 403,
         message: expect.stringMatching(/^Approvals are required\. orgId=\S+ envId=\S+$/) as string,
-        details: '',
+        details: 'Submit a change request, which another Admin API key approves',
       });
     }
   });

@@ -15,6 +15,18 @@ let directory: string;
 const running: TestService[] = [];
 const processes: ChildProcess[] = [];
 
+/** Makes the tables of the first schema of those of today. */
+const SINCE_FIRST = [
+  'alter table audit drop column key_id',
+  'alter table admin_keys drop column expiration_time',
+  'alter table admin_keys drop column last_use_time',
+  'drop table archived_flags',
+  'drop table sessions',
+  'drop table change_requests',
+  'alter table definitions drop column open_change_request_id',
+  'alter table activations drop column open_change_request_id',
+];
+
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'service-store-'));
 });
@@ -104,19 +116,28 @@ describe('a store in a directory', () => {
   it('of the first schema is brought up to date, and its log stays', async () => {
     const first = await start();
     await callsOf(first).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'old' });
+    await callsOf(first).ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'asked' });
+    await callsOf(first).ok('POST', '/splits/ws/Default/asked/environments/staging', aDefinition());
     await first.stop();
     const database = openSqlite(join(directory, 'service.sqlite'));
-    database.exec('alter table audit drop column key_id');
-    database.exec('alter table admin_keys drop column expiration_time');
-    database.exec('alter table admin_keys drop column last_use_time');
-    database.exec('drop table archived_flags');
-    database.exec('drop table sessions');
+    for (const change of SINCE_FIRST) database.exec(change);
     database.exec("delete from kysely_migration where name > '0001-first'");
     database.close();
 
     const second = await start();
     await callsOf(second).ok('POST', '/splits/ws/Default/old/archive');
     await callsOf(second).ok('POST', '/splits/ws/Default/old/unarchive');
+    const path = '/splits/ws/Default/asked/environments/staging';
+    expect(await callsOf(second).ok('GET', path)).toMatchObject({ name: 'asked', killed: false });
+    await callsOf(second).ok('POST', '/changeRequests/ws/Default/environments/staging', {
+      split: { name: 'asked' },
+      operationType: 'KILL',
+    });
+    expect((await callsOf(second).call('DELETE', path)).status).toBe(423);
+    const { data } = await callsOf(second).ok<{ data: { id: string }[] }>('GET', '/changeRequests');
+    await callsOf(second).ok('PUT', `/changeRequests/${data[0]?.id ?? ''}`, {
+      status: 'WITHDRAWN',
+    });
     await callsOf(second).ok('DELETE', '/splits/ws/Default/old');
 
     expect(await second.audit({ name: 'old' })).toMatchObject([

@@ -15,6 +15,7 @@ import type { FieldChange } from '../../model/plan.js';
 import type { FlagEntry } from '../../model/state.js';
 import {
   plannedChange,
+  requestHold,
   splitFields,
   withheld,
   type ObjectPlan,
@@ -70,8 +71,11 @@ function planUpdate(
   const differences = definitionDifferences(of, live, input);
   const fields = [...restore.changes, ...differences, ...baselineToFollow(of, live, differences)];
   const rules = environmentRules(input.policy, environment);
+  const hold = requestHold(live);
   const parted = splitFields(subject, fields, rules, base, (field) =>
-    rules.revertDrift ? undefined : rampHold(field, definition, { live, base: base?.spec }),
+    hold === undefined && !rules.revertDrift
+      ? rampHold(field, definition, { live, base: base?.spec })
+      : hold,
   );
   const withheldFields = [...parted.withheld, ...restore.withheld(subject)];
   let { allowed } = parted;

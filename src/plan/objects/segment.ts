@@ -7,7 +7,13 @@ import { objectId } from '../../model/ref.js';
 import type { FieldChange, KeyChange, Reason, Withheld } from '../../model/plan.js';
 import { segmentEntry, type ActivationBase, type SegmentEntry } from '../../model/state.js';
 import type { StepRequest } from '../../model/step.js';
-import { plannedChange, withheld, type ObjectPlan, type ChangeSubject } from '../planned-change.js';
+import {
+  plannedChange,
+  requestHold,
+  withheld,
+  type ChangeSubject,
+  type ObjectPlan,
+} from '../planned-change.js';
 import { SEGMENT_KEYS, WHOLE_OBJECT } from '../bases/corrections.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import {
@@ -144,11 +150,10 @@ function activationWithholdReason(
   environment: PlannedEnvironment,
   input: PlanInput,
 ): Pick<Withheld, 'why' | 'wayOut'> | undefined {
-  if (live.openChangeRequestId !== undefined) {
-    const wayOut = `change request ${live.openChangeRequestId} is open on the service; close it there`;
-    return { why: 'approval-needed', wayOut };
-  }
-  return withholdReason({ reason }, environmentRules(input.policy, environment), corrections);
+  return (
+    requestHold(live) ??
+    withholdReason({ reason }, environmentRules(input.policy, environment), corrections)
+  );
 }
 
 /** What a base remembers of an activation. */

@@ -318,7 +318,7 @@ function answerError(
   const body: WireError = {
     code: status,
     message: status < 500 || error instanceof Problem ? error.message : 'Internal error',
-    details: '',
+    details: error instanceof Problem ? error.details : '',
     transactionId: request.id,
   };
   return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));

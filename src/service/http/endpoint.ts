@@ -30,6 +30,8 @@ export interface ApiRequest {
   /** Held against the endpoint's schema; undefined where none was sent. */
   readonly body: unknown;
   readonly caller: Caller;
+  /** Id of the change request that is being published: the change was approved. */
+  readonly publishes?: string;
 }
 
 /** An answer that is JSON text already and is sent as it is. */

@@ -19,6 +19,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   409: 'Already there, or still in use',
   413: 'The body is too large',
   414: 'A part of the path is too long',
+  423: 'An open change request keeps it from being changed',
   429: 'Too many requests',
   503: 'The store does not answer; a write may have been made or not',
 };

@@ -5,8 +5,10 @@ import {
   definitionNotFound,
   forbidden,
   notFound,
+  waitsForChangeRequest,
 } from './problem.js';
 import { checkNote, type NoteRequirement } from '../rules/note.js';
+import { openChangeRequests, type RequestedObject } from '../store/change-requests.js';
 import { findDefinition, type StoredDefinition } from '../store/definitions.js';
 import { findFlag, type StoredFlag } from '../store/flags.js';
 import {
@@ -103,17 +105,40 @@ export function checkNoteFor(
 }
 
 /**
- * Refuses a change in an environment that requires approvals: this service has no way to ask for
- * one. A kill may be exempt.
+ * Refuses a change in an environment that requires approvals, unless it comes with one. A kill may
+ * be exempt.
  *
  * @throws Problem (403)
  */
 export function checkNoApproval(
   environment: EnvironmentRow,
+  { publishes }: ApiRequest,
   { isKill = false }: { readonly isKill?: boolean } = {},
 ): void {
-  if (isKill && environment.allow_kills === 1) return;
+  if (publishes !== undefined || (isKill && environment.allow_kills === 1)) return;
   if (environment.approvals_required === 1) throw approvalsRequired(environment.id);
+}
+
+/**
+ * Refuses a change of what an open change request is about.
+ *
+ * @throws Problem (423)
+ */
+export function checkNotRequested(stored: {
+  readonly open_change_request_id: string | null;
+}): void {
+  const id = stored.open_change_request_id;
+  if (id !== null) throw waitsForChangeRequest(id);
+}
+
+/**
+ * The same of all that a flag or segment has in the environments of a workspace, or in one of them.
+ *
+ * @throws Problem (423)
+ */
+export async function checkNothingRequested(db: Db, object: RequestedObject): Promise<void> {
+  const [open] = await openChangeRequests(db, object);
+  if (open !== undefined) throw waitsForChangeRequest(open);
 }
 
 /** @throws Problem (404) the workspace has no such traffic type. */

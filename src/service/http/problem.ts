@@ -6,16 +6,19 @@ export class Problem extends Error {
   readonly status: number;
   /** Answered without a body: the contract's one such answer. */
   readonly bodyless: boolean;
+  /** The contract's `details`: what more there is to say. */
+  readonly details: string;
 
   constructor(
     status: number,
     message: string,
-    options: { bodyless?: boolean; cause?: unknown } = {},
+    options: { bodyless?: boolean; details?: string; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'Problem';
     this.status = status;
     this.bodyless = options.bodyless ?? false;
+    this.details = options.details ?? '';
   }
 }
 
@@ -62,7 +65,13 @@ export const definitionNotFound = (requested: string): Problem =>
  * approval.
  */
 export const approvalsRequired = (environmentId: string): Problem =>
-  new Problem(403, `Approvals are required. orgId=${ORGANISATION_ID} envId=${environmentId}`);
+  new Problem(403, `Approvals are required. orgId=${ORGANISATION_ID} envId=${environmentId}`, {
+    details: 'Submit a change request, which another Admin API key approves',
+  });
+
+/** What a change request is about waits for it: what is approved must be what was looked at. */
+export const waitsForChangeRequest = (id: string): Problem =>
+  new Problem(423, `Change request ${id} is open: approve, reject or withdraw it first`);
 
 /** The service has one organisation and never asks for it. */
 export const ORGANISATION_ID = 'flaghoist';

@@ -40,7 +40,7 @@ const PAGE = { offset: COUNT, limit: COUNT };
 export const ANSWER_SCHEMAS = {
   Error: record({
     code: { type: 'integer', description: 'Equal to the HTTP status.' },
-    message: TEXT,
+    message: { type: 'string', minLength: 1 },
     details: orNull(TEXT),
     transactionId: orNull(TEXT),
   }),
@@ -83,6 +83,7 @@ export const ANSWER_SCHEMAS = {
       ...DEFINITION_SCHEMA.properties,
       creationTime: TIME,
       lastUpdateTime: TIME,
+      openChangeRequestId: { ...TEXT, description: 'Only while a change is requested.' },
     }),
     required: [
       'id',
@@ -142,6 +143,28 @@ export const ANSWER_SCHEMAS = {
     count: NULL,
     total: NULL,
   }),
+  ChangeRequest: record({
+    id: TEXT,
+    status: { enum: ['REQUESTED', 'PUBLISHED', 'REJECTED', 'WITHDRAWN'] },
+    operationType: { enum: ['CREATE', 'UPDATE', 'KILL', 'RESTORE', 'ARCHIVE'] },
+    title: orNull(TEXT),
+    comment: orNull(TEXT),
+    split: orNull(record({ name: TEXT, environment: REFERENCE })),
+    segment: orNull(record({ name: TEXT, keys: listOf(TEXT) })),
+    workspace: record({ type: { const: 'workspace' }, id: TEXT }),
+    environment: REFERENCE,
+    approvers: listOf(TEXT),
+    comments: listOf(
+      record({
+        comment: orNull(TEXT),
+        user: TEXT,
+        role: { enum: ['SUBMITTER', 'APPROVER'] },
+        timestamp: TIME,
+      }),
+    ),
+    rolloutStatus: orNull(record({ id: TEXT })),
+    creationTime: TIME,
+  }),
   AuditEntry: record({
     id: COUNT,
     time: TIME,
@@ -183,6 +206,15 @@ export const answer = (name: AnswerName): Schema => ({ $ref: `#/components/schem
  * A JSON array at the root of the answer, which is how the contract answers lists without pages.
  */
 export const answerList = (name: AnswerName): Schema => listOf(answer(name));
+/** A page of a list whose pages follow each other by a marker. */
+export const answerMarked = (name: AnswerName): Schema =>
+  record({
+    data: answerList(name),
+    nextMarker: orNull(TEXT),
+    previousMarker: NULL,
+    limit: COUNT,
+    count: COUNT,
+  });
 /** A page of a list: `objects` with `offset`, `limit` and the `totalCount` of the whole list. */
 export const answerPage = (name: AnswerName): Schema =>
   record({ objects: answerList(name), ...PAGE, totalCount: COUNT });

@@ -72,7 +72,7 @@ async function unarchive(db: Db, request: ApiRequest): Promise<WireFlag> {
   const archived = await findArchived(db, workspace.id, nameOrId);
   if (archived === undefined) throw notFound('archived feature flag', nameOrId);
   const environments = await environmentsLeft(db, workspace, archived);
-  for (const environment of environments) checkNoApproval(environment);
+  for (const environment of environments) checkNoApproval(environment, request);
   const places = new Set(environments.map(({ id }) => id));
   const back = {
     flag: archived.flag,

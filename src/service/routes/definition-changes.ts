@@ -4,7 +4,8 @@
  *
  * All of them refuse in the same order: the shape of the body has been checked before (400), then the
  * workspace and the environment are looked up (404), then title and comment (400), then approvals
- * (403), then the flag or its definition (404), and at last what the body says.
+ * (403), then the flag or its definition (404), then open change requests (423), and at last what the
+ * body says. A kill waits for no change request.
  */
 
 import { setImmediate as letOthersRun } from 'node:timers/promises';
@@ -15,6 +16,8 @@ import { JsonText, type ApiRequest } from '../http/endpoint.js';
 import {
   checkNoApproval,
   checkNoteFor,
+  checkNothingRequested,
+  checkNotRequested,
   definitionAt,
   environmentAt,
   flagAt,
@@ -25,6 +28,7 @@ import {
   checkBelongs,
   definitionFrom,
   definitionPatched,
+  killsAlone,
   usesOf,
   type DefinitionContent,
   type Uses,
@@ -44,12 +48,12 @@ import {
   wireDefinition,
   type StoredDefinition,
 } from '../store/definitions.js';
-import { missingFlags } from '../store/flags.js';
+import { missingFlags, type StoredFlag } from '../store/flags.js';
 import { inactiveSegments } from '../store/segments.js';
 import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
 
 /** The workspace and the environment that the path of a request names. */
-interface Place {
+export interface Place {
   readonly workspace: WorkspaceRow;
   readonly environment: EnvironmentRow;
 }
@@ -75,7 +79,7 @@ async function placeOfChange(
   const workspace = await workspaceAt(db, request);
   const environment = await environmentAt(db, request, workspace);
   checkNoteFor(workspace, request, note);
-  checkNoApproval(environment, { isKill });
+  checkNoApproval(environment, request, { isKill });
   return { workspace, environment };
 }
 
@@ -89,6 +93,12 @@ async function placeOfChange(
 export async function createDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   const place = await placeOfChange(db, request, { note: 'both' });
   const flag = await flagAt(db, request, place.workspace);
+  await checkNothingRequested(db, {
+    kind: 'flag',
+    name: flag.name,
+    workspaceId: place.workspace.id,
+    environmentId: place.environment.id,
+  });
   if (await findDefinition(db, place.environment.id, flag.name)) {
     throw conflict(
       `Feature flag ${flag.name} already has a definition in ${place.environment.name}`,
@@ -123,6 +133,7 @@ async function change(
 ): Promise<JsonText> {
   const place = await placeOfChange(db, request, demands);
   const stored = await definitionAt(db, request, place.environment);
+  if (demands.isKill !== true) checkNotRequested(stored);
   const before = wireDefinition(stored);
   const content = next(before);
   // A definition may be large: between the parts of the work others have their turn.
@@ -191,7 +202,8 @@ function actionOf(before: boolean, after: boolean): AuditAction {
 export async function patchDefinition(db: Db, request: ApiRequest): Promise<JsonText> {
   const operations = request.body as PatchOperation[];
   const next = (before: WireDefinition) => definitionPatched(before, operations);
-  return change(db, request, { note: 'both-or-empty-answer' }, next);
+  const demands = { note: 'both-or-empty-answer', isKill: killsAlone(operations) } as const;
+  return change(db, request, demands, next);
 }
 
 /**
@@ -216,6 +228,7 @@ export async function setKilled(db: Db, request: ApiRequest, killed: boolean): P
   const place = await placeOfChange(db, request, { note: 'both', isKill: killed });
   const stored = await definitionAt(db, request, place.environment);
   if (stored.killed === Number(killed)) return true;
+  if (!killed) checkNotRequested(stored);
   // Nothing else of the definition is looked at: whatever it holds, it can be killed.
   await saveChanged(db, request, place, { stored, killed, body_json: stored.body_json });
   return true;
@@ -229,6 +242,7 @@ export async function setKilled(db: Db, request: ApiRequest, killed: boolean): P
 export async function removeDefinition(db: Db, request: ApiRequest): Promise<true> {
   const place = await placeOfChange(db, request, { note: 'both' });
   const stored = await definitionAt(db, request, place.environment);
+  checkNotRequested(stored);
   const users = await usersOf(db, {
     kind: 'flag',
     name: stored.flag_name,
@@ -251,6 +265,35 @@ export async function removeDefinition(db: Db, request: ApiRequest): Promise<tru
     difference: definitionDifference(wireDefinition(stored), null),
   });
   return true;
+}
+
+/**
+ * The definition that a change request asks for, held against the rules as if it were written now.
+ *
+ * @param of the flag, and what it has; null where a definition is to be created.
+ * @param given fits the body of a definition, but that it may lack members. What a replacement says nothing of stays: the kill,
+ *   and the allocation.
+ * @throws Problem (400) it contradicts itself, names what is not there, or belongs to another flag or environment.
+ */
+export async function checkedContent(
+  db: Db,
+  place: Place,
+  { flag, before }: { flag: StoredFlag; before: WireDefinition | null },
+  given: object,
+): Promise<DefinitionContent> {
+  checkBelongs(given, {
+    ...flag,
+    environment: place.environment,
+    trafficType: { id: flag.traffic_type_id, name: flag.traffic_type_name },
+  });
+  const { killed, trafficAllocation } = given as Partial<WireDefinition>;
+  const content = definitionFrom({
+    ...given,
+    killed: before?.killed ?? killed,
+    trafficAllocation: trafficAllocation ?? before?.trafficAllocation,
+  });
+  await checkedUses(db, place, flag.name, content);
+  return content;
 }
 
 /**

@@ -19,6 +19,7 @@ import type { ApiRequest, Endpoint } from '../http/endpoint.js';
 import {
   checkMayChangeWorkspace,
   checkNoApproval,
+  checkNothingRequested,
   checkNoteFor,
   flagAt,
   trafficTypeAt,
@@ -201,6 +202,11 @@ async function changeFlag(
   return recorded(db, request, workspace, { action: 'update', before, name: flag.name });
 }
 
+/** @throws Problem (400) the workspace has no such rollout status. */
+export async function moveRolloutStatus(db: Db, request: ApiRequest, id: string): Promise<void> {
+  await changeFlag(db, request, () => ({ rolloutStatus: { id } }));
+}
+
 /** A tag with the object that bears it, the shape that public documentation shows for tags. */
 interface TagAnswer {
   readonly name: string;
@@ -269,6 +275,7 @@ async function recorded(
  * @throws Problem (400) the workspace requires title and comment, and one is missing.
  * @throws Problem (403) one of the environments with a definition requires approvals.
  * @throws Problem (409) another flag depends on this one in some environment.
+ * @throws Problem (423) a change of one of its definitions is requested.
  */
 async function removeFlag(db: Db, request: ApiRequest): Promise<true> {
   const flag = await takenAway(db, request, 'delete');
@@ -291,7 +298,8 @@ export async function takenAway(
   checkNoteFor(workspace, request, 'both');
   const flag = await flagAt(db, request, workspace);
   const environments = await environmentsOfFlag(db, flag.id);
-  for (const environment of environments) checkNoApproval(environment);
+  for (const environment of environments) checkNoApproval(environment, request);
+  await checkNothingRequested(db, { kind: 'flag', name: flag.name, workspaceId: workspace.id });
   const users = await usersOf(db, { kind: 'flag', name: flag.name, workspaceId: workspace.id });
   const [user] = users.filter((each) => each.flag !== flag.name);
   if (user !== undefined) {

@@ -51,6 +51,14 @@ export const AUDIT_QUERY: Readonly<Record<string, Schema>> = {
   environment: text('Id or name.'),
 };
 
+/** Pages follow each other by a marker. */
+export const CHANGE_REQUEST_QUERY: Readonly<Record<string, Schema>> = {
+  limit: { type: 'integer', minimum: 1, default: 20, description: 'At most 100.' },
+  after: text('`nextMarker` of the page before.'),
+  environmentId: text('Id or name.'),
+  status: text('`REQUESTED`, `PUBLISHED`, `REJECTED` or `WITHDRAWN`.'),
+};
+
 /** The contract names the workspace of this list in the query and not in the path. */
 export const ROLLOUT_STATUS_QUERY: Readonly<Record<string, Schema>> = {
   wsId: text('Id or name of a workspace. Default: all workspaces that the key sees.'),

@@ -21,6 +21,7 @@ import type { ApiRequest, Endpoint } from '../http/endpoint.js';
 import {
   activationAt,
   checkNoApproval,
+  checkNotRequested,
   checkNoteFor,
   environmentOfSegment,
   type EnvironmentPath,
@@ -76,7 +77,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     body: UPLOAD_BODY,
     strictBody: STRICT_UPLOAD_BODY,
     takesFile: true,
-    write: async (db, request, store) => upload(db, request, store, keysOf(request)),
+    write: async (db, request, store) => uploadKeys(db, request, store, keysOf(request)),
   },
   {
     methods: ['PUT'],
@@ -86,7 +87,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     takesMany: true,
     answer: answer('RemovedKeys'),
     body: KEYS_OBJECT_BODY,
-    write: async (db, request, store) => remove(db, request, store, keysOf(request)),
+    write: async (db, request, store) => removeGivenKeys(db, request, store, keysOf(request)),
   },
   {
     methods: ['PUT'],
@@ -97,7 +98,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     answer: answer('SegmentDefinition'),
     query: UPLOAD_QUERY,
     body: UPLOAD_OBJECT_BODY,
-    write: async (db, request, store) => upload(db, request, store, keysOf(request)),
+    write: async (db, request, store) => uploadKeys(db, request, store, keysOf(request)),
   },
   {
     methods: ['PUT'],
@@ -107,7 +108,7 @@ export const SEGMENT_KEY_ENDPOINTS: readonly Endpoint[] = [
     takesMany: true,
     answer: answer('RemovedKeys'),
     body: KEYS_ARRAY_BODY,
-    write: async (db, request, store) => remove(db, request, store, keysOf(request)),
+    write: async (db, request, store) => removeGivenKeys(db, request, store, keysOf(request)),
   },
 ];
 
@@ -124,7 +125,7 @@ async function readKeys(db: Db, request: ApiRequest): Promise<WireSegmentKeys> {
   const keys = await listKeys(db, activation.activation_id, page);
   return {
     keys: keys.map((key) => ({ key })),
-    openChangeRequestId: null,
+    openChangeRequestId: activation.open_change_request_id,
     count: activation.key_count,
     ...page,
   };
@@ -136,6 +137,7 @@ async function readKeys(db: Db, request: ApiRequest): Promise<WireSegmentKeys> {
  * @throws Problem (404) the segment is not active in the environment.
  * @throws Problem (400) the workspace requires title or comment, and it is missing.
  * @throws Problem (403) the environment requires approvals.
+ * @throws Problem (423) a change of the keys is requested.
  */
 async function segmentToChange(
   db: Db,
@@ -144,8 +146,10 @@ async function segmentToChange(
 ): Promise<EnvironmentPath & { activation: StoredActivation }> {
   const place = await environmentOfSegment(db, request);
   checkNoteFor(place.workspace, request, needed);
-  checkNoApproval(place.environment);
-  return { ...place, activation: await activationAt(db, request, place.environment) };
+  checkNoApproval(place.environment, request);
+  const activation = await activationAt(db, request, place.environment);
+  checkNotRequested(activation);
+  return { ...place, activation };
 }
 
 /**
@@ -154,7 +158,7 @@ async function segmentToChange(
  *
  * @throws Problem (400) too many keys, or a key that cannot be stored.
  */
-async function upload(
+export async function uploadKeys(
   db: Db,
   request: ApiRequest,
   store: Store,
@@ -250,7 +254,7 @@ function without(keys: readonly string[], others: ReadonlySet<string>): string[]
  * Removes keys; those that are not there are passed over, so that a removal may be repeated. The
  * answer counts the keys that were really removed.
  */
-async function remove(
+export async function removeGivenKeys(
   db: Db,
   request: ApiRequest,
   store: Store,

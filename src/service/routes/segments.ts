@@ -20,6 +20,8 @@ import {
   checkMayChangeWorkspace,
   checkNoApproval,
   checkNoteFor,
+  checkNothingRequested,
+  checkNotRequested,
   environmentAt,
   environmentOfSegment,
   segmentAt,
@@ -181,6 +183,7 @@ async function readActivations(
  * @throws Problem (400) the workspace requires title and comment, and one is missing.
  * @throws Problem (403) the segment has keys in an environment that requires approvals.
  * @throws Problem (409) a definition names the segment.
+ * @throws Problem (423) a change of its keys is requested somewhere.
  */
 async function removeSegment(db: Db, request: ApiRequest): Promise<true> {
   const workspace = await workspaceAt(db, request);
@@ -188,7 +191,12 @@ async function removeSegment(db: Db, request: ApiRequest): Promise<true> {
   checkNoteFor(workspace, request, 'both');
   const segment = await segmentAt(db, request, workspace.id);
   for (const environment of await environmentsWithKeys(db, segment.id))
-    checkNoApproval(environment);
+    checkNoApproval(environment, request);
+  await checkNothingRequested(db, {
+    kind: 'segment',
+    name: segment.name,
+    workspaceId: workspace.id,
+  });
   await checkUnused(db, { name: segment.name, workspaceId: workspace.id });
   const change = {
     kind: 'segment',
@@ -271,6 +279,7 @@ async function deactivate(db: Db, request: ApiRequest): Promise<true> {
   const { workspace, environment } = await environmentOfSegment(db, request);
   checkNoteFor(workspace, request, 'both');
   const activation = await activationAt(db, request, environment);
+  checkNotRequested(activation);
   if (activation.key_count > 0) {
     throw conflict(
       `Segment ${activation.name} has ${activation.key_count} keys in ${environment.name}: remove them first`,

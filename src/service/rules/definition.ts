@@ -150,8 +150,16 @@ function checkNames(what: string, said: unknown, of: { id: string; name: string 
   }
 }
 
-/** What a patch of a definition cannot change: what it belongs to, and its times. */
-const FIXED = ['id', 'name', 'environment', 'trafficType', 'creationTime', 'lastUpdateTime'];
+/** What a patch of a definition cannot change: what it belongs to, its times, and what is asked for. */
+const FIXED = [
+  'id',
+  'name',
+  'environment',
+  'trafficType',
+  'creationTime',
+  'lastUpdateTime',
+  'openChangeRequestId',
+];
 
 /** Misspelt, one would otherwise be dropped and the patch look like a success. */
 const KNOWN: ReadonlySet<string> = new Set([
@@ -180,6 +188,15 @@ export function definitionPatched(
   const unknown = Object.keys(after).find((name) => !KNOWN.has(name));
   if (unknown !== undefined) throw badRequest(`Definition has no member ${unknown}`);
   return contentOf(addsKeys ? withoutEmptyLists(after, before) : after);
+}
+
+/** Whether a patch kills and does nothing else: the contract shows no other way to kill. */
+export function killsAlone(operations: readonly PatchOperation[]): boolean {
+  const kills = operations.filter(
+    ({ op, path, value }) =>
+      (op === 'replace' || op === 'add') && path === '/killed' && value === true,
+  );
+  return kills.length > 0 && kills.length === operations.length;
 }
 
 /** The contract's path to a key of a treatment: where it is added, and where a list begins. */

@@ -42,16 +42,14 @@ function wordFrom(name: 'title' | 'comment', ...places: unknown[]): string | nul
  * - `both`: title and comment
  * - `both-or-empty-answer`: the same, refused without a body (the contract, for PATCH of a definition)
  * - `comment`: the contract's body of `removeKeys` has no place for a title
- * - `none`: changes at the level of the workspace
  */
-export type NoteRequirement = 'both' | 'both-or-empty-answer' | 'comment' | 'none';
+export type NoteRequirement = 'both' | 'both-or-empty-answer' | 'comment';
 
 /**
  * @param needed what the change asks for; the caller knows that the workspace requires it.
  * @throws Problem (400) something of it is missing.
  */
 export function checkNote(note: GivenNote, needed: NoteRequirement): void {
-  if (needed === 'none') return;
   const complete = note.comment !== null && (note.title !== null || needed === 'comment');
   if (complete) return;
   if (needed === 'both-or-empty-answer') throw new Problem(400, '', { bodyless: true });

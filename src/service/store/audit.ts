@@ -52,7 +52,11 @@ export type AuditAction =
   | 'deactivate'
   | 'add-keys'
   | 'remove-keys'
-  | 'replace-keys';
+  | 'replace-keys'
+  | 'request-change'
+  | 'approve'
+  | 'reject'
+  | 'withdraw';
 
 /** Which entries are listed; all that is given has to match. */
 export interface AuditFilter {

@@ -335,9 +335,19 @@ async function fillTable(db: Db, dialect: Dialect, { table, columns, rows }: Row
 /** PostgreSQL counts on from the ids that were taken over; SQLite does so by itself. */
 async function goOnCounting(db: Db, dialect: Dialect): Promise<void> {
   if (dialect === 'sqlite') return;
-  for (const table of ['activations', 'audit'] as const) {
+  const counters = [
+    ['activations', 'id'],
+    ['audit', 'id'],
+    ['change_requests', 'position'],
+  ] as const;
+  for (const [table, column] of counters) {
+    // A copy of an earlier version lacks what came later.
+    const { rows } = await sql<{ found: string | null }>`
+      select to_regclass(${table}::text)::text as found`.execute(db);
+    if (rows[0]?.found === null) continue;
+    const highest = sql`coalesce(max(${sql.ref(column)}), 0) + 1`;
     await sql`
-      select setval(pg_get_serial_sequence(${table}, 'id'), coalesce(max(id), 0) + 1, false)
+      select setval(pg_get_serial_sequence(${table}::text, ${column}::text), ${highest}, false)
       from ${sql.table(table)}`.execute(db);
   }
 }

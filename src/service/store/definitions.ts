@@ -271,9 +271,11 @@ export function definitionText(definition: StoredDefinition): string {
     trafficType: { id: definition.traffic_type_id, name: definition.traffic_type_name },
     killed: definition.killed === 1,
   });
+  const open = definition.open_change_request_id;
   const tail = JSON.stringify({
     creationTime: definition.creation_time,
     lastUpdateTime: definition.last_update_time,
+    ...(open === null ? {} : { openChangeRequestId: open }),
   });
   return `${head.slice(0, -1)},${definition.body_json.slice(1, -1)},${tail.slice(1)}`;
 }

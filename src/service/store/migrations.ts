@@ -46,6 +46,7 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
         await sql.raw(table).execute(db);
       },
     },
+    '0009-change-requests': { up: async (db: Kysely<unknown>) => addChangeRequests(db, dialect) },
   };
 }
 
@@ -65,6 +66,36 @@ async function withoutReference(db: Kysely<unknown>, dialect: Dialect): Promise<
     'alter table keys_without_reference rename to segment_keys',
   ];
   // One after the other: each needs what the one before left.
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}
+
+/** What is asked for, and what it keeps from being changed meanwhile. */
+async function addChangeRequests(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  const { text, time, counter } = dialectTypesOf(dialect);
+  const statements = [
+    `create table change_requests (
+      position ${counter},
+      id ${text} not null unique,
+      workspace_id ${text} not null,
+      environment_id ${text} not null,
+      kind ${text} not null,
+      name ${text} not null,
+      operation ${text} not null,
+      status ${text} not null,
+      title ${text},
+      comment ${text},
+      content_json ${text} not null,
+      rollout_status_id ${text},
+      approvers_json ${text} not null,
+      comments_json ${text} not null,
+      author_id ${text} not null,
+      author_name ${text} not null,
+      creation_time ${time} not null)`,
+    'create index change_requests_by_object on change_requests (workspace_id, kind, name)',
+    `alter table definitions add column open_change_request_id ${text}`,
+    `alter table activations add column open_change_request_id ${text}`,
+  ];
+  // One after the other: an index needs its table.
   for (const statement of statements) await sql.raw(statement).execute(db);
 }
 

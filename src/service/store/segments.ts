@@ -20,6 +20,7 @@ export interface StoredActivation extends StoredSegment {
   readonly activation_time: number;
   readonly last_update_time: number;
   readonly key_count: number;
+  readonly open_change_request_id: string | null;
   readonly environment_id: string;
   readonly environment_name: string;
 }
@@ -46,6 +47,7 @@ function selectActivations(db: Db, environmentId: string) {
         'activations.creation_time as activation_time',
         'activations.last_update_time as last_update_time',
         'activations.key_count as key_count',
+        'activations.open_change_request_id as open_change_request_id',
         'environments.id as environment_id',
         'environments.name as environment_name',
       ])
@@ -283,7 +285,7 @@ export function wireSegmentDefinition(
     creationTime: activation.activation_time,
     lastUpdateTime: activation.last_update_time,
     keys: null,
-    openChangeRequestId: null,
+    openChangeRequestId: activation.open_change_request_id,
     type: 'Segment',
   };
 }

@@ -20,6 +20,7 @@ export interface Tables {
   identities: IdentityRow;
   admin_keys: AdminKeyRow;
   sessions: SessionRow;
+  change_requests: ChangeRequestTable;
   audit: AuditTable;
 }
 
@@ -43,6 +44,7 @@ export const PRIMARY_KEYS: {
   segment_keys: ['activation_id', 'key'],
   identities: ['environment_id', 'traffic_type_id', 'key'],
   admin_keys: ['id'],
+  change_requests: ['position'],
   audit: ['id'],
 };
 
@@ -109,6 +111,8 @@ export interface DefinitionRow {
   body_json: string;
   creation_time: number;
   last_update_time: number;
+  /** Id of the change request that keeps it from being changed. */
+  open_change_request_id: string | null;
 }
 
 /** What a definition refers to by name; one row per name. */
@@ -148,6 +152,8 @@ export interface ActivationTable {
   creation_time: number;
   last_update_time: number;
   key_count: number;
+  /** Id of the change request that keeps the keys from being changed. */
+  open_change_request_id: string | null;
 }
 
 export interface SegmentKeyRow {
@@ -185,6 +191,36 @@ export interface SessionRow {
   key_id: string;
   expiration_time: number;
 }
+
+/** A change that somebody asked for, and what became of it. */
+export interface ChangeRequestTable {
+  /** Grows with every request. */
+  position: Generated<number>;
+  id: string;
+  workspace_id: string;
+  environment_id: string;
+  kind: ChangeRequestKind;
+  /** Of the flag or the segment. */
+  name: string;
+  operation: ChangeRequestOperation;
+  status: ChangeRequestStatus;
+  title: string | null;
+  comment: string | null;
+  /** `DefinitionContent` of a definition that would be written, or the list of keys; otherwise null. */
+  content_json: string;
+  rollout_status_id: string | null;
+  /** `{id, name}` of the Admin API keys that alone may approve; empty: any but the author's. */
+  approvers_json: string;
+  comments_json: string;
+  author_id: string;
+  author_name: string;
+  creation_time: number;
+}
+
+export type ChangeRequestKind = 'flag' | 'segment';
+export type ChangeRequestOperation = 'CREATE' | 'UPDATE' | 'KILL' | 'RESTORE' | 'ARCHIVE';
+/** `REQUESTED` is open; the others are its ends. */
+export type ChangeRequestStatus = 'REQUESTED' | 'PUBLISHED' | 'REJECTED' | 'WITHDRAWN';
 
 export interface AuditTable {
   id: Generated<number>;

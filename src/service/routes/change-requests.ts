@@ -1,0 +1,345 @@
+/**
+ * Endpoints of change requests: what an environment that requires approvals does not let anybody
+ * change alone is asked for with one Admin API key and approved with another. None of them stands in
+ * the contract, which shows `openChangeRequestId` and nothing more; paths and bodies are those of
+ * public documentation and clients.
+ *
+ * A request is complete: whatever it would write was held against the rules when it was submitted,
+ * and what it is about is not changed while it is open (423), so that what is approved is what was
+ * looked at. Only a kill goes past it. Approving makes the change in the same transaction.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { allAdminKeys } from '../admin-keys.js';
+import { recordChange } from '../change-log.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
+import {
+  activationAt,
+  checkNothingRequested,
+  checkNoteFor,
+  definitionAt,
+  environmentAt,
+  flagAt,
+  isVisible,
+  workspaceAt,
+} from '../http/path-lookup.js';
+import { badRequest, conflict, notFound } from '../http/problem.js';
+import {
+  CHANGE_REQUEST_BODY,
+  DECISION_BODY,
+  decisionOn,
+  requestedChange,
+  type Approver,
+  type RequestedChange,
+} from '../rules/change-request.js';
+import type { DefinitionContent } from '../rules/definition.js';
+import { keysToAdd, keysToRemove } from '../rules/keys.js';
+import { pageFrom } from '../rules/paging.js';
+import type { AuditAction } from '../store/audit.js';
+import {
+  closeChangeRequest,
+  findChangeRequest,
+  insertChangeRequest,
+  listChangeRequests,
+  wireChangeRequest,
+  type RequestComment,
+  type StoredChangeRequest,
+} from '../store/change-requests.js';
+import { findDefinition, wireDefinition } from '../store/definitions.js';
+import type { Store } from '../store/store.js';
+import type { ChangeRequestKind, ChangeRequestOperation, Db } from '../store/tables.js';
+import { listRolloutStatuses } from '../store/workspaces.js';
+import { answer, answerMarked } from './answer-schemas.js';
+import {
+  checkedContent,
+  createDefinition,
+  removeDefinition,
+  replaceDefinition,
+  setKilled,
+  type Place,
+} from './definition-changes.js';
+import { moveRolloutStatus } from './flags.js';
+import { CHANGE_REQUEST_QUERY } from './query-schemas.js';
+import { removeGivenKeys, uploadKeys } from './segment-keys.js';
+
+export const CHANGE_REQUEST_ENDPOINTS: readonly Endpoint[] = [
+  {
+    methods: ['POST'],
+    path: '/changeRequests/ws/:ws/environments/:env',
+    inContract: false,
+    summary: 'Ask for a change of a definition or of the keys of a segment',
+    takesMany: true,
+    answer: answer('ChangeRequest'),
+    body: CHANGE_REQUEST_BODY,
+    write: submit,
+  },
+  {
+    methods: ['GET'],
+    path: '/changeRequests',
+    inContract: false,
+    summary: 'List change requests, the newest first',
+    answer: answerMarked('ChangeRequest'),
+    query: CHANGE_REQUEST_QUERY,
+    read: readChangeRequests,
+  },
+  {
+    methods: ['GET'],
+    path: '/changeRequests/:changeRequest',
+    inContract: false,
+    summary: 'Get a change request',
+    answer: answer('ChangeRequest'),
+    read: async (db, request) => wireChangeRequest(await changeRequestAt(db, request)),
+  },
+  {
+    methods: ['PUT'],
+    path: '/changeRequests/:changeRequest',
+    inContract: false,
+    summary: 'Approve a change request, which makes the change; or reject or withdraw it',
+    answer: answer('ChangeRequest'),
+    body: DECISION_BODY,
+    write: decide,
+  },
+];
+
+/** @throws Problem (404) there is none, or the caller's key does not see where it is made. */
+async function changeRequestAt(
+  db: Db,
+  { params, caller }: ApiRequest,
+): Promise<StoredChangeRequest> {
+  const id = params['changeRequest'] ?? '';
+  const found = await findChangeRequest(db, id);
+  if (
+    found === undefined ||
+    !isVisible(caller.scope.workspaces, found.workspace_id) ||
+    !isVisible(caller.scope.environments, found.environment_id)
+  ) {
+    throw notFound('change request', id);
+  }
+  return found;
+}
+
+/** One page of what the caller's key sees; `nextMarker` leads to the next, and is null on the last. */
+async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promise<object> {
+  const { limit } = pageFrom({ limit: query['limit'] }, { usual: 20, largest: 100 });
+  const { offset: before } = pageFrom({ offset: query['after'] }, { usual: 1, largest: 1 });
+  const { status, environmentId } = query;
+  const found = await listChangeRequests(
+    db,
+    {
+      ...caller.scope,
+      ...(typeof environmentId === 'string' &&
+        environmentId !== '' && { environment: environmentId }),
+      ...(typeof status === 'string' && status !== '' && { status }),
+      ...(before > 0 && { before }),
+    },
+    limit + 1,
+  );
+  const data = found.slice(0, limit);
+  const last = found.length > limit ? data.at(-1) : undefined;
+  return {
+    data: data.map(wireChangeRequest),
+    nextMarker: last === undefined ? null : String(last.position),
+    previousMarker: null,
+    limit,
+    count: data.length,
+  };
+}
+
+/**
+ * Asks for a change. What it is about waits for it from now on.
+ *
+ * @throws Problem (400) the change could not be made, or names approvers that are no valid keys.
+ * @throws Problem (404) what it is about is not there.
+ * @throws Problem (409) it would create what is there.
+ * @throws Problem (423) another change of the same is requested.
+ */
+async function submit(db: Db, request: ApiRequest): Promise<object> {
+  const workspace = await workspaceAt(db, request);
+  const environment = await environmentAt(db, request, workspace);
+  checkNoteFor(workspace, request, 'both');
+  const wanted = requestedChange(request.body);
+  const { kind, name, operation, rolloutStatusId } = wanted;
+  const { caller } = request;
+  const object = { kind, name, workspaceId: workspace.id, environmentId: environment.id };
+  await checkNothingRequested(db, object);
+  const place = { workspace, environment };
+  const content = await CONTENT[kind](db, request, place, wanted);
+  await checkRolloutStatus(db, workspace.id, rolloutStatusId);
+  const id = randomUUID();
+  await insertChangeRequest(db, {
+    id,
+    workspace_id: workspace.id,
+    environment_id: environment.id,
+    kind,
+    name,
+    operation,
+    status: 'REQUESTED',
+    ...caller.note,
+    content_json: JSON.stringify(content),
+    rollout_status_id: rolloutStatusId,
+    approvers_json: JSON.stringify(await approversNamed(db, wanted.approvers)),
+    comments_json: JSON.stringify([commentOf(request, 'SUBMITTER')]),
+    author_id: caller.keyId ?? '',
+    author_name: caller.keyName,
+    creation_time: caller.now,
+  });
+  return recordedRequest(db, request, { id, action: 'request-change', before: null });
+}
+
+function commentOf({ caller }: ApiRequest, role: RequestComment['role']): RequestComment {
+  return { comment: caller.note.comment, user: caller.keyName, role, timestamp: caller.now };
+}
+
+/** What would be written, held against the rules; null where the operation alone says it. */
+const CONTENT: Readonly<
+  Record<
+    ChangeRequestKind,
+    (db: Db, request: ApiRequest, place: Place, wanted: RequestedChange) => Promise<unknown>
+  >
+> = {
+  flag: async (db, request, place, { name, operation, given }) => {
+    const about = { ...request, params: { ...request.params, flag: name } };
+    if (operation === 'CREATE') {
+      const flag = await flagAt(db, about, place.workspace);
+      if (await findDefinition(db, place.environment.id, flag.name)) {
+        throw conflict(
+          `Feature flag ${name} already has a definition in ${place.environment.name}`,
+        );
+      }
+      return checkedContent(db, place, { flag, before: null }, given);
+    }
+    const stored = await definitionAt(db, about, place.environment);
+    if (operation !== 'UPDATE') return null;
+    const flag = await flagAt(db, about, place.workspace);
+    return checkedContent(db, place, { flag, before: wireDefinition(stored) }, given);
+  },
+  segment: async (db, request, { environment }, { name, operation, given }) => {
+    const about = { ...request, params: { ...request.params, segment: name } };
+    await activationAt(db, about, environment);
+    const keys = given['keys'] as string[];
+    return operation === 'CREATE' ? keysToAdd(keys) : keysToRemove(keys);
+  },
+};
+
+/** @throws Problem (400) the workspace has no such rollout status. */
+async function checkRolloutStatus(db: Db, workspaceId: string, wanted: string | null) {
+  if (wanted === null) return;
+  const statuses = await listRolloutStatuses(db, workspaceId);
+  if (!statuses.some(({ id }) => id === wanted)) {
+    throw badRequest(`There is no rollout status ${wanted}`);
+  }
+}
+
+/** @throws Problem (400) one of them is neither the name nor the id of a valid key. */
+async function approversNamed(db: Db, named: readonly string[]): Promise<Approver[]> {
+  if (named.length === 0) return [];
+  const valid = (await allAdminKeys(db)).filter(({ revocationTime }) => revocationTime === null);
+  return named.map((each) => {
+    const key = valid.find(({ id, name }) => each === id || each === name);
+    if (key === undefined) throw badRequest(`There is no Admin API key ${each} that could approve`);
+    return { id: key.id, name: key.name };
+  });
+}
+
+/**
+ * Ends a change request. Approving it makes the change, with its title and comment, by the key that
+ * approves: either both happen or neither.
+ */
+async function decide(db: Db, request: ApiRequest, store: Store): Promise<object> {
+  const before = await changeRequestAt(db, request);
+  const { status, action, role } = decisionOn(before, request.caller.keyId, request.body);
+  const comments = JSON.parse(before.comments_json) as RequestComment[];
+  await closeChangeRequest(db, before, {
+    status,
+    comments_json: JSON.stringify([...comments, commentOf(request, role)]),
+  });
+  if (status === 'PUBLISHED') await publish(db, request, store, before);
+  return recordedRequest(db, request, { id: before.id, action, before });
+}
+
+async function publish(
+  db: Db,
+  { caller }: ApiRequest,
+  store: Store,
+  row: StoredChangeRequest,
+): Promise<void> {
+  const { title, comment } = row;
+  const request: ApiRequest = {
+    params: {
+      ws: row.workspace_id,
+      env: row.environment_id,
+      flag: row.name,
+      segment: row.name,
+    },
+    query: {},
+    body: bodyOf(row),
+    caller: { ...caller, note: { title, comment } },
+    publishes: row.id,
+  };
+  await PUBLISH[row.kind][row.operation](db, request, store);
+  if (row.rollout_status_id !== null) await moveRolloutStatus(db, request, row.rollout_status_id);
+}
+
+/** What the endpoint that makes the change takes: of a replacement, all but `killed`. */
+function bodyOf({ kind, operation, content_json }: StoredChangeRequest): unknown {
+  const content = JSON.parse(content_json) as unknown;
+  if (kind === 'segment' || content === null) return content;
+  const { killed, body } = content as DefinitionContent;
+  return operation === 'CREATE' ? { killed, ...body } : body;
+}
+
+type Publisher = (db: Db, request: ApiRequest, store: Store) => Promise<unknown>;
+
+const ADD: Publisher = async (db, request, store) =>
+  uploadKeys(db, request, store, request.body as string[]);
+const REMOVE: Publisher = async (db, request, store) =>
+  removeGivenKeys(db, request, store, request.body as string[]);
+const kills =
+  (killed: boolean): Publisher =>
+  async (db, request) =>
+    setKilled(db, request, killed);
+
+const PUBLISH: Readonly<
+  Record<ChangeRequestKind, Readonly<Record<ChangeRequestOperation, Publisher>>>
+> = {
+  flag: {
+    CREATE: createDefinition,
+    UPDATE: replaceDefinition,
+    KILL: kills(true),
+    RESTORE: kills(false),
+    ARCHIVE: removeDefinition,
+  },
+  // Of keys no other operations are taken.
+  segment: { CREATE: ADD, UPDATE: ADD, KILL: REMOVE, RESTORE: ADD, ARCHIVE: REMOVE },
+};
+
+/** Records what became of a change request, under what it is about, and answers it. */
+async function recordedRequest(
+  db: Db,
+  { caller }: ApiRequest,
+  { id, action, before }: { id: string; action: AuditAction; before: StoredChangeRequest | null },
+): Promise<object> {
+  const after = await findChangeRequest(db, id);
+  if (after === undefined) throw new Error('bug: a change request vanished within a transaction');
+  const summary = ({ status, operation, author_name }: StoredChangeRequest) => ({
+    id,
+    operationType: operation,
+    status,
+    author: author_name,
+  });
+  await recordChange(db, caller, {
+    kind: after.kind,
+    name: after.name,
+    action,
+    workspaceId: after.workspace_id,
+    environment: { id: after.environment_id, name: after.environment_name },
+    difference: [
+      {
+        path: '/changeRequest',
+        ...(before !== null && { before: summary(before) }),
+        after: summary(after),
+      },
+    ],
+  });
+  return wireChangeRequest(after);
+}

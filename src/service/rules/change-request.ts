@@ -1,0 +1,184 @@
+import { badRequest, conflict, forbidden } from '../http/problem.js';
+import type { AuditAction } from '../store/audit.js';
+import type {
+  ChangeRequestKind,
+  ChangeRequestOperation,
+  ChangeRequestStatus,
+  ChangeRequestTable,
+} from '../store/tables.js';
+import { DEFINITION_BODY } from './definition-schema.js';
+import { KEY_SCHEMA } from './keys.js';
+import type { Schema } from './matchers.js';
+import { WORDS_MEMBERS } from './note.js';
+
+const OPERATIONS: readonly ChangeRequestOperation[] = [
+  'CREATE',
+  'UPDATE',
+  'KILL',
+  'RESTORE',
+  'ARCHIVE',
+];
+
+/** A definition as it would be, or as much of it as its operation needs; the name is that of the flag. */
+const SPLIT: Schema = {
+  ...DEFINITION_BODY,
+  type: ['object', 'null'],
+  required: ['name'],
+  properties: {
+    ...(DEFINITION_BODY['properties'] as Readonly<Record<string, Schema>>),
+    name: { type: 'string', minLength: 1 },
+  },
+};
+
+const SEGMENT: Schema = {
+  type: ['object', 'null'],
+  required: ['name', 'keys'],
+  additionalProperties: false,
+  properties: {
+    name: { type: 'string', minLength: 1 },
+    keys: { type: 'array', items: KEY_SCHEMA },
+  },
+};
+
+/** The body of a new change request: either `split` or `segment`. Nothing is done later by itself. */
+export const CHANGE_REQUEST_BODY: Schema = {
+  type: 'object',
+  required: ['operationType'],
+  additionalProperties: false,
+  properties: {
+    split: SPLIT,
+    segment: SEGMENT,
+    operationType: { enum: OPERATIONS },
+    rolloutStatus: {
+      type: ['object', 'null'],
+      required: ['id'],
+      additionalProperties: false,
+      properties: { id: { type: 'string' } },
+    },
+    approvers: {
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      description: 'Names or ids of the Admin API keys that alone may approve.',
+    },
+    scheduledFor: { type: 'null' },
+    scheduledForTimezone: { type: 'null' },
+    ...WORDS_MEMBERS,
+  },
+};
+
+/** The body that decides on a change request. */
+export const DECISION_BODY: Schema = {
+  type: 'object',
+  required: ['status'],
+  additionalProperties: false,
+  properties: { status: { enum: ['APPROVED', 'REJECTED', 'WITHDRAWN'] }, ...WORDS_MEMBERS },
+};
+
+/** What is asked for, as far as its body alone tells it. */
+export interface RequestedChange {
+  readonly kind: ChangeRequestKind;
+  readonly name: string;
+  readonly operation: ChangeRequestOperation;
+  /** `split` or `segment` of the body. */
+  readonly given: Readonly<Record<string, unknown>> & { readonly name: string };
+  readonly rolloutStatusId: string | null;
+  readonly approvers: readonly string[];
+}
+
+/** A body that fits `CHANGE_REQUEST_BODY`. */
+interface GivenRequest {
+  readonly split?: RequestedChange['given'] | null;
+  readonly segment?: RequestedChange['given'] | null;
+  readonly operationType: ChangeRequestOperation;
+  readonly rolloutStatus?: { readonly id: string } | null;
+  readonly approvers?: readonly string[] | null;
+}
+
+/**
+ * @param body fits `CHANGE_REQUEST_BODY`.
+ * @throws Problem (400) it is about nothing, about two objects, or asks of a segment what only a definition can do.
+ */
+export function requestedChange(body: unknown): RequestedChange {
+  const { split, segment, operationType, rolloutStatus, approvers } = body as GivenRequest;
+  const given = split ?? segment;
+  if (!given || (split && segment)) {
+    throw badRequest('A change request is about either a split or a segment');
+  }
+  const rolloutStatusId = rolloutStatus?.id ?? null;
+  if (segment && !['CREATE', 'ARCHIVE'].includes(operationType)) {
+    throw badRequest('Keys of a segment are added by CREATE and removed by ARCHIVE');
+  }
+  if (segment && rolloutStatusId !== null) throw badRequest('A segment has no rollout status');
+  return {
+    kind: split ? 'flag' : 'segment',
+    name: given.name,
+    operation: operationType,
+    given,
+    rolloutStatusId,
+    approvers: approvers ?? [],
+  };
+}
+
+/** What a decision makes of a change request that is open. */
+export interface Decision {
+  readonly status: ChangeRequestStatus;
+  readonly action: AuditAction;
+  /** Of whoever decides, as public documentation calls them. */
+  readonly role: 'SUBMITTER' | 'APPROVER';
+}
+
+const DECISIONS: Readonly<Record<string, Decision>> = {
+  APPROVED: { status: 'PUBLISHED', action: 'approve', role: 'APPROVER' },
+  REJECTED: { status: 'REJECTED', action: 'reject', role: 'APPROVER' },
+  WITHDRAWN: { status: 'WITHDRAWN', action: 'withdraw', role: 'SUBMITTER' },
+};
+
+/**
+ * The decision that a key makes on a change request.
+ *
+ * @param body fits `DECISION_BODY`.
+ * @throws Problem (409) it was decided before.
+ * @throws Problem (403) its author approves or rejects it, another withdraws it, or it names other approvers.
+ */
+export function decisionOn(
+  request: ChangeRequestTable | Omit<ChangeRequestTable, 'position'>,
+  keyId: string | null,
+  body: unknown,
+): Decision {
+  const { status } = body as { readonly status: string };
+  const decision = DECISIONS[status];
+  if (decision === undefined) throw new Error(`bug: no decision is called ${status}`);
+  if (request.status !== 'REQUESTED') {
+    throw conflict(`Change request ${request.id} is ${request.status} already`);
+  }
+  const isAuthor = keyId === request.author_id;
+  if (decision.role === 'SUBMITTER') {
+    if (!isAuthor) throw forbidden('Only its author withdraws a change request; reject it');
+    return decision;
+  }
+  if (isAuthor) {
+    throw forbidden('The author of a change request neither approves nor rejects it; withdraw it');
+  }
+  checkApprover(request, keyId);
+  return decision;
+}
+
+/** An Admin API key that may approve. */
+export interface Approver {
+  readonly id: string;
+  readonly name: string;
+}
+
+export function approversOf({ approvers_json }: Pick<ChangeRequestTable, 'approvers_json'>) {
+  return JSON.parse(approvers_json) as Approver[];
+}
+
+function checkApprover(
+  request: Pick<ChangeRequestTable, 'approvers_json'>,
+  keyId: string | null,
+): void {
+  const approvers = approversOf(request);
+  if (approvers.length === 0 || approvers.some(({ id }) => id === keyId)) return;
+  const names = approvers.map(({ name }) => name).join(', ');
+  throw forbidden(`This change request is decided by ${names}`);
+}

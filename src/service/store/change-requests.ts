@@ -1,0 +1,165 @@
+import { sql, type Selectable } from 'kysely';
+import { approversOf } from '../rules/change-request.js';
+import type { DefinitionContent } from '../rules/definition.js';
+import type { ChangeRequestKind, ChangeRequestStatus, ChangeRequestTable, Db } from './tables.js';
+
+/** A change request with the names and ids that it is sent with. */
+export interface StoredChangeRequest extends Selectable<ChangeRequestTable> {
+  readonly environment_name: string;
+  /** Null where the flag is gone, and for segments. */
+  readonly flag_id: string | null;
+}
+
+function selectChangeRequests(db: Db) {
+  return db
+    .selectFrom('change_requests')
+    .innerJoin('environments', 'environments.id', 'change_requests.environment_id')
+    .leftJoin('flags', (join) =>
+      join
+        .onRef('flags.workspace_id', '=', 'change_requests.workspace_id')
+        .onRef('flags.name', '=', 'change_requests.name')
+        .on('change_requests.kind', '=', 'flag'),
+    )
+    .selectAll('change_requests')
+    .select(['environments.name as environment_name', 'flags.id as flag_id']);
+}
+
+export async function findChangeRequest(
+  db: Db,
+  id: string,
+): Promise<StoredChangeRequest | undefined> {
+  return selectChangeRequests(db).where('change_requests.id', '=', id).executeTakeFirst();
+}
+
+/** Which change requests are listed; all that is given has to match. */
+export interface ChangeRequestFilter {
+  /** Ids that the caller's key sees; null: all. */
+  readonly workspaces: readonly string[] | null;
+  readonly environments: readonly string[] | null;
+  /** Id or name. */
+  readonly environment?: string;
+  readonly status?: string;
+  /** Only requests that are older than the one at this position. */
+  readonly before?: number;
+}
+
+/** The newest first, at most `limit`. */
+export async function listChangeRequests(
+  db: Db,
+  { workspaces, environments, environment, status, before }: ChangeRequestFilter,
+  limit: number,
+): Promise<StoredChangeRequest[]> {
+  let query = selectChangeRequests(db).orderBy('change_requests.position', 'desc').limit(limit);
+  if (workspaces !== null) query = query.where('change_requests.workspace_id', 'in', workspaces);
+  if (environments !== null) query = query.where('environments.id', 'in', environments);
+  if (environment !== undefined) {
+    query = query.where((eb) =>
+      eb.or([eb('environments.id', '=', environment), eb('environments.name', '=', environment)]),
+    );
+  }
+  if (status !== undefined) {
+    query = query.where('change_requests.status', '=', status as ChangeRequestStatus);
+  }
+  if (before !== undefined) query = query.where('change_requests.position', '<', before);
+  return query.execute();
+}
+
+/** What a change request may be about: in one environment, or in all of a workspace. */
+export interface RequestedObject {
+  readonly kind: ChangeRequestKind;
+  readonly name: string;
+  readonly workspaceId: string;
+  readonly environmentId?: string;
+}
+
+/** Ids of the open ones, the oldest first. */
+export async function openChangeRequests(
+  db: Db,
+  { kind, name, workspaceId, environmentId }: RequestedObject,
+): Promise<string[]> {
+  let query = db
+    .selectFrom('change_requests')
+    .where('workspace_id', '=', workspaceId)
+    .where('kind', '=', kind)
+    .where('name', '=', name)
+    .where('status', '=', 'REQUESTED');
+  if (environmentId !== undefined) query = query.where('environment_id', '=', environmentId);
+  const rows = await query.select('id').orderBy('position').execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Whose rows wait for a change request, by what it is about. */
+const HELD = {
+  flag: { table: 'definitions', column: 'flag_id', objects: 'flags' },
+  segment: { table: 'activations', column: 'segment_id', objects: 'segments' },
+} as const satisfies Readonly<Record<ChangeRequestKind, object>>;
+
+/** What it is about bears its id from now on, where it is there. */
+export async function insertChangeRequest(
+  db: Db,
+  request: Omit<ChangeRequestTable, 'position'>,
+): Promise<void> {
+  await db.insertInto('change_requests').values(request).execute();
+  const { table, column, objects } = HELD[request.kind];
+  await sql`
+    update ${sql.table(table)} set open_change_request_id = ${request.id}
+    where environment_id = ${request.environment_id} and ${sql.ref(column)} in (
+      select id from ${sql.table(objects)}
+      where workspace_id = ${request.workspace_id} and name = ${request.name})`.execute(db);
+}
+
+/** Ends a change request; nothing waits for it any more. */
+export async function closeChangeRequest(
+  db: Db,
+  { id, kind, environment_id }: Pick<ChangeRequestTable, 'id' | 'kind' | 'environment_id'>,
+  end: Pick<ChangeRequestTable, 'status' | 'comments_json'>,
+): Promise<void> {
+  await db.updateTable('change_requests').set(end).where('id', '=', id).execute();
+  await sql`
+    update ${sql.table(HELD[kind].table)} set open_change_request_id = null
+    where environment_id = ${environment_id} and open_change_request_id = ${id}`.execute(db);
+}
+
+/** What somebody said who asked or decided. */
+export interface RequestComment {
+  readonly comment: string | null;
+  /** Name of the Admin API key. */
+  readonly user: string;
+  readonly role: 'SUBMITTER' | 'APPROVER';
+  readonly timestamp: number;
+}
+
+/** As it is sent. Clients look into `split` and `segment` alike, so that the one it is not about is null. */
+export function wireChangeRequest(row: StoredChangeRequest) {
+  const environment = { id: row.environment_id, name: row.environment_name };
+  return {
+    id: row.id,
+    status: row.status,
+    operationType: row.operation,
+    title: row.title,
+    comment: row.comment,
+    split: null,
+    segment: null,
+    ...SHOWN[row.kind](row, environment),
+    workspace: { type: 'workspace', id: row.workspace_id },
+    environment,
+    approvers: approversOf(row).map(({ name }) => name),
+    comments: JSON.parse(row.comments_json) as RequestComment[],
+    rolloutStatus: row.rollout_status_id === null ? null : { id: row.rollout_status_id },
+    creationTime: row.creation_time,
+  };
+}
+
+type Show = (row: StoredChangeRequest, environment: object) => object;
+
+const SHOWN: Readonly<Record<ChangeRequestKind, Show>> = {
+  flag: ({ flag_id: id, name, content_json }, environment) => {
+    const content = JSON.parse(content_json) as DefinitionContent | null;
+    const { killed, body } = content ?? {};
+    const own = { ...(id !== null && { id }), name, environment };
+    return { split: { ...own, ...(killed !== undefined && { killed }), ...body } };
+  },
+  segment: ({ name, content_json }) => ({
+    segment: { name, keys: JSON.parse(content_json) as string[] },
+  }),
+};

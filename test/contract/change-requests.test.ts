@@ -1,0 +1,565 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WireDefinition, WireFlag, WireRolloutStatus } from '../../src/admin-api/wire.js';
+import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** What nobody may change alone: one key asks, another approves. */
+let service: TestService;
+/** Asks. */
+let ana: ServiceCalls;
+/** Approves. */
+let ben: ServiceCalls;
+
+beforeAll(async () => {
+  service = await startTestService({
+    seed: {
+      workspaces: [
+        {
+          name: 'Default',
+          environments: [
+            { name: 'staging' },
+            { name: 'production', approvalsRequired: true, allowKills: true },
+            { name: 'vault', approvalsRequired: true },
+          ],
+          trafficTypes: ['user'],
+        },
+        {
+          name: 'Worded',
+          requiresTitleAndComments: true,
+          environments: [{ name: 'live', approvalsRequired: true }],
+          trafficTypes: ['user'],
+        },
+      ],
+    },
+  });
+  const asking = async (name: string): Promise<ServiceCalls> =>
+    callsOf({ origin: service.origin, key: await service.createKey(name) });
+  ana = await asking('ana');
+  ben = await asking('ben');
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+interface Requested {
+  readonly id: string;
+  readonly status: string;
+}
+
+const at = (flag: string, environment = 'production'): string =>
+  `/splits/ws/Default/${flag}/environments/${environment}`;
+const REQUESTS = '/changeRequests/ws/Default/environments';
+const halved = [
+  { treatment: 'on', size: 50 },
+  { treatment: 'off', size: 50 },
+];
+
+async function createFlag(name: string): Promise<WireFlag> {
+  return ana.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
+}
+
+async function submit(body: object, environment = 'production'): Promise<Requested> {
+  return ana.ok('POST', `${REQUESTS}/${environment}`, body);
+}
+
+async function ask(
+  name: string,
+  operationType: string,
+  definition: object = {},
+  environment = 'production',
+): Promise<Requested> {
+  const split = { name, ...definition };
+  const words = { title: 'A title', comment: 'A comment' };
+  return submit({ split, operationType, ...words }, environment);
+}
+
+async function decide(who: ServiceCalls, { id }: Requested, status: string): Promise<Requested> {
+  return who.ok('PUT', `/changeRequests/${id}`, { status, comment: 'Seen' });
+}
+
+/** A flag with a definition in an environment that requires approvals. */
+async function defined(name: string): Promise<WireDefinition> {
+  await createFlag(name);
+  await decide(ben, await ask(name, 'CREATE', aDefinition()), 'APPROVED');
+  return ana.ok('GET', at(name));
+}
+
+async function activated(name: string, environment = 'production'): Promise<string> {
+  await ana.ok('POST', '/segments/ws/Default/trafficTypes/user', { name });
+  await ana.ok('POST', `/segments/${environment}/${name}`);
+  return `/segments/${environment}/${name}`;
+}
+
+describe('a change in an environment that requires approvals', () => {
+  it('is refused, and the refusal names the way out', async () => {
+    await defined('guarded');
+    const keys = await activated('guarded');
+
+    const answers = [
+      await ana.call('PATCH', at('guarded'), [
+        { op: 'replace', path: '/trafficAllocation', value: 1 },
+      ]),
+      await ana.call('PUT', at('guarded'), aDefinition()),
+      await ana.call('PUT', `${at('guarded')}/restore`),
+      await ana.call('DELETE', at('guarded')),
+      await ana.call('PUT', `${keys}/upload`, ['a']),
+    ];
+
+    for (const { status, body } of answers) {
+      expect(status).toBe(403);
+      expect(body).toMatchObject({
+        code: 403,
+        message: expect.stringMatching(/^Approvals are required\. orgId=\S+ envId=\S+$/) as string,
+        details: 'Submit a change request, which another Admin API key approves',
+      });
+    }
+  });
+
+  it('is made when another key approves it: a creation', async () => {
+    const flag = await createFlag('created');
+
+    const request = await ask('created', 'CREATE', aDefinition({ trafficAllocation: 40 }));
+    const absent = await ana.call('GET', at('created'));
+    const approved = await decide(ben, request, 'APPROVED');
+
+    expect(request).toMatchObject({ status: 'REQUESTED', operationType: 'CREATE' });
+    expect(absent.status).toBe(404);
+    expect(approved).toMatchObject({ id: request.id, status: 'PUBLISHED' });
+    expect(await ana.ok('GET', at('created'))).toMatchObject({
+      id: flag.id,
+      trafficAllocation: 40,
+    });
+  });
+
+  it('is made when another key approves it: an update, which leaves the kill and the allocation', async () => {
+    await defined('updated');
+    const first = await ask('updated', 'UPDATE', aDefinition({ trafficAllocation: 30 }));
+    await decide(ben, first, 'APPROVED');
+    await ana.ok('PUT', `${at('updated')}/kill`);
+    const { trafficAllocation, killed, ...rest } = aDefinition({ defaultRule: halved }) as Record<
+      string,
+      unknown
+    >;
+
+    await decide(ben, await ask('updated', 'UPDATE', rest), 'APPROVED');
+
+    expect([trafficAllocation, killed]).toEqual([100, false]);
+    expect(await ana.ok('GET', at('updated'))).toMatchObject({
+      killed: true,
+      trafficAllocation: 30,
+      defaultRule: halved,
+    });
+  });
+
+  it('is made when another key approves it: a kill, its end, and a deletion', async () => {
+    await defined('ended');
+    const seen: unknown[] = [];
+
+    for (const operation of ['KILL', 'RESTORE']) {
+      await decide(ben, await ask('ended', operation), 'APPROVED');
+      seen.push((await ana.ok<WireDefinition>('GET', at('ended'))).killed);
+    }
+    await decide(ben, await ask('ended', 'ARCHIVE'), 'APPROVED');
+
+    expect(seen).toEqual([true, false]);
+    expect((await ana.call('GET', at('ended'))).status).toBe(404);
+  });
+
+  it('is made when another key approves it: keys of a segment', async () => {
+    const path = await activated('keyed');
+    const words = { title: 't', comment: 'c' };
+
+    const segment = { name: 'keyed', keys: ['a', 'b'] };
+    const added = await submit({ segment, operationType: 'CREATE', ...words });
+    const waiting = await ana.ok('GET', `${path}/keys`);
+    await decide(ben, added, 'APPROVED');
+    const removal = { name: 'keyed', keys: ['a'] };
+    const removed = await submit({ segment: removal, operationType: 'ARCHIVE', ...words });
+    await decide(ben, removed, 'APPROVED');
+
+    expect(added).toMatchObject({ segment, split: null });
+    expect(waiting).toMatchObject({ keys: [], openChangeRequestId: added.id });
+    expect(await ana.ok('GET', `${path}/keys`)).toMatchObject({
+      keys: [{ key: 'b' }],
+      openChangeRequestId: null,
+    });
+  });
+
+  it('moves the rollout status too, where the request says so', async () => {
+    await defined('ramped');
+    const statuses = await ana.ok<WireRolloutStatus[]>('GET', '/rolloutStatuses?wsId=Default');
+    const ramping = statuses.find(({ name }) => name === 'Ramping');
+    const body = { split: { name: 'ramped' }, operationType: 'KILL' };
+
+    const wrong = await ana.call('POST', `${REQUESTS}/production`, {
+      ...body,
+      rolloutStatus: { id: 'none' },
+    });
+    const request = await submit({ ...body, rolloutStatus: { id: ramping?.id } });
+    await decide(ben, request, 'APPROVED');
+
+    expect(wrong.status).toBe(400);
+    expect(request).toMatchObject({ rolloutStatus: { id: ramping?.id } });
+    expect(await ana.ok('GET', '/splits/ws/Default/ramped')).toMatchObject({
+      rolloutStatus: { name: 'Ramping' },
+    });
+  });
+
+  it('leaves a row of the request, and rows of who approved and of what changed, in one transaction', async () => {
+    await defined('traced');
+    const { id } = await ask('traced', 'UPDATE', aDefinition({ defaultRule: halved }));
+    await decide(ben, { id, status: '' }, 'APPROVED');
+
+    const [approval, change, request] = await service.audit({
+      kind: 'flag',
+      name: 'traced',
+      environment: 'production',
+    });
+
+    const summary = { id, operationType: 'UPDATE', status: 'REQUESTED', author: 'ana' };
+    expect(request).toMatchObject({ action: 'request-change', keyName: 'ana', title: 'A title' });
+    expect(request?.difference).toEqual([{ path: '/changeRequest', after: summary }]);
+    expect(approval).toMatchObject({ action: 'approve', keyName: 'ben', comment: 'Seen' });
+    expect(approval?.difference).toEqual([
+      { path: '/changeRequest', before: summary, after: { ...summary, status: 'PUBLISHED' } },
+    ]);
+    expect(change).toMatchObject({
+      action: 'update',
+      keyName: 'ben',
+      title: 'A title',
+      comment: 'A comment',
+      transactionId: approval?.transactionId,
+    });
+    expect(change?.difference).toContainEqual({
+      path: '/defaultRule',
+      before: [{ treatment: 'off', size: 100 }],
+      after: halved,
+    });
+  });
+});
+
+describe('while a change request is open', () => {
+  it('the definition bears its id, and no longer after its end', async () => {
+    const before = await defined('marked');
+    const request = await ask('marked', 'UPDATE', aDefinition({ defaultRule: halved }));
+    const page = async (): Promise<{ objects: WireDefinition[] }> =>
+      ana.ok('GET', '/splits/ws/Default/environments/production?limit=50');
+    const find = async (): Promise<WireDefinition | undefined> =>
+      (await page()).objects.find(({ name }) => name === 'marked');
+
+    const open = [await ana.ok('GET', at('marked')), await find()];
+    await decide(ana, request, 'WITHDRAWN');
+
+    expect(before.openChangeRequestId).toBeUndefined();
+    expect(open).toEqual([1, 2].map(() => ({ ...before, openChangeRequestId: request.id })));
+    expect([await ana.ok('GET', at('marked')), await find()]).toEqual([before, before]);
+  });
+
+  it('nothing else changes what it is about, in any environment: 423', async () => {
+    await createFlag('held');
+    await ana.ok('POST', at('held', 'staging'), aDefinition());
+    const keys = await activated('held', 'staging');
+    const { id } = await ask('held', 'UPDATE', aDefinition({ defaultRule: halved }), 'staging');
+    const segment = { name: 'held', keys: ['a'] };
+    const other = await submit({ segment, operationType: 'CREATE' }, 'staging');
+    const before = await ana.ok('GET', at('held', 'staging'));
+    const words = { keys: ['a'], comment: 'c' };
+    const patch = [{ op: 'replace', path: '/trafficAllocation', value: 1 }];
+
+    const writes: [string, string, unknown?][] = [
+      ['PATCH', at('held', 'staging'), patch],
+      ['PUT', at('held', 'staging'), aDefinition()],
+      ['DELETE', at('held', 'staging')],
+      ['DELETE', '/splits/ws/Default/held'],
+      ['POST', `${REQUESTS}/staging`, { split: { name: 'held' }, operationType: 'KILL' }],
+      ['PUT', `${keys}/upload`, ['b']],
+      ['PUT', `${keys}/removeKeys`, words],
+      ['DELETE', keys],
+      ['DELETE', '/segments/ws/Default/held'],
+      ['POST', `${REQUESTS}/staging`, { segment, operationType: 'ARCHIVE' }],
+    ];
+
+    for (const [method, path, body] of writes) {
+      const answer = await ben.call(method, path, body);
+      expect([method, path, answer.status]).toEqual([method, path, 423]);
+      const { message } = answer.body as { message: string };
+      expect([id, other.id].some((open) => message.includes(open))).toBe(true);
+    }
+    expect(await ana.ok('GET', at('held', 'staging'))).toEqual(before);
+    expect(await ana.ok('GET', `${keys}/keys`)).toMatchObject({ count: 0 });
+  });
+
+  it('no definition is created besides', async () => {
+    await createFlag('awaited');
+    await ask('awaited', 'CREATE', aDefinition(), 'staging');
+
+    const answer = await ana.call('POST', at('awaited', 'staging'), aDefinition());
+
+    expect(answer.status).toBe(423);
+  });
+
+  it('other environments of the same flag change as ever', async () => {
+    await createFlag('elsewhere');
+    await ask('elsewhere', 'CREATE', aDefinition());
+
+    await ana.ok('POST', at('elsewhere', 'staging'), aDefinition());
+
+    expect(await ana.ok('GET', at('elsewhere', 'staging'))).not.toHaveProperty(
+      'openChangeRequestId',
+    );
+  });
+
+  it('a kill goes past it where kills need no approval, and what is approved later leaves it', async () => {
+    await defined('killed');
+    const request = await ask('killed', 'UPDATE', aDefinition({ defaultRule: halved }));
+
+    const kill = { op: 'replace', path: '/killed', value: true };
+    const more = { op: 'replace', path: '/trafficAllocation', value: 1 };
+    const mixed = await ana.call('PATCH', at('killed'), [kill, more]);
+    const undone = await ana.call('PATCH', at('killed'), [{ ...kill, value: false }]);
+    await ana.ok('PATCH', at('killed'), [kill]);
+    await ana.ok('PUT', `${at('killed')}/kill`);
+    const restore = await ana.call('PUT', `${at('killed')}/restore`);
+    await decide(ben, request, 'APPROVED');
+
+    expect([mixed, undone, restore].map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect(await ana.ok('GET', at('killed'))).toMatchObject({ killed: true, defaultRule: halved });
+  });
+
+  it('a kill is refused where kills need an approval too', async () => {
+    await createFlag('safe');
+    await decide(ben, await ask('safe', 'CREATE', aDefinition(), 'vault'), 'APPROVED');
+
+    const kill = [{ op: 'replace', path: '/killed', value: true }];
+    expect((await ana.call('PUT', `${at('safe', 'vault')}/kill`)).status).toBe(403);
+    expect((await ana.call('PATCH', at('safe', 'vault'), kill)).status).toBe(403);
+  });
+});
+
+describe('a change request', () => {
+  it('is neither approved nor rejected by its author, and withdrawn by nobody else', async () => {
+    await defined('own');
+    const { id } = await ask('own', 'KILL');
+    const put = async (who: ServiceCalls, status: string): Promise<number> =>
+      (await who.call('PUT', `/changeRequests/${id}`, { status })).status;
+
+    const answers = [
+      await put(ana, 'APPROVED'),
+      await put(ana, 'REJECTED'),
+      await put(ben, 'WITHDRAWN'),
+    ];
+
+    expect(answers).toEqual([403, 403, 403]);
+    expect(await ana.ok('GET', at('own'))).toMatchObject({ killed: false });
+    expect(await ben.ok('GET', `/changeRequests/${id}`)).toMatchObject({ status: 'REQUESTED' });
+  });
+
+  it.each([
+    ['REJECTED', 'reject'],
+    ['WITHDRAWN', 'withdraw'],
+  ])('that is %s changes nothing and is over', async (status, action) => {
+    const name = `over-${action}`;
+    const before = await defined(name);
+    const request = await ask(name, 'UPDATE', aDefinition({ defaultRule: halved }));
+    const who = action === 'withdraw' ? ana : ben;
+
+    const ended = await decide(who, request, status);
+    const again = await ben.call('PUT', `/changeRequests/${request.id}`, { status: 'APPROVED' });
+
+    expect(ended).toMatchObject({ status, comments: [{ user: 'ana' }, { comment: 'Seen' }] });
+    expect(again.status).toBe(409);
+    expect(await ana.ok('GET', at(name))).toEqual(before);
+    const [row] = await service.audit({ kind: 'flag', name });
+    expect(row).toMatchObject({ action });
+    await decide(ana, await ask(name, 'KILL'), 'WITHDRAWN');
+  });
+
+  it('is approved by those keys alone that it names', async () => {
+    await defined('chosen');
+    const cleo = callsOf({ origin: service.origin, key: await service.createKey('cleo') });
+    const body = { split: { name: 'chosen' }, operationType: 'KILL' };
+
+    const unknown = await ana.call('POST', `${REQUESTS}/production`, {
+      ...body,
+      approvers: ['nobody'],
+    });
+    const request = await submit({ ...body, approvers: ['cleo'] });
+    const refused = await ben.call('PUT', `/changeRequests/${request.id}`, { status: 'APPROVED' });
+    await decide(cleo, request, 'APPROVED');
+
+    expect(unknown.status).toBe(400);
+    expect(request).toMatchObject({ approvers: ['cleo'] });
+    expect(refused.status).toBe(403);
+    expect(await ana.ok('GET', at('chosen'))).toMatchObject({ killed: true });
+  });
+
+  it.each<[string, object, number]>([
+    ['nothing', { operationType: 'KILL' }, 400],
+    [
+      'two objects',
+      { split: { name: 'f' }, segment: { name: 's', keys: [] }, operationType: 'CREATE' },
+      400,
+    ],
+    ['a flag that is not there', { split: { name: 'none' }, operationType: 'KILL' }, 404],
+    [
+      'a creation of a flag that is not there',
+      { split: { name: 'none', ...aDefinition() }, operationType: 'CREATE' },
+      404,
+    ],
+    [
+      'a segment that is not active',
+      { segment: { name: 'none', keys: ['a'] }, operationType: 'CREATE' },
+      404,
+    ],
+    ['a kill of a segment', { segment: { name: 's', keys: [] }, operationType: 'KILL' }, 400],
+    ['an unknown operation', { split: { name: 'asked' }, operationType: 'RENAME' }, 400],
+    ['a time', { split: { name: 'asked' }, operationType: 'KILL', scheduledFor: 1 }, 400],
+    ['a misspelt member', { split: { name: 'asked', kiled: true }, operationType: 'KILL' }, 400],
+    [
+      'a creation of what is there',
+      { split: { name: 'asked', ...aDefinition() }, operationType: 'CREATE' },
+      409,
+    ],
+    ['an update without a definition', { split: { name: 'asked' }, operationType: 'UPDATE' }, 400],
+    [
+      'sizes that do not sum to 100',
+      {
+        split: {
+          name: 'asked',
+          ...aDefinition({ defaultRule: [{ treatment: 'on', size: 50 }] }),
+        },
+        operationType: 'UPDATE',
+      },
+      400,
+    ],
+    [
+      'a segment that is not there',
+      {
+        split: {
+          name: 'asked',
+          ...aDefinition({ treatments: [{ name: 'on', segments: ['none'] }, { name: 'off' }] }),
+        },
+        operationType: 'UPDATE',
+      },
+      400,
+    ],
+    [
+      'another environment',
+      {
+        split: { name: 'asked', environment: { name: 'staging' }, ...aDefinition() },
+        operationType: 'UPDATE',
+      },
+      400,
+    ],
+  ])('about %s is refused', async (_, body, status) => {
+    if ((await ana.call('GET', at('asked'))).status === 404) await defined('asked');
+
+    expect((await ana.call('POST', `${REQUESTS}/production`, body)).status).toBe(status);
+    expect(await ana.ok('GET', at('asked'))).not.toHaveProperty('openChangeRequestId');
+  });
+
+  it('needs title and comment where the workspace requires them', async () => {
+    await ana.ok('POST', '/splits/ws/Worded/trafficTypes/user', { name: 'worded' });
+    const path = '/changeRequests/ws/Worded/environments/live';
+    const body = { split: { name: 'worded', ...aDefinition() }, operationType: 'CREATE' };
+
+    const bare = await ana.call('POST', path, { ...body, title: 't' });
+    const request = await ana.ok<Requested>('POST', path, { ...body, title: 't', comment: 'c' });
+    const { id } = request;
+    await ben.ok('PUT', `/changeRequests/${id}`, { status: 'APPROVED' });
+
+    expect(bare.status).toBe(400);
+    await ben.ok('GET', '/splits/ws/Worded/worded/environments/live');
+  });
+
+  it('that can no longer be made stays open', async () => {
+    await defined('stuck');
+    const path = await activated('support');
+    const treatments = [{ name: 'on', segments: ['support'] }, { name: 'off' }];
+    const request = await ask('stuck', 'UPDATE', aDefinition({ treatments }));
+    await ana.ok('DELETE', path);
+
+    const answer = await ben.call('PUT', `/changeRequests/${request.id}`, { status: 'APPROVED' });
+
+    expect(answer.status).toBe(400);
+    expect(await ben.ok('GET', `/changeRequests/${request.id}`)).toMatchObject({
+      status: 'REQUESTED',
+      comments: [{ role: 'SUBMITTER' }],
+    });
+    expect(await ana.ok('GET', at('stuck'))).toMatchObject({ openChangeRequestId: request.id });
+  });
+
+  it('is not there for a key that does not see its environment', async () => {
+    await defined('hidden');
+    const { id } = await ask('hidden', 'KILL');
+    for (const restrictions of [{ environments: ['staging'] }, { workspaces: ['Worded'] }]) {
+      const key = await service.createKey(`without ${JSON.stringify(restrictions)}`, restrictions);
+      const stranger = callsOf({ origin: service.origin, key });
+
+      const { data } = await stranger.ok<{ data: Requested[] }>('GET', '/changeRequests?limit=100');
+      const answers = [
+        await stranger.call('GET', `/changeRequests/${id}`),
+        await stranger.call('PUT', `/changeRequests/${id}`, { status: 'APPROVED' }),
+        await stranger.call('POST', `${REQUESTS}/production`, {
+          split: { name: 'hidden' },
+          operationType: 'KILL',
+        }),
+      ];
+
+      expect(data.map((each) => each.id)).not.toContain(id);
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    }
+  });
+
+  it('goes with its environment', async () => {
+    await ana.ok('POST', '/environments/ws/Default', { name: 'passing' });
+    await createFlag('passing');
+    const { id } = await ask('passing', 'CREATE', aDefinition(), 'passing');
+
+    await ana.ok('DELETE', '/environments/ws/Default/passing');
+
+    expect((await ana.call('GET', `/changeRequests/${id}`)).status).toBe(404);
+    await ana.ok('DELETE', '/splits/ws/Default/passing');
+  });
+});
+
+describe('the list of change requests', () => {
+  interface RequestPage {
+    readonly data: readonly Requested[];
+    readonly nextMarker: string | null;
+    readonly count: number;
+  }
+
+  it('shows the newest first, in pages that lead to the next', async () => {
+    const mine: string[] = [];
+    for (const name of ['l1', 'l2', 'l3']) {
+      await createFlag(name);
+      mine.push((await ask(name, 'CREATE', aDefinition(), 'vault')).id);
+    }
+    const page = async (query: string): Promise<RequestPage> =>
+      ana.ok('GET', `/changeRequests?environmentId=vault&status=REQUESTED${query}`);
+
+    const first = await page('&limit=2');
+    const second = await page(`&limit=2&after=${first.nextMarker ?? ''}`);
+
+    expect(first).toMatchObject({ limit: 2, count: 2, previousMarker: null });
+    expect(second.nextMarker).toBeNull();
+    expect([...first.data, ...second.data].map(({ id }) => id)).toEqual(mine.toReversed());
+    expect((await page('')).count).toBe(3);
+    expect((await ana.call('GET', '/changeRequests?limit=0')).status).toBe(400);
+  });
+
+  it('shows those of one status', async () => {
+    await defined('listed');
+    const request = await ask('listed', 'KILL');
+    await decide(ben, request, 'REJECTED');
+    const ids = async (status: string): Promise<string[]> =>
+      (await ana.ok<RequestPage>('GET', `/changeRequests?limit=100&status=${status}`)).data.map(
+        ({ id }) => id,
+      );
+
+    expect(await ids('REJECTED')).toContain(request.id);
+    expect(await ids('REQUESTED')).not.toContain(request.id);
+  });
+});

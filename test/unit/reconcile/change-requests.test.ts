@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import type { WireDefinition } from '../../../src/admin-api/wire.js';
+import { flagSpec, PIPELINE_CONFIG, pipelineWorld } from '../../support/pipeline-world.js';
+import { callsOf } from '../../support/service-calls.js';
+
+const CHANGED = flagSpec('pay', { on: 30 });
+
+/** `pay` as the specs say, and a change request for its definition in staging. */
+async function worldWithRequest() {
+  const world = await pipelineWorld();
+  world.repository.commit('Add pay', {
+    'flaghoist.yaml': PIPELINE_CONFIG,
+    'flags/pay.yaml': flagSpec('pay'),
+  });
+  expect((await world.applied()).converged).toBe(true);
+  const { live, service } = world;
+  const path = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
+  const split = {
+    ...(await live.ok<WireDefinition>('GET', path)),
+    defaultRule: [
+      { treatment: 'on', size: 30 },
+      { treatment: 'off', size: 70 },
+    ],
+  };
+  const { id } = await live.ok<{ id: string }>(
+    'POST',
+    `/changeRequests/ws/${live.id}/environments/${live.staging}`,
+    { split, operationType: 'UPDATE', title: 't', comment: 'c' },
+  );
+  world.writes();
+  const approver = callsOf({ origin: service.origin, key: await service.createKey('approver') });
+  return { world, path, id, approver };
+}
+
+it('holds back what a change request is about, names it, and writes the rest', async () => {
+  const { world, id } = await worldWithRequest();
+  world.repository.commit('Raise pay', { 'flags/pay.yaml': CHANGED });
+
+  const { plan, outcomes } = await world.applied();
+
+  expect(plan.withheld).toMatchObject([
+    {
+      id: 'flag/pay@staging',
+      why: 'approval-needed',
+      wayOut: `change request ${id} is open on the service; close it there`,
+    },
+  ]);
+  expect([...outcomes].map(([object, { status }]) => [object, status])).toEqual([
+    ['flag/pay@production', 'applied'],
+  ]);
+  expect(world.writes().map(({ status }) => status)).toEqual([200]);
+});
+
+it('is in sync once it is approved as the specs say', async () => {
+  const { world, id, approver } = await worldWithRequest();
+  world.repository.commit('Raise pay', { 'flags/pay.yaml': CHANGED });
+  await world.applied();
+
+  await approver.ok('PUT', `/changeRequests/${id}`, { status: 'APPROVED' });
+
+  const { plan } = await world.planned();
+  expect(plan.changes).toEqual([]);
+  expect(plan.withheld).toEqual([]);
+});
+
+it('kills past it', async () => {
+  const { world, path } = await worldWithRequest();
+  const kill = flagSpec('pay', { staging: 'killed: true' });
+  world.repository.commit('Kill pay', { 'flags/pay.yaml': kill });
+
+  await world.applied();
+
+  expect(await world.live.ok('GET', path)).toMatchObject({ killed: true });
+});
