@@ -1,24 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import type { MutationPlan } from './service-mutants.js';
 
-/** What mutants of the administration service are held against: its contract over HTTP, on the store in memory, and its rules by themselves. */
+const ROOT = join(import.meta.dirname, '..');
+const { sources } = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'reports/service-plan.json'), 'utf8'),
+) as MutationPlan;
+
+/** The tests start the service that `globalThis` names, which may be loaded anew for a mutant. */
+const SERVICE = join(ROOT, 'src/service/service.ts');
+const SHIM =
+  'export const startService = async (options) => globalThis.serviceUnderTest.startService(options);';
+
+/** One file of tests that runs the contract's tests for each mutant, see `service-mutants.ts`. */
 export default defineConfig({
+  root: ROOT,
+  plugins: [
+    {
+      name: 'mutants',
+      enforce: 'pre',
+      resolveId: (id, importer) =>
+        id.endsWith('/src/service/service.js') &&
+        importer?.endsWith('test/support/service.ts') === true
+          ? '\0service-shim'
+          : undefined,
+      load: (id) => (id === '\0service-shim' ? SHIM : undefined),
+      transform: (_, id) => sources[id],
+    },
+  ],
   test: {
-    include: [
-      'test/unit/service/**/*.test.ts',
-      ...[
-        'access',
-        'beyond',
-        'beyond-bodies',
-        'bodies',
-        'contract',
-        'habits',
-        'integrity',
-        'keys-file',
-        'statements',
-      ].map((name) => `test/contract/${name}.test.ts`),
-    ],
-    environment: 'node',
-    testTimeout: 30_000,
+    include: ['mutation/service-suite.test.ts'],
+    pool: 'forks',
     isolate: false,
+    maxWorkers: 1,
+    testNamePattern: '^mutants$',
+    testTimeout: 10_000,
+    hookTimeout: 10_000,
+    dangerouslyIgnoreUnhandledErrors: true,
+    env: { SERVICE: SERVICE },
+    reporters: [],
   },
 });

@@ -1,0 +1,264 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EQUIVALENT } from './service-equivalents.js';
+
+/*
+ * Breaks the rules and routes of the administration service in every small way, and shows which of the ways the contract's tests notice.
+ *
+ * All mutants stand in the sources at once, behind switches; one process loads the service and the tests once, and turns one switch after the
+ * other (`service-suite.test.ts`). Results are appended to a file, so that a second call goes on where the first one ended: what was noticed is
+ * not run again until its file changes, what survived not until a test does.
+ *
+ * Usage: `mutation/service-mutants.ts [--report] [PART-OF-A-FILE-NAME…]`. It fails below 85 %, and where mutants are left to run.
+ */
+const ROOT = join(import.meta.dirname, '..');
+const REPORTS = join(ROOT, 'mutation/reports');
+const RESULTS = join(REPORTS, 'service.jsonl');
+const PLAN = join(REPORTS, 'service-plan.json');
+const FOLDERS = ['src/service/rules', 'src/service/routes'];
+const TESTS = ['test/contract', 'test/support', 'test/unit/service'];
+const LEAST_SCORE = 85;
+/** A mutant that is not done by then keeps the process busy for ever; no test's own limit ends that. */
+const HANGS_AFTER_MS = 60_000;
+const STARTS_WITHIN_MS = 60_000;
+/** One process runs so many: what is loaded for one is not forgotten before its end. */
+const AT_ONCE = 250;
+
+export interface Mutant {
+  readonly id: string;
+  /** The same in every run, as long as the file is: file, its hash, place, and what it becomes. */
+  readonly key: string;
+  readonly file: string;
+  readonly line: number;
+  readonly kind: string;
+  readonly original: string;
+  readonly replacement: string;
+}
+
+/** What `service-suite.test.ts` reads. */
+export interface MutationPlan {
+  /** Sources with all mutants, by path. */
+  readonly sources: Readonly<Record<string, string>>;
+  /** Those to run. */
+  readonly mutants: readonly Mutant[];
+  readonly results: string;
+}
+
+export type Status = 'noticed' | 'survived' | 'not reached' | 'ran for ever';
+
+interface Result {
+  readonly key: string;
+  readonly status: Status | 'begun';
+  /** The test that noticed it. */
+  readonly by?: string;
+  /** Of the tests that it survived. */
+  readonly tests?: string;
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => path.endsWith('.ts') && statSync(join(ROOT, path)).isFile())
+    .sort();
+}
+
+const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+interface Instrumented {
+  readonly files: readonly { readonly name: string; readonly content: string }[];
+  readonly mutants: readonly {
+    readonly id: string;
+    readonly fileName: string;
+    readonly mutatorName: string;
+    readonly replacement: string;
+    readonly location: {
+      readonly start: { readonly line: number; readonly column: number };
+      readonly end: { readonly line: number; readonly column: number };
+    };
+  }[];
+}
+
+/** Puts every mutant behind a switch. The library is installed below `mutation/` alone. */
+async function instrument(paths: readonly string[]): Promise<Instrumented> {
+  const modules = join(ROOT, 'mutation/node_modules');
+  const { createInstrumenter } = await import(
+    join(modules, '@stryker-mutator/instrumenter/dist/src/index.js')
+  );
+  const { createInjector } = await import(join(modules, 'typed-inject/dist/src/index.js'));
+  const quiet = Object.fromEntries(
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal'].map((level) => [level, () => undefined]),
+  );
+  const logger = { ...quiet, isDebugEnabled: () => false, isTraceEnabled: () => false };
+  const instrumenter = createInjector()
+    .provideValue('logger', logger)
+    .injectFunction(createInstrumenter);
+  return instrumenter.instrument(
+    paths.map((name) => ({ name, content: textOf(name), mutate: true })),
+    { plugins: null, excludedMutations: [], ignorers: [] },
+  );
+}
+
+function mutantsOf({ mutants }: Instrumented): Mutant[] {
+  const hashes = new Map<string, string>();
+  return mutants.map(({ id, fileName, mutatorName, replacement, location: { start, end } }) => {
+    const text = textOf(fileName);
+    const own = hashes.get(fileName) ?? hash(text);
+    hashes.set(fileName, own);
+    const lines = text.split('\n').slice(start.line, end.line + 1);
+    const last = lines.length - 1;
+    lines[last] = (lines[last] ?? '').slice(0, end.column);
+    lines[0] = (lines[0] ?? '').slice(start.column);
+    const place = `${start.line}:${start.column}-${end.line}:${end.column}`;
+    return {
+      id,
+      key: `${fileName}#${own}#${place}#${mutatorName}#${replacement}`,
+      file: fileName,
+      line: start.line + 1,
+      kind: mutatorName,
+      original: lines.join(' ').replaceAll(/\s+/g, ' ').trim(),
+      replacement: replacement.replaceAll(/\s+/g, ' ').trim(),
+    };
+  });
+}
+
+/** The last word on each mutant. One that was begun and never ended kept its process busy until that was ended. */
+function resultsOf(): Map<string, Result> {
+  const results = new Map<string, Result>();
+  if (!existsSync(RESULTS)) return results;
+  for (const line of readFileSync(RESULTS, 'utf8').split('\n').filter(Boolean)) {
+    const result = JSON.parse(line) as Result;
+    results.set(result.key, result);
+  }
+  return results;
+}
+
+const isNoticed = (status: string | undefined): boolean =>
+  status === 'noticed' || status === 'ran for ever';
+
+/** Runs what is left, in one process after the other: one ends when all is done, or when a mutant keeps it busy. */
+async function run(sources: MutationPlan['sources'], mutants: readonly Mutant[], tests: string) {
+  const isLeft = (results: Map<string, Result>, { key }: Mutant): boolean => {
+    const result = results.get(key);
+    return !isNoticed(result?.status) && (result?.tests !== tests || result.status === 'begun');
+  };
+  for (;;) {
+    const results = resultsOf();
+    // In no order of theirs: whatever is done when somebody ends this is a fair sample of all.
+    const left = mutants
+      .filter((mutant) => isLeft(results, mutant))
+      .toSorted((a, b) => (hash(a.key) < hash(b.key) ? -1 : 1));
+    if (left.length === 0) return;
+    process.stdout.write(`${left.length} mutants to run\n`);
+    const next = left.slice(0, AT_ONCE);
+    writeFileSync(PLAN, JSON.stringify({ sources, mutants: next, results: RESULTS, tests }));
+    if (!(await ranWhole())) {
+      for (const result of resultsOf().values()) {
+        if (result.status === 'begun') append({ ...result, status: 'ran for ever' });
+      }
+    }
+  }
+}
+
+function append(result: Result): void {
+  writeFileSync(RESULTS, `${JSON.stringify(result)}\n`, { flag: 'a' });
+}
+
+/** Whether the process came to an end by itself. */
+async function ranWhole(): Promise<boolean> {
+  const child = spawn(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', '--config', 'mutation/vitest.service.config.ts'],
+    {
+      cwd: ROOT,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      detached: true,
+      env: { ...process.env, NODE_OPTIONS: '--no-warnings' },
+    },
+  );
+  const end = (): void => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+  };
+  const stop = (): void => {
+    end();
+    process.exit(1);
+  };
+  process.once('SIGTERM', stop).once('SIGINT', stop);
+  let hangs = false;
+  const started = Date.now();
+  const watch = setInterval(() => {
+    const alive = statSync(RESULTS, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    hangs = Date.now() - Math.max(alive, started + STARTS_WITHIN_MS) > HANGS_AFTER_MS;
+    if (hangs) end();
+  }, 1_000);
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  clearInterval(watch);
+  process.off('SIGTERM', stop).off('SIGINT', stop);
+  if (code !== 0 && !hangs) throw new Error(`the tests could not be run (${String(code)})`);
+  return !hangs;
+}
+
+function percent(part: number, whole: number): string {
+  return whole === 0 ? '–' : ((100 * part) / whole).toFixed(1);
+}
+
+/** A line for each file and for all; then those that survived. */
+function report(mutants: readonly Mutant[]): { score: number; left: number } {
+  const results = resultsOf();
+  const statusOf = ({ key }: Mutant) => results.get(key)?.status;
+  const files = [...new Set(mutants.map(({ file }) => file))];
+  const row = (name: string, of: readonly Mutant[]): string => {
+    const counted = of.filter((mutant) => statusOf(mutant) !== undefined);
+    const noticed = counted.filter((mutant) => isNoticed(statusOf(mutant)));
+    const same = counted.filter((mutant) => !isNoticed(statusOf(mutant)) && EQUIVALENT(mutant));
+    const score = percent(noticed.length, counted.length - same.length);
+    return `| \`${name}\` | ${counted.length} | ${noticed.length} | ${same.length} | ${score} |`;
+  };
+  const survivors = mutants.filter(
+    (each) => statusOf(each) !== undefined && !isNoticed(statusOf(each)),
+  );
+  const open = survivors.filter((mutant) => EQUIVALENT(mutant) === undefined);
+  process.stdout.write(
+    [
+      ...open.map(
+        (each) =>
+          `${each.file}:${each.line} ${each.kind} ${statusOf(each)}: ${each.original.slice(0, 90)} → ${each.replacement.slice(0, 60)}`,
+      ),
+      '| file | mutants | noticed | equivalent | score % |',
+      ...files.map((file) =>
+        row(
+          file.replace('src/service/', ''),
+          mutants.filter((mutant) => mutant.file === file),
+        ),
+      ),
+      row('all', mutants),
+      '',
+    ].join('\n'),
+  );
+  const counted = mutants.filter((mutant) => statusOf(mutant) !== undefined);
+  const equivalent = survivors.length - open.length;
+  const noticed = counted.length - survivors.length;
+  return {
+    score: (100 * noticed) / (counted.length - equivalent),
+    left: mutants.length - counted.length,
+  };
+}
+
+const [...chosen] = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const paths = FOLDERS.flatMap(filesBelow);
+mkdirSync(REPORTS, { recursive: true });
+const instrumented = await instrument(paths);
+const mutants = mutantsOf(instrumented).filter(
+  ({ file }) => chosen.length === 0 || chosen.some((part) => file.includes(part)),
+);
+if (!process.argv.includes('--report')) {
+  const sources = Object.fromEntries(
+    instrumented.files.map(({ name, content }) => [join(ROOT, name), content]),
+  );
+  await run(sources, mutants, hash(TESTS.flatMap(filesBelow).map(textOf).join('')));
+}
+const { score, left } = report(mutants);
+process.exitCode = left === 0 && score >= LEAST_SCORE ? 0 : 1;

@@ -1,0 +1,373 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WireDefinition } from '../../src/admin-api/wire.js';
+import { aDefinition, callsOf, ruleOn, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+
+/** Every member of a definition, one by one: what it must be, what it must not, and what becomes of it. */
+let service: TestService;
+let client: ServiceCalls;
+
+const FLAGS = '/splits/ws/Default/trafficTypes/user';
+const pathOf = (flag: string): string => `/splits/ws/Default/${flag}/environments/staging`;
+
+beforeAll(async () => {
+  service = await startTestService({ seed: TEST_SEED, strict: false });
+  client = callsOf(service);
+  for (const name of ['tried', 'other']) await client.ok('POST', FLAGS, { name });
+  await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 's' });
+  await client.ok('POST', '/segments/staging/s');
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+/** With every member that a definition may have. */
+const WHOLE = {
+  ...aDefinition({
+    treatments: [
+      { name: 'on', description: 'd', configurations: '{}', keys: ['a'], segments: ['s'] },
+      { name: 'off', description: '' },
+    ],
+    rules: [ruleOn({ type: 'BOOLEAN', attribute: 'paid', bool: true })],
+  }),
+  flagSets: [{ id: 'set', type: 'FlagSet' }],
+  impressionsDisabled: true,
+};
+
+/** `WHOLE` with another value at a path; undefined takes it away. */
+function wholeWith(path: string, value: unknown): object {
+  const copy = JSON.parse(JSON.stringify(WHOLE)) as Record<string, unknown>;
+  const parts = path.split('/').slice(1);
+  const last = parts.pop() ?? '';
+  let holder = copy;
+  for (const part of parts) holder = holder[part] as Record<string, unknown>;
+  if (value === undefined) Reflect.deleteProperty(holder, last);
+  else holder[last] = value;
+  return copy;
+}
+
+async function create(body: object): Promise<WireDefinition> {
+  const created = await client.ok<WireDefinition>('POST', pathOf('tried'), body);
+  expect(await client.ok('GET', pathOf('tried'))).toEqual(created);
+  await client.ok('DELETE', pathOf('tried'));
+  return created;
+}
+
+async function expectRefused(body: object): Promise<void> {
+  const answer = await client.call('POST', pathOf('tried'), body);
+  if (answer.status === 200) await client.ok('DELETE', pathOf('tried'));
+  expect(answer.status).toBe(400);
+}
+
+const OBJECT = { nope: 1 };
+const MANY_MATCHERS = Array.from({ length: 21 }, () => ({
+  type: 'BOOLEAN',
+  attribute: 'a',
+  bool: true,
+}));
+
+describe('a definition', () => {
+  it('is kept with every member that it may have', async () => {
+    expect(await create(WHOLE)).toMatchObject(WHOLE);
+  });
+
+  it.each<[string, unknown]>([
+    ['/killed', 'yes'],
+    ['/treatments', [{ name: 'on' }]],
+    ['/treatments', Array.from({ length: 21 }, (_, index) => ({ name: `t${index}` }))],
+    ['/treatments/0', 'on'],
+    ['/treatments/0/name', undefined],
+    ['/treatments/0/name', 7],
+    ['/treatments/0/name', 'control'],
+    ['/treatments/0/name', '1st'],
+    ['/treatments/0/name', 'off'],
+    ['/treatments/0/name', 't'.repeat(300)],
+    ['/treatments/0/description', 7],
+    ['/treatments/0/description', 'd'.repeat(10_001)],
+    ['/treatments/0/configurations', 7],
+    ['/treatments/0/configurations', '{'],
+    ['/treatments/0/keys', 'a'],
+    ['/treatments/0/keys', [7]],
+    ['/treatments/0/keys', ['']],
+    ['/treatments/1/keys', ['a']],
+    ['/treatments/0/segments', 's'],
+    ['/treatments/0/segments', [7]],
+    ['/treatments/0/segments', ['']],
+    ['/treatments/0/segments', ['none']],
+    ['/treatments/0/colour', 'red'],
+    ['/defaultTreatment', 7],
+    ['/defaultTreatment', null],
+    ['/baselineTreatment', 7],
+    ['/trafficAllocation', 'all'],
+    ['/rules', 'none'],
+    ['/rules/0', 'none'],
+    ['/rules/0/colour', 'red'],
+    ['/rules/0/condition/colour', 'red'],
+    ['/rules/0/condition/combiner', 'OR'],
+    ['/rules/0/condition/matchers', []],
+    ['/rules/0/condition/matchers', MANY_MATCHERS],
+    ['/rules/0/condition/matchers/0', 'none'],
+    ['/rules/0/condition/matchers/0/type', 7],
+    ['/rules/0/condition/matchers/0/type', ''],
+    ['/rules/0/condition/matchers/0/negate', 'yes'],
+    ['/rules/0/condition/matchers/0/attribute', 7],
+    ['/rules', Array.from({ length: 251 }, () => ruleOn({ type: 'X' }))],
+    ['/defaultRule/0', 'off'],
+    ['/defaultRule/0/treatment', undefined],
+    ['/defaultRule/0/treatment', 7],
+    ['/defaultRule/0/size', undefined],
+    ['/defaultRule/0/colour', 'red'],
+    [
+      '/defaultRule',
+      [
+        { treatment: 'off', size: 50 },
+        { treatment: 'off', size: 50 },
+      ],
+    ],
+    ['/flagSets', OBJECT],
+    ['/flagSets', ['set']],
+    ['/impressionsDisabled', 'yes'],
+    ['/id', 7],
+    ['/name', 7],
+    ['/environment', 7],
+    ['/environment', OBJECT],
+    ['/environment', { id: 7 }],
+    ['/environment', { name: 7 }],
+    ['/trafficType', 7],
+    ['/trafficType', 'account'],
+    ['/creationTime', 'now'],
+    ['/lastUpdateTime', 'now'],
+    ['/openChangeRequestId', 7],
+    ['/title', 7],
+    ['/comment', 7],
+    ['/colour', 'red'],
+  ])('is refused with another %s: %j', async (path, value) => {
+    await expectRefused(wholeWith(path, value));
+  });
+
+  it.each<[string, unknown, string, unknown]>([
+    ['/killed', undefined, 'killed', false],
+    ['/killed', null, 'killed', false],
+    ['/baselineTreatment', undefined, 'baselineTreatment', 'off'],
+    ['/trafficAllocation', null, 'trafficAllocation', 100],
+    ['/rules', null, 'rules', []],
+    ['/flagSets', [], 'flagSets', undefined],
+    ['/flagSets', null, 'flagSets', undefined],
+    ['/impressionsDisabled', false, 'impressionsDisabled', undefined],
+    ['/environment', 'staging', 'killed', false],
+    ['/environment', { id: null, name: 'staging' }, 'killed', false],
+    ['/trafficType', 'user', 'killed', false],
+    ['/id', null, 'killed', false],
+    ['/creationTime', 7, 'killed', false],
+    ['/openChangeRequestId', null, 'openChangeRequestId', undefined],
+  ])('may be created with %s %j', async (path, value, member, kept) => {
+    const created = await create(wholeWith(path, value));
+
+    expect(Object.entries(created).find(([name]) => name === member)?.[1]).toEqual(kept);
+    expect(created.creationTime).toBeGreaterThan(7);
+  });
+
+  it.each(['id', 'name'] as const)(
+    'may say its environment and traffic type by %s',
+    async (member) => {
+      const { environment, trafficType } = await create(WHOLE);
+
+      await create({
+        ...WHOLE,
+        environment: environment[member],
+        trafficType: trafficType[member],
+      });
+    },
+  );
+
+  it.each<[string, unknown, unknown]>([
+    ['/treatments/0/keys', ['a', 'b', 'a'], ['a', 'b']],
+    ['/treatments/0/keys', null, undefined],
+    ['/treatments/0/segments', ['s', 's'], ['s']],
+    ['/treatments/0/segments', [], undefined],
+    ['/treatments/0/segments', null, undefined],
+    ['/treatments/0/configurations', null, undefined],
+    ['/treatments/0/description', null, ''],
+    ['/treatments/0/description', 'd'.repeat(10_000), 'd'.repeat(10_000)],
+  ])('tidies %s %j', async (path, value, kept) => {
+    const created = await create(wholeWith(path, value));
+
+    const member = path.slice(path.lastIndexOf('/') + 1);
+    const treatment = Object.entries(created.treatments[0] ?? {});
+    expect(treatment.find(([name]) => name === member)?.[1]).toEqual(kept);
+  });
+
+  it('has up to twenty matchers in a rule, and 250 rules', async () => {
+    const matchers = MANY_MATCHERS.slice(1);
+    const rule = { ...ruleOn(OBJECT), condition: { combiner: null, matchers } };
+
+    const { rules } = await create({ ...WHOLE, rules: Array.from({ length: 250 }, () => rule) });
+
+    expect(rules).toHaveLength(250);
+    expect(rules[249]?.condition).toEqual({ combiner: 'AND', matchers });
+  });
+});
+
+describe('a matcher', () => {
+  const LIST = { strings: ['a'] };
+  const ON = { attribute: 'a' };
+  const RANGE = { from: 1, to: 2 };
+  const KNOWN: [string, object][] = [
+    ['IN_SEGMENT', { string: 's' }],
+    ['IN_LARGE_SEGMENT', { string: 'large' }],
+    ['IN_RULE_BASED_SEGMENT', { string: 'ruled' }],
+    ['IN_SPLIT', { depends: { splitName: 'other', treatments: ['on'] } }],
+    ...['EQUAL_SET', 'ANY_OF_SET', 'ALL_OF_SET', 'PART_OF_SET', 'IN_LIST_SEMVER'].map(
+      (type): [string, object] => [type, { ...ON, ...LIST }],
+    ),
+    ...['ON_DATE', 'ON_OR_AFTER_DATE', 'ON_OR_BEFORE_DATE'].map((type): [string, object] => [
+      type,
+      { ...ON, date: 1 },
+    ]),
+    ...['EQUAL_NUMBER', 'LESS_THAN_OR_EQUAL_NUMBER', 'GREATER_THAN_OR_EQUAL_NUMBER'].map(
+      (type): [string, object] => [type, { ...ON, number: 1.5 }],
+    ),
+    ['BETWEEN_DATE', { ...ON, between: RANGE }],
+    ['BETWEEN_NUMBER', { ...ON, between: RANGE }],
+    ['BETWEEN_SEMVER', { ...ON, between: { from: '1.0.0', to: '2.0.0' } }],
+    ['BOOLEAN', { ...ON, bool: false }],
+    ...['IN_LIST_STRING', 'STARTS_WITH_STRING', 'ENDS_WITH_STRING', 'CONTAINS_STRING'].map(
+      (type): [string, object] => [type, LIST],
+    ),
+    ['MATCHES_STRING', { string: 'a+' }],
+    ...['EQUAL_TO', 'GREATER_THAN_OR_EQUAL_TO', 'LESS_THAN_OR_EQUAL_TO'].map(
+      (type): [string, object] => [`${type}_SEMVER`, { ...ON, string: '1.0.0' }],
+    ),
+  ];
+
+  it.each(KNOWN)(
+    '%s is kept with its fields, and refused without each of them',
+    async (...given) => {
+      const [type, fields] = given;
+      const { rules } = await create({ ...WHOLE, rules: [ruleOn({ type, ...fields })] });
+
+      expect(rules[0]?.condition.matchers).toEqual([{ type, ...fields }]);
+      for (const name of Object.keys(fields)) {
+        const less = Object.entries(fields).filter(([member]) => member !== name);
+        const other = { ...fields, [name]: name === 'bool' ? 'yes' : true };
+        for (const wrong of [Object.fromEntries(less), other]) {
+          await expectRefused({ ...WHOLE, rules: [ruleOn({ type, ...wrong })] });
+        }
+      }
+    },
+  );
+
+  it.each<[string, object]>([
+    ['IN_SEGMENT', { string: '' }],
+    ['EQUAL_SET', { ...ON, strings: [] }],
+    ['EQUAL_SET', { ...ON, strings: [7] }],
+    ['ON_DATE', { ...ON, date: 1.5 }],
+    ['BETWEEN_DATE', { ...ON, between: { from: 1 } }],
+    ['BETWEEN_DATE', { ...ON, between: { to: 1 } }],
+    ['BETWEEN_DATE', { ...ON, between: { from: 1.5, to: 2 } }],
+    ['BETWEEN_NUMBER', { ...ON, between: { from: '1', to: 2 } }],
+    ['BETWEEN_SEMVER', { ...ON, between: { from: '', to: '2.0.0' } }],
+    ['IN_SPLIT', { depends: { treatments: ['on'] } }],
+    ['IN_SPLIT', { depends: { splitName: 'other' } }],
+    ['IN_SPLIT', { depends: { splitName: 'none', treatments: ['on'] } }],
+    ['IN_SPLIT', { depends: { splitName: 'tried', treatments: ['on'] } }],
+  ])('%s is refused with %j', async (type, fields) => {
+    await expectRefused({ ...WHOLE, rules: [ruleOn({ type, ...fields })] });
+  });
+
+  it('that names one treatment of a flag is answered with a list of it', async () => {
+    const depends = { splitName: 'other', treatment: 'on' };
+
+    const { rules } = await create({ ...WHOLE, rules: [ruleOn({ type: 'IN_SPLIT', depends })] });
+
+    expect(rules[0]?.condition.matchers).toEqual([
+      { type: 'IN_SPLIT', depends: { splitName: 'other', treatments: ['on'] } },
+    ]);
+  });
+
+  it('of an unknown type is kept as it came', async () => {
+    const matcher = { type: 'NEWEST', negate: true, deep: { list: [1] } };
+
+    const { rules } = await create({ ...WHOLE, rules: [ruleOn(matcher)] });
+
+    expect(rules[0]?.condition.matchers).toEqual([matcher]);
+  });
+});
+
+describe('what else a request may be told apart by', () => {
+  it.each([
+    ['PUT', '/segments/staging/s/uploadKeys?replace=perhaps', { keys: ['a'] }],
+    ['PUT', '/segments/staging/s/upload', ['k'.repeat(5_000)]],
+    ['POST', FLAGS, { name: 'string' }],
+    ['POST', FLAGS, { name: 'set' }],
+    ['POST', FLAGS, { name: 'f'.repeat(300) }],
+    ['POST', FLAGS, { name: 'long', description: 'd'.repeat(10_001) }],
+    ['POST', '/workspaces', { name: ' ' }],
+    ['POST', '/workspaces', { name: 'w'.repeat(300) }],
+    ['POST', '/workspaces', { name: 'a\nb' }],
+    [
+      'POST',
+      '/trafficTypes/user/environments/staging/identities',
+      [{ key: 'a', values: { 'a b': 1, ok: [] } }, 7],
+    ],
+  ])('is 400: %s %s', async (method, path, body) => {
+    expect((await client.call(method, path, body)).status).toBe(400);
+  });
+
+  it.each([
+    [{ op: 'test', path: '/killed', value: true }],
+    [{ op: 'move', from: '/treatments', path: '/treatments/0' }],
+    [{ op: 'copy', path: '/baselineTreatment' }],
+    [{ op: 'replace', path: 'killed', value: true }],
+    [{ op: 'remove', path: '' }],
+    [{ op: 'replace', path: '/treatments/01/name', value: 'x' }],
+    [{ op: 'replace', path: '/treatments/1x/name', value: 'x' }],
+    [{ op: 'replace', path: '/treatments/-/name', value: 'x' }],
+    [{ op: 'add', path: '/treatments/7', value: { name: 'x' } }],
+    [{ op: 'replace', path: '/killed' }],
+    [{ op: 'replace', path: '/lastUpdateTime', value: 1 }],
+    [{ op: 'add', path: '/colour', value: 'red' }],
+  ])('is 400: the patch operation %j', async (operation) => {
+    await client.ok('POST', pathOf('tried'), WHOLE);
+
+    const answer = await client.call('PATCH', pathOf('tried'), [operation]);
+
+    await client.ok('DELETE', pathOf('tried'));
+    expect(answer.status).toBe(400);
+  });
+
+  it('is a key in any of the forms of its header', async () => {
+    const status = async (authorization: string): Promise<number> =>
+      (await client.call('GET', '/workspaces', undefined, { authorization })).status;
+
+    expect(await status(`bearer   ${service.key} `)).toBe(200);
+    for (const wrong of [`x Bearer ${service.key}`, `Bearer ${service.key} x`, service.key]) {
+      expect(await status(wrong)).toBe(401);
+    }
+    for (const wrong of [`${service.key}x`, service.key.slice(0, -1), service.key.toUpperCase()]) {
+      expect(await status(`Bearer ${wrong}`)).toBe(401);
+    }
+  });
+});
+
+describe('the description of the service', () => {
+  it('has words for every operation, and for whatever has a place for them', async () => {
+    const description: unknown = await (await fetch(`${service.origin}/openapi.json`)).json();
+    const blank: string[] = [];
+    const walk = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [name, member] of Object.entries(value)) {
+        const isText = name === 'summary' || name === 'description';
+        if (isText && typeof member === 'string' && member.trim() === '') {
+          blank.push(`${path}/${name}`);
+        }
+        walk(member, `${path}/${name}`);
+      }
+    };
+
+    walk(description, '');
+
+    expect(blank).toEqual([]);
+  });
+});

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WireFlag, WireIdentity } from '../../src/admin-api/wire.js';
+import type { AuditEntry } from '../../src/service/store/audit.js';
+import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, TEST_SEED, type TestService } from '../support/service.js';
+
+/** Each change leaves a row that says what it was, and nothing else does. */
+let service: TestService;
+let client: ServiceCalls;
+
+beforeAll(async () => {
+  service = await startTestService({ seed: TEST_SEED, strict: false });
+  client = callsOf(service);
+});
+
+afterAll(async () => {
+  await service.stop();
+});
+
+/** What the rows of one object say was done, the oldest first. */
+async function actionsOf(kind: string, name: string): Promise<string[]> {
+  const rows = await service.audit({ kind, name });
+  return rows.map(({ action }) => action).reverse();
+}
+
+const patch = (path: string, value: unknown): object[] => [{ op: 'replace', path, value }];
+const FLAGS = '/splits/ws/Default/trafficTypes/user';
+
+describe('the audit log tells of', () => {
+  it('workspaces and their traffic types', async () => {
+    await client.ok('POST', '/workspaces', { name: 'short' });
+    await client.ok('PATCH', '/workspaces/short', patch('/requiresTitleAndComments', true));
+    await client.ok('PATCH', '/workspaces/short', patch('/requiresTitleAndComments', true));
+    const { id } = await client.ok<{ id: string }>('POST', '/trafficTypes/ws/short', {
+      name: 'visitor',
+    });
+    await client.ok('DELETE', `/trafficTypes/${id}`);
+    await client.ok('DELETE', '/workspaces/short');
+
+    expect(await actionsOf('workspace', 'short')).toEqual(['create', 'update', 'delete']);
+    expect(await actionsOf('traffic-type', 'visitor')).toEqual(['create', 'delete']);
+    const [gone, made] = await service.audit({ kind: 'traffic-type', name: 'visitor' });
+    expect(made?.difference).toContainEqual({ path: '/name', after: 'visitor' });
+    expect(gone?.difference).toContainEqual({ path: '/name', before: 'visitor' });
+  });
+
+  it('environments, which say all that they are', async () => {
+    const created = await client.ok('POST', '/environments/ws/Default', {
+      name: 'passing',
+      production: true,
+      changePermissions: { areApprovalsRequired: true, allowKills: 'true' },
+    });
+    const calm = patch('/changePermissions/areApprovalsRequired', false);
+    const changed = await client.ok('PATCH', '/environments/ws/Default/passing', calm);
+    await client.ok('DELETE', '/environments/ws/Default/passing');
+
+    expect(created).toEqual({
+      id: expect.any(String) as string,
+      name: 'passing',
+      production: true,
+      creationTime: expect.any(Number) as number,
+      type: 'environment',
+      status: 'ACTIVE',
+      changePermissions: { areApprovalsRequired: true, allowKills: true },
+    });
+    expect(changed).toMatchObject({
+      changePermissions: { areApprovalsRequired: false, allowKills: true },
+    });
+    expect(await actionsOf('environment', 'passing')).toEqual(['create', 'update', 'delete']);
+    const [, update] = await service.audit({ kind: 'environment', name: 'passing' });
+    expect(update?.difference).toEqual([
+      {
+        path: '/changePermissions',
+        before: { areApprovalsRequired: true, allowKills: true },
+        after: { areApprovalsRequired: false, allowKills: true },
+      },
+    ]);
+  });
+
+  it('identities, by what each request changed', async () => {
+    const path = '/trafficTypes/user/environments/staging/identities';
+    const saved: WireIdentity['values'][] = [];
+    const save = async (method: string, place: string, values: object): Promise<void> => {
+      saved.push((await client.ok<WireIdentity>(method, `${path}${place}`, { values })).values);
+    };
+
+    await client.ok('POST', path, [{ key: 'i', values: { plan: 'pro', paid: true } }]);
+    await client.ok('POST', path, [{ key: 'i', values: { plan: 'pro' } }]);
+    await save('PATCH', '/i', { seats: 3 });
+    await save('POST', '/i/patch', { plan: 'free' });
+    await save('PUT', '/i', { plan: 'free' });
+    await client.ok('DELETE', `${path}/i`);
+
+    expect(saved).toEqual([
+      { plan: 'pro', paid: 'true', seats: '3' },
+      { plan: 'free', paid: 'true', seats: '3' },
+      { plan: 'free' },
+    ]);
+    expect(await actionsOf('identity', 'i')).toEqual([
+      'create',
+      'update',
+      'update',
+      'update',
+      'delete',
+    ]);
+  });
+
+  it('definitions, with individual targets by number and sample', async () => {
+    await client.ok('POST', FLAGS, { name: 'told' });
+    const path = '/splits/ws/Default/told/environments/staging';
+    const keys = Array.from({ length: 25 }, (_, index) => `k${index + 10}`);
+    const treatments = (own: object): object => ({
+      treatments: [{ name: 'on', ...own }, { name: 'off' }],
+    });
+    await client.ok('POST', path, aDefinition(treatments({})));
+
+    await client.ok('PUT', path, aDefinition(treatments({ keys })));
+    await client.ok('PUT', path, aDefinition(treatments({ keys })));
+
+    expect(await actionsOf('flag', 'told')).toEqual(['create', 'create', 'update']);
+    const [update] = await service.audit({ kind: 'flag', name: 'told' });
+    expect(update?.difference).toEqual([
+      {
+        path: '/lastUpdateTime',
+        before: expect.any(Number) as number,
+        after: expect.any(Number) as number,
+      },
+      { path: '/targets/on', added: 25, removed: 0, sample: keys.slice(0, 20) },
+    ]);
+  });
+
+  it('keys of segments, and of the segment without keys', async () => {
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'empty' });
+    await client.ok('POST', '/segments/staging/empty');
+    await client.ok('POST', '/segments/staging/empty');
+    await client.ok('PUT', '/segments/staging/empty/removeKeys', { keys: ['a', ''] });
+    await client.ok('DELETE', '/segments/ws/Default/empty');
+
+    expect(await actionsOf('segment', 'empty')).toEqual(['create', 'activate', 'delete', 'delete']);
+    const [, inStaging] = await service.audit({ kind: 'segment', name: 'empty' });
+    expect(inStaging?.difference).not.toContainEqual(expect.objectContaining({ path: '/keys' }));
+  });
+
+  it('what is asked for, by object and environment', async () => {
+    await client.ok('POST', FLAGS, { name: 'sought' });
+    const path = '/splits/ws/Default/sought/environments/production';
+    await client.ok('POST', path, aDefinition());
+    const rows = async (query: string): Promise<readonly AuditEntry[]> =>
+      (await client.ok<{ objects: AuditEntry[] }>('GET', `/auditLog/ws/Default?${query}`)).objects;
+
+    const both = await rows('object=flag/sought&environment=');
+    const all = await rows('object=');
+
+    expect(both.map(({ environment }) => environment)).toEqual(['production', null]);
+    expect(await rows('object=sought')).toEqual(both);
+    expect(await rows('object=flag/sought&environment=production')).toEqual(both.slice(0, 1));
+    expect(await rows('object=segment/sought')).toEqual([]);
+    expect(all.length).toBeGreaterThan(both.length);
+    expect(await rows('')).toEqual(all);
+  });
+});
+
+describe('a key for one environment', () => {
+  it('does not see what another environment holds, though it was read with another key', async () => {
+    await client.ok('POST', FLAGS, { name: 'secret' });
+    const path = '/splits/ws/Default/secret/environments/production';
+    await client.ok('POST', path, aDefinition());
+    await client.ok('GET', path);
+    const key = await service.createKey('for staging', { environments: ['staging'] });
+    const mine = callsOf({ origin: service.origin, key });
+
+    const answers = [
+      await mine.call('GET', path),
+      await mine.call('GET', '/splits/ws/Default/environments/production'),
+      await mine.call('PATCH', path, patch('/killed', true)),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
+    await mine.ok('GET', '/splits/ws/Default/environments/staging');
+  });
+});
+
+describe('the description of a flag', () => {
+  it('has up to ten thousand characters, whichever way it is sent', async () => {
+    await client.ok('POST', FLAGS, { name: 'wordy' });
+    const path = '/splits/ws/Default/wordy';
+    const most = 'd'.repeat(10_000);
+
+    const tooLong = [
+      await client.call('PUT', `${path}/updateDescription`, `${most}d`),
+      await client.call('PATCH', path, patch('/description', `${most}d`)),
+    ];
+    const flag = await client.ok<WireFlag>('PUT', `${path}/updateDescription`, most);
+
+    expect(tooLong.map(({ status }) => status)).toEqual([400, 400]);
+    expect(flag.description).toBe(most);
+  });
+});
