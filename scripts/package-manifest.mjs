@@ -1,5 +1,5 @@
 // Makes package.json what the package is published with, before `npm pack` (prepack), and takes that back after it
-// (postpack, with --restore). docs/decisions/0025-libraries-in-the-package.md says why.
+// (postpack, with --restore). docs/decisions/0028-libraries-in-the-package.md says why.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
