@@ -58,7 +58,10 @@ function replayed(traces: readonly string[]): string {
   copyFileSync(MODEL, join(directory, 'lease.qnt'));
   const runs = traces.map((trace, index) => `  run trace${index}Test = init\n${trace}`);
   const file = join(directory, 'traces.qnt');
-  writeFileSync(file, `module traces {\n  import lease(FENCED = true).* from "./lease"\n${runs.join('\n')}}\n`);
+  writeFileSync(
+    file,
+    `module traces {\n  import lease(FENCED = true).* from "./lease"\n${runs.join('\n')}}\n`,
+  );
   return quint('test', '--backend=typescript', '--main=traces', '--max-samples=1', file);
 }
 
