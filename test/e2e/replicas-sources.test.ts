@@ -51,7 +51,8 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
     await service.stop();
     await postgres.stop();
     repository[Symbol.dispose]();
-    rmSync(root, { recursive: true, force: true });
+    // Programs that git leaves behind may still write there.
+    rmSync(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
 
   function start(): Watching {

@@ -14,7 +14,7 @@ import {
   type Try,
 } from './retry.js';
 import { DEFAULT_CONCURRENCY } from '../../model/run.js';
-import { realTime, type Time } from '../../platform/clock.js';
+import { realTime, steadyTime, type Time } from '../../platform/clock.js';
 import { routeOf, type Traffic } from './request-metrics.js';
 import { encodePath, HttpTransport, type TransportOptions } from './transport.js';
 import { API_PREFIX } from '../wire.js';
@@ -74,6 +74,8 @@ export class AdminClient implements GetOnly {
   readonly #transport: HttpTransport;
   readonly #limiter: RequestLimiter;
   readonly #silence: OutageClock;
+  /** Of waits and deadlines. What the service says of moments is held against the clock of the day. */
+  readonly #steady: Time;
   readonly #time: Time;
   readonly #options: AdminClientOptions;
   #isClosed = false;
@@ -82,15 +84,16 @@ export class AdminClient implements GetOnly {
     this.#transport = new HttpTransport(options);
     this.origin = this.#transport.origin;
     this.#time = options.time ?? realTime;
+    this.#steady = options.time ?? steadyTime;
     this.#limiter =
       options.limiter ??
       new RequestLimiter({
-        time: this.#time,
+        time: this.#steady,
         maxConcurrent: options.concurrency ?? DEFAULT_CONCURRENCY,
         onPause: ({ waitMs, waiting }) =>
           options.onWait?.({ waitMs, why: PACE, what: `send what is waiting (${waiting})` }),
       });
-    this.#silence = new OutageClock(options.timeoutMs ?? 30_000, this.#time);
+    this.#silence = new OutageClock(options.timeoutMs ?? 30_000, this.#steady);
     this.#options = options;
     // Every request that waits or is under way listens to it, and there is no bound to how many these are.
     if (options.signal) setMaxListeners(0, options.signal);
@@ -128,7 +131,7 @@ export class AdminClient implements GetOnly {
     try {
       return await withRetry<ServiceAnswer>({
         kind: request.kind,
-        time: this.#time,
+        time: this.#steady,
         silence: this.#silence,
         signal,
         once: async (uncertain, limitMs, isAgain) =>

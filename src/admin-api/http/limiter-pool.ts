@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RequestLimiter } from './rate-limiter.js';
 import { BoundedMap } from '../../platform/bounded-map.js';
-import { realTime } from '../../platform/clock.js';
+import { steadyTime } from '../../platform/clock.js';
 
 /** Keys that were rotated leave limiters behind; so many are kept. */
 const MAX_LIMITERS = 64;
@@ -20,7 +20,7 @@ export class Limiters {
     const known = this.#limiters.get(id);
     if (known) return known;
     const limiter = new RequestLimiter({
-      time: realTime,
+      time: steadyTime,
       ...(concurrency !== undefined && { maxConcurrent: concurrency }),
       onPause: ({ waitMs, waiting }) => {
         note(`waiting ${Math.ceil(waitMs / 1_000)} s for the service: ${waiting} requests wait`);

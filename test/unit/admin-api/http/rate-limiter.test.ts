@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   remainingRequests,
   RequestLimiter,
   type Lane,
 } from '../../../../src/admin-api/http/rate-limiter.js';
+import { Limiters } from '../../../../src/admin-api/http/limiter-pool.js';
 import type { Time } from '../../../../src/platform/clock.js';
 import { SimulatedTime } from '../../../support/simulated-time.js';
 
@@ -314,6 +315,25 @@ it('does not take the hours in which it asked little for a window', async () => 
 
   expect(tasks.started).toEqual(['a', 'b', 'c', 'd']);
   expect(Math.max(...pauses.map(({ waitMs }) => waitMs))).toBeLessThanOrEqual(60_000);
+});
+
+describe('the limiter of a daemon', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it.each([-1, 1])('goes on where the clock of the machine is set by %d day', async (days) => {
+    const service = { origin: 'http://127.0.0.1:1', key: 'made-up' };
+    const limiter = new Limiters().of(service, { note: () => undefined });
+    const task = async (): Promise<string> => Promise.resolve('sent');
+    await limiter.run('normal', task, { isWrite: true });
+    limiter.note({ throttled: true, askedWaitMs: 20 });
+    const then = Date.now();
+    vi.spyOn(Date, 'now').mockReturnValue(then + days * 86_400_000);
+
+    await expect(limiter.run('normal', task, { isWrite: true })).resolves.toBe('sent');
+    await expect(limiter.run('normal', task, { isWrite: true })).resolves.toBe('sent');
+  });
 });
 
 it('reads the smaller of the two counts of requests left', () => {
