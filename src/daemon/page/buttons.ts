@@ -85,7 +85,8 @@ const BUTTONS: readonly Button[] = [
       if (ids.length === 0) return null;
       const named = ids.slice(0, MOST_NAMED).join(', ');
       const rest = ids.length > MOST_NAMED ? ` and ${String(ids.length - MOST_NAMED)} more` : '';
-      return `${plural(ids.length, 'object')} that no run remembers become ours, and what git says is written over their live values: ${named}${rest}.`;
+      const [become, their] = ids.length === 1 ? ['becomes', 'its'] : ['become', 'their'];
+      return `${plural(ids.length, 'object')} that no run remembers ${become} ours, and what git says is written over ${their} live values: ${named}${rest}.`;
     },
     // The daemon refuses to adopt what a newer run has found than the one whose plan people look at.
     body: ({ runs }) => ({ run: newestPlanned(runs)?.id ?? '' }),
