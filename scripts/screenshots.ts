@@ -2,63 +2,138 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withPage, type Page, type PageOptions } from '../test/support/browser.js';
 import { aShopWithConsole } from '../test/support/console-story.js';
-import { aBadMorning, aHeldEvening, anAfternoon } from '../test/support/daemon-story.js';
+import {
+  aBadMorning,
+  aHeldEvening,
+  aMorningOfQuestions,
+  anAfternoon,
+} from '../test/support/daemon-story.js';
 import { DaemonInMemory } from '../test/support/daemon-view.js';
 import { startTestOperations } from '../test/support/operations.js';
 
-/** The pictures of `docs/images`, taken of the real page: `npx tsx scripts/screenshots.ts`. */
+/** The pictures of `docs/images`, taken of the real page: `npx tsx scripts/screenshots.ts [NAME…]`; all of them without names. */
 interface Picture extends PageOptions {
   readonly story?: typeof anAfternoon;
   /** The button of the first source that is pressed first. */
   readonly press?: string;
+  /** What is folded below these words is opened first. */
+  readonly opens?: string;
   /** Shown from here on: what stands above matters most, and a picture in a repository is best small. */
   readonly from?: string;
+  /** CSS pixels. */
+  readonly height?: number;
 }
 
+const LIGHT = { width: 1024, colorScheme: 'light' } as const;
+const DARK = { width: 1024, colorScheme: 'dark' } as const;
+const NARROW = { width: 390, colorScheme: 'light' } as const;
+const NARROW_DARK = { width: 390, colorScheme: 'dark' } as const;
+/** The second source of that morning: its service is away. */
+const AWAY = { story: aBadMorning, from: 'search-flags' } as const;
+const OBJECTS = { opens: 'that no file declares', from: 'Withheld' } as const;
+const APPROVES = { story: aHeldEvening, press: 'Approve…' } as const;
+
 const PICTURES: Readonly<Record<string, Picture>> = {
-  'status-light': { width: 1024, colorScheme: 'light' },
-  'status-dark': { width: 1024, colorScheme: 'dark' },
-  'status-narrow': { width: 390, colorScheme: 'light' },
-  'status-flags-narrow': { width: 390, colorScheme: 'dark', from: 'What flags serve' },
-  'status-suspend': { width: 1024, colorScheme: 'light', press: 'Suspend' },
-  'status-suspend-narrow': { width: 390, colorScheme: 'dark', press: 'Suspend' },
-  'status-trouble': { width: 1024, colorScheme: 'light', story: aBadMorning },
-  'status-trouble-dark': { width: 1024, colorScheme: 'dark', story: aBadMorning },
-  'status-held': { width: 1024, colorScheme: 'light', story: aHeldEvening },
-  'status-held-dark': { width: 1024, colorScheme: 'dark', story: aHeldEvening },
-  'status-held-narrow': { width: 390, colorScheme: 'light', story: aHeldEvening },
-  'status-approve': {
-    ...{ width: 1024, colorScheme: 'light', press: 'Approve…' },
-    story: aHeldEvening,
-  },
-  'status-approve-narrow': {
-    ...{ width: 390, colorScheme: 'dark', press: 'Approve…' },
-    story: aHeldEvening,
-  },
-  'status-trouble-narrow': { width: 390, colorScheme: 'dark', story: aBadMorning },
+  'status-light': LIGHT,
+  'status-dark': DARK,
+  'status-narrow': NARROW,
+  'status-objects': { ...LIGHT, ...OBJECTS, height: 600 },
+  'status-objects-dark': { ...DARK, ...OBJECTS, height: 600 },
+  'status-objects-narrow': { ...NARROW, ...OBJECTS, height: 980 },
+  'status-trouble': { ...LIGHT, story: aBadMorning },
+  'status-trouble-dark': { ...DARK, story: aBadMorning },
+  'status-trouble-narrow': { ...NARROW_DARK, story: aBadMorning },
+  'status-trouble-narrow-light': { ...NARROW, story: aBadMorning, height: 900 },
+  'status-away': { ...LIGHT, ...AWAY, height: 470 },
+  'status-away-dark': { ...DARK, ...AWAY, height: 470 },
+  'status-away-narrow': { ...NARROW, ...AWAY, height: 930 },
+  'status-held': { ...LIGHT, story: aHeldEvening },
+  'status-held-dark': { ...DARK, story: aHeldEvening },
+  'status-held-narrow': { ...NARROW, story: aHeldEvening },
+  'status-approve': { ...LIGHT, ...APPROVES },
+  'status-approve-dark': { ...DARK, ...APPROVES },
+  'status-approve-narrow': { ...NARROW_DARK, ...APPROVES },
+  'status-approve-narrow-light': { ...NARROW, ...APPROVES },
 };
 
 const folder = join(import.meta.dirname, '../docs/images');
 await mkdir(folder, { recursive: true });
 const HEIGHT = 1_120;
+/** Above the heading that a picture begins with. */
+const MARGIN = 16;
+const wanted = process.argv.slice(2);
+
+/** Where a picture is written to. */
+function pathOf(name: string): string {
+  return join(folder, `${name}.png`);
+}
+
+function isWanted([name]: readonly [string, unknown]): boolean {
+  return wanted.length === 0 || wanted.includes(name);
+}
 
 async function topOf(page: Page, heading: string | undefined): Promise<number> {
   if (heading === undefined) return 0;
-  const box = await page.getByRole('heading', { name: heading }).first().boundingBox();
-  return box?.y ?? 0;
+  const shown = page.getByRole('heading', { name: heading, exact: true });
+  const box = await shown.first().boundingBox();
+  return Math.max(0, (box?.y ?? 0) - MARGIN);
 }
 
-for (const [name, { story = anAfternoon, press, from, ...options }] of Object.entries(PICTURES)) {
+/** Opens the page of a daemon that stands as the story has it, once it follows that daemon. */
+async function withStory(
+  story: typeof anAfternoon,
+  options: PageOptions,
+  work: (page: Page) => Promise<void>,
+): Promise<void> {
   const daemon = new DaemonInMemory(...story());
   await using operations = await startTestOperations(daemon, { tokens: ['a-token'] });
   await withPage(`${operations.url}/`, options, async (page) => {
     await page.getByText('live', { exact: true }).waitFor();
+    await work(page);
+  });
+}
+
+for (const [name, picture] of Object.entries(PICTURES).filter(isWanted)) {
+  const { story = anAfternoon, press, opens, from, height = HEIGHT, ...options } = picture;
+  await withStory(story, options, async (page) => {
+    if (opens !== undefined) await page.getByText(opens).first().click();
+    await page.evaluate('window.scrollTo(0, 0)');
     if (press !== undefined) await page.getByRole('button', { name: press }).first().click();
-    const clip = { x: 0, y: await topOf(page, from), width: options.width ?? 0, height: HEIGHT };
-    await page.screenshot({
-      path: join(folder, `${name}.png`),
-      ...(press === undefined && { fullPage: true, clip }),
-    });
+    const clip = { x: 0, y: await topOf(page, from), width: options.width ?? 0, height };
+    const whole = press === undefined && { fullPage: true, clip };
+    await page.screenshot({ path: pathOf(name), ...whole });
+  });
+}
+
+/** What each button of the bar asks first, all in one picture. */
+const CONFIRMATIONS: Readonly<Record<string, PageOptions>> = {
+  'status-confirmations': LIGHT,
+  'status-confirmations-dark': DARK,
+  'status-confirmations-narrow': NARROW,
+};
+
+async function confirmationOf(page: Page, label: string): Promise<string> {
+  await page.getByRole('button', { name: label, exact: true }).first().click();
+  // The page behind would shine through the round corners.
+  await page.evaluate('document.querySelector("main").style.visibility = "hidden"');
+  const picture = await page.getByRole('dialog').screenshot();
+  await page.evaluate('document.querySelector("main").style.visibility = ""');
+  await page.keyboard.press('Escape');
+  return `<img src="data:image/png;base64,${picture.toString('base64')}" />`;
+}
+
+for (const [name, options] of Object.entries(CONFIRMATIONS).filter(isWanted)) {
+  await withStory(aMorningOfQuestions, options, async (page) => {
+    const pictures: string[] = [];
+    for (const label of ['Sync', 'Suspend', 'Resume', 'Pin', 'Unpin', 'Adopt']) {
+      pictures.push(await confirmationOf(page, label));
+    }
+    const sheet = await page.context().newPage();
+    await sheet.setViewportSize({ width: 1_200, height: HEIGHT });
+    const columns = [pictures.slice(0, 3), pictures.slice(3)].map((each) => each.join('<br>'));
+    await sheet.setContent(`<main style="display: flex; gap: 8px; width: fit-content; background: #888">
+      <div>${columns.join('</div><div>')}</div></main>`);
+    await sheet.locator('main').screenshot({ path: pathOf(name) });
   });
 }
 
@@ -70,7 +145,9 @@ const CONSOLE_PICTURES: Readonly<Record<string, PageOptions & { readonly kills?:
   'console-kill': { width: 390, colorScheme: 'dark', kills: true },
 };
 
-for (const [name, { kills = false, ...options }] of Object.entries(CONSOLE_PICTURES)) {
+for (const [name, { kills = false, ...options }] of Object.entries(CONSOLE_PICTURES).filter(
+  isWanted,
+)) {
   const service = await aShopWithConsole();
   await withPage(`${service.origin}/`, options, async (page) => {
     await page.getByLabel('Admin API key').fill(service.key);
@@ -78,7 +155,7 @@ for (const [name, { kills = false, ...options }] of Object.entries(CONSOLE_PICTU
     await page.getByRole('heading', { name: 'Flags' }).waitFor();
     if (kills) await page.getByRole('link', { name: 'Kill checkout-v2 in production' }).click();
     const clip = { x: 0, y: 0, width: options.width ?? 0, height: kills ? 700 : HEIGHT };
-    await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, clip });
+    await page.screenshot({ path: pathOf(name), fullPage: true, clip });
   });
   await service.stop();
 }

@@ -7,7 +7,7 @@ import type {
   SourceView,
 } from '../../src/daemon/view.js';
 import { aRun, aSource, appliedReport, minutesAgo } from './daemon-view.js';
-import { aChange, aField, aReport } from './plan-builder.js';
+import { aChange, aField, aReport, aWithheld } from './plan-builder.js';
 import { aStory } from './plan-builder-story.js';
 
 const KILLED: OrderedKill = {
@@ -196,4 +196,17 @@ export function aHeldEvening(): SourceView[] {
   });
   const [shop] = anAfternoon();
   return shop ? [{ ...shop, runs: [refused, ...shop.runs] }] : [];
+}
+
+/** A shop with something for each button: what no run remembers is withheld, and a neighbour is suspended and pinned by hand. */
+export function aMorningOfQuestions(): SourceView[] {
+  const [shop, search] = anAfternoon();
+  if (!shop || !search) throw new Error('bug: an afternoon without its sources');
+  const withheld = [aWithheld('flag/banner@production', 'update', 'adopt-needed', {})];
+  const asked = aRun(aReport({ withheld }), { startedAt: minutesAgo(3), triggers: ['schedule'] });
+  const held = { reason: 'INC-6012 double charges', until: minutesAgo(-60) };
+  return [
+    { ...shop, runs: [asked, ...shop.runs] },
+    { ...search, suspended: held, pinned: { ...held, commit: search.applied?.commit ?? '' } },
+  ];
 }

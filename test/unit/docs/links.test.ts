@@ -38,3 +38,10 @@ it.each(PAGES)('docs/%s says of what is not published that it is not', (name) =>
     expect(text).toContain('](releases.md)');
   }
 });
+
+it('keeps no picture that no page shows', () => {
+  const pages = PAGES.map((name) => projectText(`docs/${name}`)).join('\n');
+  const pictures = readdirSync(new URL('../../../docs/images/', import.meta.url));
+
+  expect(pictures.filter((name) => !pages.includes(`(images/${name})`))).toEqual([]);
+});

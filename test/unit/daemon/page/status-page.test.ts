@@ -400,21 +400,24 @@ describe.skipIf(lacks('chromium'))('the status page', { timeout: 60_000 }, () =>
   it.each(LOOKS)(
     'says what is held and asks for leave, $width wide and $colorScheme',
     async (look) => {
-      await using operations = await startTestOperations(new DaemonInMemory(...aHeldEvening()), {
-        tokens: ['the-token'],
-      });
+      const away = aHeldEvening().map((each) => ({ ...each, name: 'away', troubles: [DOWN] }));
+      const daemon = new DaemonInMemory(...aHeldEvening(), ...away);
+      await using operations = await startTestOperations(daemon, { tokens: ['the-token'] });
 
       const seen = await withPage(`${operations.url}/`, look, async (page) => {
         const text = await textOf(page);
         const violations = await axeViolations(page);
         const sideways = await scrollsSideways(page);
-        await page.getByRole('button', { name: 'Approve…' }).click();
+        // The second of them asks while its service is away.
+        await page.getByRole('button', { name: 'Approve…' }).nth(1).click();
         violations.push(...(await axeViolations(page)));
-        return { text, violations, sideways };
+        const asks = await page.getByRole('dialog').innerText();
+        return { text, violations, sideways, asks };
       });
 
       expect(seen.violations).toEqual([]);
       expect(seen.sideways).toBe(false);
+      expect(seen.asks).toContain('away: 1 change refused by a guard (maxShift).');
       expect(seen.text).toContain('1 change refused by a guard (maxShift).');
       expect(seen.text).toContain('5 % done, 20 % now, 50 %, 100 %. It waits: it is killed.');
     },
