@@ -1,6 +1,6 @@
 // Renders the comment of a review of specs-example, as a forge shows it, into docs/images. Needs `npm run build`, git and
 // Chromium: node scripts/review-screenshot.mjs [/usr/bin/chromium]
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,10 +29,11 @@ const NARROW = `body { overflow-wrap: break-word; } table { display: block; over
 
 const folder = mkdtempSync(join(tmpdir(), 'flaghoist-screenshot-'));
 try {
-  const markdown = reviewOf(folder);
-  // Most machines that run this have no font with emoji.
-  const plain = markdown.replaceAll('⚠️', '⚠').replaceAll('✅', '✔');
-  const html = new MarkdownIt({ html: true }).render(plain);
+  begin();
+  change();
+  const html = rendered(review());
+  slip();
+  const invalid = rendered(review());
   mkdirSync(IMAGES, { recursive: true });
   const browser = await chromium.launch({
     executablePath: process.argv[2] ?? '/usr/bin/chromium',
@@ -47,8 +48,11 @@ try {
       html.replaceAll('<details>', '<details open>'),
       'review-comment-unfolded.png',
     );
+    await shoot(page, invalid, 'review-invalid.png');
+    await shoot(page, invalid, 'review-invalid-dark.png', DARK);
     await page.setViewportSize({ width: 390, height: 100 });
     await shoot(page, html, 'review-comment-narrow.png', NARROW);
+    await shoot(page, invalid, 'review-invalid-narrow.png', NARROW);
   } finally {
     await browser.close();
   }
@@ -61,11 +65,14 @@ async function shoot(page, html, name, css = '') {
   await page.screenshot({ path: join(IMAGES, name), fullPage: true });
 }
 
-/** A pull request that ramps one flag, kills another one and adds keys to a segment. */
-function reviewOf(directory) {
-  cpSync(join(ROOT, 'specs-example'), directory, { recursive: true });
+function begin() {
+  cpSync(join(ROOT, 'specs-example'), folder, { recursive: true });
   git('init', '--quiet', '--initial-branch=main');
   commit('Begin');
+}
+
+/** A pull request that ramps one flag, kills another one and adds keys to a segment. */
+function change() {
   edit('flags/checkout/new-checkout.yaml', /"on": 10\b/, '"on": 25');
   edit('segments/beta-testers.production.keys', /$/, 'user-2001\nuser-2002\nuser-2003\n');
   commit('Ramp the new checkout to a quarter');
@@ -75,22 +82,27 @@ function reviewOf(directory) {
     'kills:\n  search-ranking: { reason: INC-4711 results are empty, by: ana }',
   );
   commit('Kill the new ranking, INC-4711');
-  const args = [
-    'review',
-    '--offline',
-    '--forge',
-    'none',
-    '--since',
-    'HEAD~2',
-    '--target',
-    'main',
-    '.',
-  ];
-  return execFileSync(process.execPath, [join(ROOT, 'dist', 'main.js'), ...args], {
-    cwd: directory,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+}
+
+/** One more commit, that cannot be read as specs. */
+function slip() {
+  edit('flags/checkout/new-checkout.yaml', /^tags:/m, 'tag:');
+  commit('Tidy the new checkout up');
+}
+
+/** What the comment says; invalid specs end the command with a code of their own. */
+function review() {
+  const options = ['--offline', '--forge', 'none', '--since', 'HEAD~2', '--target', 'main'];
+  const args = [join(ROOT, 'dist', 'main.js'), 'review', ...options, '.'];
+  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+  if (stdout === '') throw new Error('the review said nothing');
+  return stdout;
+}
+
+/** Most machines that run this have no font with emoji. */
+function rendered(markdown) {
+  const plain = markdown.replaceAll('⚠️', '⚠').replaceAll('✅', '✔').replaceAll('⛔', '✘');
+  return new MarkdownIt({ html: true }).render(plain);
 }
 
 function edit(file, pattern, replacement) {
