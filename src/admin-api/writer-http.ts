@@ -6,6 +6,7 @@ import type { AdminClient, WriteRequest } from './http/admin-client.js';
 import {
   aboutFlag,
   activation,
+  archiveFlag,
   assertFits,
   definitionPath,
   asDefinition,
@@ -81,11 +82,8 @@ export class HttpAdminWriter implements AdminWriter {
       body: operations,
       what: `patch flag ${JSON.stringify(flag)}`,
     };
-    const { json } = await aboutFlag(
-      this.#reader,
-      { workspaceId, flag },
-      this.#client.write(request),
-    );
+    const writing = this.#client.write(request);
+    const { json } = await aboutFlag(this.#reader, { workspaceId, flag }, writing);
     const patched = this.#checked(request, json, shapes.flag);
     this.#reader.learnFlag(workspaceId, patched);
     return patched;
@@ -95,6 +93,10 @@ export class HttpAdminWriter implements AdminWriter {
     const what = `delete flag ${JSON.stringify(flag)}`;
     const path = ['splits', 'ws', workspaceId, flag];
     await aboutFlag(this.#reader, { workspaceId, flag }, this.#delete(path, note, what));
+  }
+
+  async archiveFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
+    await archiveFlag(this.#client, this, this.#reader, { workspaceId, flag, note });
   }
 
   async createDefinition(

@@ -2,6 +2,8 @@ import { FlaghoistError, RejectedError } from '../errors.js';
 import { patched } from '../model/flag/patch.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
+import type { ChangeNote } from '../model/outcome.js';
+import type { AdminClient } from './http/admin-client.js';
 import type { AdminReader } from './reader.js';
 import * as shapes from './decode.js';
 import {
@@ -13,7 +15,7 @@ import {
   type WireSegment,
   type WireSegmentInEnvironment,
 } from './wire.js';
-import type { DefinitionTarget } from './writer.js';
+import type { AdminWriter, DefinitionTarget } from './writer.js';
 
 /**
  * Whether `live` says all that `ours` says. What ours leaves empty may be absent in it; the service may add what it
@@ -154,6 +156,59 @@ export async function aboutFlag<T>(
     // A page that says 404 is some proxy's opinion, and bears no word of the service.
     const isSaid = error instanceof RejectedError && error.serviceMessage !== '';
     if (isSaid && error.status === 404) reader.learnAbsence(workspaceId, flag);
+    throw error;
+  }
+}
+
+interface ArchivedFlag {
+  readonly workspaceId: string;
+  readonly flag: string;
+  readonly note: ChangeNote;
+}
+
+/** Archives a flag, see `AdminWriter`. */
+export async function archiveFlag(
+  client: Pick<AdminClient, 'origin' | 'write'>,
+  writer: Pick<AdminWriter, 'patchFlag'>,
+  reader: AdminReader,
+  wanted: ArchivedFlag,
+): Promise<void> {
+  const { workspaceId, flag, note } = wanted;
+  const what = `archive flag ${JSON.stringify(flag)}`;
+  const { status } = await client.write({
+    // Of what is archived nothing is left to archive: twice is once.
+    kind: 'delete',
+    method: 'POST',
+    path: ['splits', 'ws', workspaceId, flag, 'archive'],
+    query: { ...note },
+    body: { ...note },
+    what,
+    accepts: (answered) => NO_ARCHIVE.has(answered),
+  });
+  // 404 is said of an endpoint that is not there, and of a flag that is gone.
+  if (status < 400 || (status === 404 && !(await isThere(writer, reader, wanted)))) return;
+  throw new FlaghoistError(
+    'NOT_ON_SERVICE',
+    `cannot ${what} on ${client.origin}: the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flaghoist.yaml it is deleted)`,
+  );
+}
+
+/** What a service answers that has no endpoint to archive. */
+const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/** A service that does not show flags answers one to a patch of nothing. */
+async function isThere(
+  writer: Pick<AdminWriter, 'patchFlag'>,
+  reader: AdminReader,
+  { workspaceId, flag, note }: ArchivedFlag,
+): Promise<boolean> {
+  const shown = await reader.getFlag(workspaceId, flag);
+  if (shown !== null) return shown !== undefined;
+  try {
+    await writer.patchFlag(workspaceId, flag, [], note);
+    return true;
+  } catch (error) {
+    if (error instanceof RejectedError && error.status === 404) return false;
     throw error;
   }
 }

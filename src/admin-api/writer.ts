@@ -29,6 +29,12 @@ export interface AdminWriter {
     note: ChangeNote,
   ): Promise<WireFlag>;
   deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void>;
+  /**
+   * Takes a flag away with its definitions, which the service keeps. That it is gone already is no error.
+   *
+   * @throws FlaghoistError `NOT_ON_SERVICE`: the service cannot archive; the flag is there.
+   */
+  archiveFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void>;
   createDefinition(
     place: DefinitionTarget,
     body: WireDefinitionBody,

@@ -197,12 +197,25 @@ function outcomesOf(plan: Plan, results: ReadonlyMap<StepId, StepResult>): Outco
     if (result) stepsOf.set(step.change, [...(stepsOf.get(step.change) ?? []), result]);
   }
   return new Map(
-    plan.changes.map(({ id }) => {
-      const own = stepsOf.get(id) ?? [];
+    plan.changes.map((change) => {
+      const { id } = change;
+      const own = [...(stepsOf.get(id) ?? []), ...carriedResults(change, stepsOf)];
       const identities = identitiesOf(own);
       return [id, identities ? withIdentities(outcomeOf(own), identities) : outcomeOf(own)];
     }),
   );
+}
+
+/** Of a definition that is archived: it goes with its flag, and stays where that failed. */
+function carriedResults(
+  { id, ref, archive }: Change,
+  stepsOf: ReadonlyMap<ObjectId, readonly StepResult[]>,
+): readonly StepResult[] {
+  if (!archive || ref.environment === null) return [];
+  const whole = keyOfId(id);
+  const results = stepsOf.get(whole) ?? [];
+  const hasFailed = results.some(({ status }) => status === 'failed');
+  return hasFailed ? [{ status: 'skipped', why: `needs ${whole}, which failed` }] : results;
 }
 
 /**

@@ -64,7 +64,14 @@ export const executors: Executors = {
     const writing = writer.patchFlag(at.workspace.id, flag, operations, noteOf(step, context));
     await orFlagGone(step, context, writing);
   },
-  'delete-flag': deleteFlag,
+  'delete-flag': async (step, context) => {
+    await checkIsOurs(step, context);
+    await context.writer.deleteFlag(context.at.workspace.id, step.flag, noteOf(step, context));
+  },
+  'archive-flag': async (step, context) => {
+    await checkIsOurs(step, context);
+    await context.writer.archiveFlag(context.at.workspace.id, step.flag, noteOf(step, context));
+  },
   'create-definition': async (step, context) => {
     const { writer } = context;
     const place = placeOf(step, context);
@@ -133,20 +140,20 @@ async function orFlagGone(
 }
 
 /**
- * Deletes a flag. Where the plan could not see which flag it is, the service is asked first by a patch of nothing, which
+ * Where the plan could not see which flag it is that is to go, the service is asked first by a patch of nothing, which
  * it answers with the flag: another one of that name stays.
  *
  * @throws FlagGoneError it is another one.
  */
-async function deleteFlag(step: StepOf<'delete-flag'>, context: ApplyContext): Promise<void> {
+async function checkIsOurs(
+  step: StepOf<'delete-flag' | 'archive-flag'>,
+  context: ApplyContext,
+): Promise<void> {
   const { writer, at } = context;
   const { flag, unseenId } = step;
-  const note = noteOf(step, context);
-  if (unseenId !== undefined) {
-    const { id } = await writer.patchFlag(at.workspace.id, flag, [], note);
-    if (id !== unseenId) throw new FlagGoneError(`another flag has the name "${flag}" by now`);
-  }
-  await writer.deleteFlag(at.workspace.id, flag, note);
+  if (unseenId === undefined) return;
+  const { id } = await writer.patchFlag(at.workspace.id, flag, [], noteOf(step, context));
+  if (id !== unseenId) throw new FlagGoneError(`another flag has the name "${flag}" by now`);
 }
 
 /** Statuses of a refusal that say nothing about whether the flag is there. */
@@ -164,12 +171,27 @@ async function createFlag(step: StepOf<'create-flag'>, context: ApplyContext): P
   try {
     await writer.createFlag(at.workspace.id, { name, trafficType, description }, notes);
   } catch (error) {
+    if (isArchived(error)) throw archivedError(name, error);
     if (!mayExist || !(error instanceof RejectedError) || NOT_ABOUT_THE_FLAG.has(error.status))
       throw error;
     const operation = { op: 'replace' as const, path: '/description', value: description };
     const live = await writer.patchFlag(at.workspace.id, name, [operation], notes);
     if (live.trafficType.name !== trafficType) throw error;
   }
+}
+
+/** The service has no code of its own for this refusal; its words are all there is. */
+function isArchived(error: unknown): error is RejectedError {
+  const isConflict = error instanceof RejectedError && error.status === 409;
+  return isConflict && /\barchived\b/i.test(error.serviceMessage);
+}
+
+/** An archived flag that came back would serve at once what it served then: that is left to a person. */
+function archivedError(flag: string, cause: RejectedError): RejectedError {
+  const { status, serviceMessage, transactionId } = cause;
+  const wayOut = `unarchive it on the service and run with --adopt, or give the new flag another name`;
+  const message = `cannot create flag "${flag}": the service keeps an archived flag of that name (${wayOut})`;
+  return new RejectedError(message, { status, serviceMessage, transactionId }, { cause });
 }
 
 /** An upload made the segment smaller: this service replaces where it should append. The keys were put back. */

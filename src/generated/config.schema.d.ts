@@ -311,6 +311,10 @@ export interface ConfigSpec {
    * Delete what this repository used to declare and no longer does. Default false.
    */
   prune?: boolean;
+  /**
+   * What becomes of a flag that is pruned: delete (default), or archive, which takes it away with its definitions and keeps them on the service. Segments are deleted in any case, and so is a definition whose flag stays.
+   */
+  onRemove?: "delete" | "archive";
   tombstone?: TombstoneSpec;
   /**
    * What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 "use strict";
 export const config = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"checks":{"description":"What has to be right before a step of a ramp, by name; a ramp says under `check` which of them it asks.","type":"object","additionalProperties":{"title":"CheckSpec","description":"Passed while `url` is answered by 2xx and with the value that is expected, or while the query of a Prometheus has such a value.","type":"object","additionalProperties":false,"properties":{"url":{"description":"What is asked with GET; no redirect is followed.","type":"string","minLength":1},"value":{"description":"With `url`: JSON Pointer to the value in its answer.","type":"string","pattern":"^(/[^/]+)+$","x-expected":"a JSON Pointer such as /budget/left"},"prometheus":{"description":"Address of a Prometheus, without /api/v1.","type":"string","minLength":1},"query":{"description":"With `prometheus`: PromQL that answers with one number.","type":"string","minLength":1},"equals":{"description":"What the value has to be.","x-expected":"a text, a number, true or false","type":["string","number","boolean"]},"atMost":{"description":"The most that the value may be.","type":"number"},"atLeast":{"description":"The least that the value may be.","type":"number"},"timeout":{"description":"How long its answer may take, 1s to 30s. Default: 5s.","type":"string","pattern":"^([1-9]|[12][0-9]|30)s$","x-expected":"seconds, from 1s to 30s"}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"flag.schema.json#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"tombstone":{"title":"TombstoneSpec","description":"Delete in two steps: what left the specs is marked by the first run with pruning that sees it, and deleted by one after the cool-down. What comes back meanwhile is marked no more.","type":"object","additionalProperties":false,"required":["coolDown"],"properties":{"coolDown":{"description":"Time between the mark and the deletion: minutes, hours or days, such as 90m, 12h, 7d.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$"}}},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"code-ref-missing":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-while-killed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-finished":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-in-freeze":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-past":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"treatments-reordered":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"codeReferences":{"description":"Folders and files of this repository, from its top, in which the name of every flag has to stand: code, or a list of the names that code uses.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://flaghoist.dev/schemas/config.schema.json","title":"ConfigSpec","description":"flaghoist.yaml: which workspace, which environments, which policies.","type":"object","additionalProperties":false,"required":["workspace","environments"],"properties":{"workspace":{"description":"Name or id of the workspace.","type":"string","minLength":1},"environments":{"description":"Environments by name or id. The order is the order of application, the most protected last.","type":"object","minProperties":1,"additionalProperties":{"title":"EnvironmentConfigSpec","description":"Policies of one environment; {} for none.","type":"object","additionalProperties":false,"properties":{"protected":{"description":"Whether the environment is guarded more strictly. Default: the service's own `production`.","type":"boolean"},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"windows":{"description":"Names of the windows in which changes may go; kills and restores pass at any time. Default: at any time.","type":"array","minItems":1,"items":{"type":"string","minLength":1}}}}},"checks":{"description":"What has to be right before a step of a ramp, by name; a ramp says under `check` which of them it asks.","type":"object","additionalProperties":{"title":"CheckSpec","description":"Passed while `url` is answered by 2xx and with the value that is expected, or while the query of a Prometheus has such a value.","type":"object","additionalProperties":false,"properties":{"url":{"description":"What is asked with GET; no redirect is followed.","type":"string","minLength":1},"value":{"description":"With `url`: JSON Pointer to the value in its answer.","type":"string","pattern":"^(/[^/]+)+$","x-expected":"a JSON Pointer such as /budget/left"},"prometheus":{"description":"Address of a Prometheus, without /api/v1.","type":"string","minLength":1},"query":{"description":"With `prometheus`: PromQL that answers with one number.","type":"string","minLength":1},"equals":{"description":"What the value has to be.","x-expected":"a text, a number, true or false","type":["string","number","boolean"]},"atMost":{"description":"The most that the value may be.","type":"number"},"atLeast":{"description":"The least that the value may be.","type":"number"},"timeout":{"description":"How long its answer may take, 1s to 30s. Default: 5s.","type":"string","pattern":"^([1-9]|[12][0-9]|30)s$","x-expected":"seconds, from 1s to 30s"}}}},"windows":{"description":"Hours in which changes may go, by name; an environment names those that hold for it.","type":"object","additionalProperties":{"title":"WindowSpec","description":"Open while the clock on the wall of the zone shows a time from `from` up to, and without, `to`.","type":"object","additionalProperties":false,"required":["from","to","zone"],"properties":{"days":{"description":"Days on which it opens. Default: every day.","type":"array","minItems":1,"items":{"enum":["mon","tue","wed","thu","fri","sat","sun"]}},"from":{"description":"When it opens, HH:MM.","type":"string","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","x-expected":"a time such as 09:00"},"to":{"description":"When it closes, HH:MM up to 24:00. Earlier than `from`: on the next day.","type":"string","pattern":"^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$","x-expected":"a time such as 17:00, up to 24:00"},"zone":{"description":"Time zone by its name, for example Europe/Madrid or UTC.","type":"string","minLength":1}}}},"freezes":{"description":"Times in which nothing may be changed but kills and what takes them back, by name. They beat windows.","type":"object","additionalProperties":{"title":"FreezeSpec","description":"From a time to a time.","type":"object","additionalProperties":false,"required":["from","to"],"properties":{"from":{"description":"A day (from its beginning), a time (2026-11-24T09:00) or a time with its offset (2026-11-24T09:00+01:00).","type":"string","minLength":1},"to":{"description":"A day (up to its end), a time or a time with its offset.","type":"string","minLength":1},"zone":{"description":"Time zone of days and of times without an offset.","type":"string","minLength":1},"environments":{"description":"Environments for which it holds, as `environments` names them. Default: all.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reason":{"description":"Why, for those who have to wait.","type":"string","minLength":1}}}},"service":{"description":"Where the administration service is.","type":"object","additionalProperties":false,"properties":{"url":{"description":"Address of the service; a proposal only, the operator has to allow it.","type":"string","minLength":1}}},"defaults":{"description":"What specs need not repeat.","type":"object","additionalProperties":false,"properties":{"trafficType":{"description":"Traffic type of flags, segments and identities that name none.","type":"string","minLength":1}}},"conditions":{"description":"Conditions that rules of many flags share, by name: a rule names them in `use`. One may use others.","type":"object","additionalProperties":{"$ref":"flag.schema.json#/$defs/conditions"}},"references":{"description":"Objects that live elsewhere: rules may name them; they are never written and never pruned.","type":"object","additionalProperties":false,"properties":{"segments":{"description":"Names of segments.","type":"array","items":{"type":"string","minLength":1}},"flags":{"description":"Names of flags.","type":"array","items":{"type":"string","minLength":1}}}},"prune":{"description":"Delete what this repository used to declare and no longer does. Default false.","type":"boolean"},"onRemove":{"description":"What becomes of a flag that is pruned: delete (default), or archive, which takes it away with its definitions and keeps them on the service. Segments are deleted in any case, and so is a definition whose flag stays.","enum":["delete","archive"]},"tombstone":{"title":"TombstoneSpec","description":"Delete in two steps: what left the specs is marked by the first run with pruning that sees it, and deleted by one after the cool-down. What comes back meanwhile is marked no more.","type":"object","additionalProperties":false,"required":["coolDown"],"properties":{"coolDown":{"description":"Time between the mark and the deletion: minutes, hours or days, such as 90m, 12h, 7d.","type":"string","pattern":"^[1-9][0-9]{0,4}[mhd]$"}}},"onDrift":{"description":"What happens to a field that changed outside git while git did not: revert (default), report (default in a protected environment), or propose: report, and a daemon that may proposes the live value as a pull request.","enum":["revert","report","propose"]},"onConflict":{"description":"What happens to a field that changed outside git and in git: apply (default) or hold (default in a protected environment).","enum":["apply","hold"]},"onLiveKill":{"description":"What happens to a live kill of a flag whose spec says `killed: false`: keep (default) or revert.","enum":["keep","revert"]},"guards":{"description":"Bounds of what one run may take away.","$ref":"#/$defs/guards"},"suspend":{"description":"true: plan and report, write nothing (kills excepted). Default false.","type":"boolean"},"lint":{"title":"LintSpec","description":"What `validate` finds fault with although it is right: levels of rules, and rules of the house.","type":"object","additionalProperties":false,"properties":{"levels":{"description":"Level by rule; a rule that is not named has its own.","type":"object","additionalProperties":false,"properties":{"allow-unknown":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-unused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"allow-without-reason":{"description":"Level of the rule.","$ref":"#/$defs/level"},"code-ref-missing":{"description":"Level of the rule.","$ref":"#/$defs/level"},"confusable-names":{"description":"Level of the rule.","$ref":"#/$defs/level"},"contradictory-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-not-safe":{"description":"Level of the rule.","$ref":"#/$defs/level"},"default-while-killed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"duplicate-segment-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"empty-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expired":{"description":"Level of the rule.","$ref":"#/$defs/level"},"expiry-too-late":{"description":"Level of the rule.","$ref":"#/$defs/level"},"full-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"invalid-regex":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-review-passed":{"description":"Level of the rule.","$ref":"#/$defs/level"},"kill-too-old":{"description":"Level of the rule.","$ref":"#/$defs/level"},"many-inline-keys":{"description":"Level of the rule.","$ref":"#/$defs/level"},"middle-bucket-shift":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-pattern":{"description":"Level of the rule.","$ref":"#/$defs/level"},"name-reused":{"description":"Level of the rule.","$ref":"#/$defs/level"},"production-before-staging":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-finished":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-in-freeze":{"description":"Level of the rule.","$ref":"#/$defs/level"},"ramp-past":{"description":"Level of the rule.","$ref":"#/$defs/level"},"required-field":{"description":"Level of the rule.","$ref":"#/$defs/level"},"rule-like-default":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stale-rollout":{"description":"Level of the rule.","$ref":"#/$defs/level"},"stray-file":{"description":"Level of the rule.","$ref":"#/$defs/level"},"trailing-space-key":{"description":"Level of the rule.","$ref":"#/$defs/level"},"treatments-reordered":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unknown-word":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unreachable-rule":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-condition":{"description":"Level of the rule.","$ref":"#/$defs/level"},"unused-segment":{"description":"Level of the rule.","$ref":"#/$defs/level"},"use-between":{"description":"Level of the rule.","$ref":"#/$defs/level"},"zero-bucket":{"description":"Level of the rule.","$ref":"#/$defs/level"}}},"codeReferences":{"description":"Folders and files of this repository, from its top, in which the name of every flag has to stand: code, or a list of the names that code uses.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"killsOlderThan":{"description":"Days after which an entry of kills/ without `review` is too old. Default 30.","type":"integer","minimum":1},"names":{"description":"Regular expressions that whole names have to match.","type":"object","additionalProperties":false,"properties":{"flag":{"description":"Names of flags.","type":"string","minLength":1},"segment":{"description":"Names of segments.","type":"string","minLength":1},"treatment":{"description":"Names of treatments.","type":"string","minLength":1},"tag":{"description":"Tags of flags.","type":"string","minLength":1}}},"require":{"description":"Fields that every flag has to have; tests: a spec test where an environment is protected here.","type":"array","items":{"enum":["description","rolloutStatus","tags","owner","kind","expires","links","tests"]}},"words":{"description":"The only words that flags may use, by field.","type":"object","additionalProperties":false,"properties":{"owner":{"description":"Owners.","type":"array","items":{"type":"string","minLength":1}},"kind":{"description":"Kinds.","type":"array","items":{"type":"string","minLength":1}},"tags":{"description":"Tags.","type":"array","items":{"type":"string","minLength":1}},"rolloutStatus":{"description":"Rollout statuses.","type":"array","items":{"type":"string","minLength":1}}}},"expiresWithin":{"description":"Kind of flag → days from today within which its `expires` has to lie.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"fullRollout":{"description":"Kinds of flags that may give everybody a treatment other than the default one in an environment that is protected here.","type":"array","items":{"type":"string","minLength":1}},"provenIn":{"description":"Environments one of which serves a treatment before an environment does that is protected here.","type":"array","minItems":1,"items":{"type":"string","minLength":1}},"reserveNames":{"description":"true: the name of a flag that was removed from this repository is not used again. Default false.","type":"boolean"},"staleAfter":{"description":"Days after which a flag is stale that gives everybody the same in every environment and that no commit touched. Kinds of `fullRollout` never are.","type":"integer","minimum":1}}},"state":{"description":"Where a run keeps what it must remember.","type":"object","additionalProperties":false,"properties":{"push":{"description":"auto: the state is fetched from `origin` where there is one and pushed where that is allowed. true: a run that cannot push it fails. false: it stays on this machine. Default auto.","enum":["auto",true,false]}}}},"$defs":{"level":{"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]},"guards":{"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}}}};
 const schema32 = {"title":"GuardsSpec","description":"Bounds of what one run may take away. Percentages count from 10 objects (or keys) on.","type":"object","additionalProperties":false,"properties":{"maxDeletes":{"description":"Objects that one run may delete.","type":"integer","minimum":0},"maxDeletePercent":{"description":"Whole per cent of our objects in an environment that one run may delete.","type":"integer","minimum":0,"maximum":100},"maxKeyRemovals":{"description":"Keys that one run may remove from segments.","type":"integer","minimum":0},"maxKeyRemovalPercent":{"description":"Whole per cent of a segment's keys that one run may remove.","type":"integer","minimum":0,"maximum":100},"maxShift":{"description":"Whole per cent of the traffic that one flag may serve another treatment, or another configuration of it, after a run, at worst. Default 100. A flag's own `allow` lifts it for one change.","type":"integer","minimum":0,"maximum":100}}};
 const schema69 = {"title":"LintLevel","description":"error: exit 3. warning: said, and no more. off: not looked for.","enum":["error","warning","off"]};
 const func1 = Object.prototype.hasOwnProperty;
@@ -2692,11 +2692,10 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data.tombstone !== undefined){
-let data52 = data.tombstone;
-if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
-if(data52.coolDown === undefined){
-const err98 = {instancePath:instancePath+"/tombstone",schemaPath:"#/properties/tombstone/required",keyword:"required",params:{missingProperty: "coolDown"},message:"must have required property '"+"coolDown"+"'",schema:schema31.properties.tombstone.required,parentSchema:schema31.properties.tombstone,data:data52};
+if(data.onRemove !== undefined){
+let data52 = data.onRemove;
+if(!((data52 === "delete") || (data52 === "archive"))){
+const err98 = {instancePath:instancePath+"/onRemove",schemaPath:"#/properties/onRemove/enum",keyword:"enum",params:{allowedValues: schema31.properties.onRemove.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onRemove.enum,parentSchema:schema31.properties.onRemove,data:data52};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -2705,9 +2704,12 @@ vErrors.push(err98);
 }
 errors++;
 }
-for(const key14 in data52){
-if(!(key14 === "coolDown")){
-const err99 = {instancePath:instancePath+"/tombstone",schemaPath:"#/properties/tombstone/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.tombstone,data:data52};
+}
+if(data.tombstone !== undefined){
+let data53 = data.tombstone;
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.coolDown === undefined){
+const err99 = {instancePath:instancePath+"/tombstone",schemaPath:"#/properties/tombstone/required",keyword:"required",params:{missingProperty: "coolDown"},message:"must have required property '"+"coolDown"+"'",schema:schema31.properties.tombstone.required,parentSchema:schema31.properties.tombstone,data:data53};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -2716,12 +2718,9 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-if(data52.coolDown !== undefined){
-let data53 = data52.coolDown;
-if(typeof data53 === "string"){
-if(!pattern9.test(data53)){
-const err100 = {instancePath:instancePath+"/tombstone/coolDown",schemaPath:"#/properties/tombstone/properties/coolDown/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema31.properties.tombstone.properties.coolDown,data:data53};
+for(const key14 in data53){
+if(!(key14 === "coolDown")){
+const err100 = {instancePath:instancePath+"/tombstone",schemaPath:"#/properties/tombstone/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.tombstone,data:data53};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -2731,8 +2730,11 @@ vErrors.push(err100);
 errors++;
 }
 }
-else {
-const err101 = {instancePath:instancePath+"/tombstone/coolDown",schemaPath:"#/properties/tombstone/properties/coolDown/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.tombstone.properties.coolDown.type,parentSchema:schema31.properties.tombstone.properties.coolDown,data:data53};
+if(data53.coolDown !== undefined){
+let data54 = data53.coolDown;
+if(typeof data54 === "string"){
+if(!pattern9.test(data54)){
+const err101 = {instancePath:instancePath+"/tombstone/coolDown",schemaPath:"#/properties/tombstone/properties/coolDown/pattern",keyword:"pattern",params:{pattern: "^[1-9][0-9]{0,4}[mhd]$"},message:"must match pattern \""+"^[1-9][0-9]{0,4}[mhd]$"+"\"",schema:"^[1-9][0-9]{0,4}[mhd]$",parentSchema:schema31.properties.tombstone.properties.coolDown,data:data54};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -2742,9 +2744,8 @@ vErrors.push(err101);
 errors++;
 }
 }
-}
 else {
-const err102 = {instancePath:instancePath+"/tombstone",schemaPath:"#/properties/tombstone/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.tombstone.type,parentSchema:schema31.properties.tombstone,data:data52};
+const err102 = {instancePath:instancePath+"/tombstone/coolDown",schemaPath:"#/properties/tombstone/properties/coolDown/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.tombstone.properties.coolDown.type,parentSchema:schema31.properties.tombstone.properties.coolDown,data:data54};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -2754,10 +2755,9 @@ vErrors.push(err102);
 errors++;
 }
 }
-if(data.onDrift !== undefined){
-let data54 = data.onDrift;
-if(!(((data54 === "revert") || (data54 === "report")) || (data54 === "propose"))){
-const err103 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data54};
+}
+else {
+const err103 = {instancePath:instancePath+"/tombstone",schemaPath:"#/properties/tombstone/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.tombstone.type,parentSchema:schema31.properties.tombstone,data:data53};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -2767,10 +2767,10 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data.onConflict !== undefined){
-let data55 = data.onConflict;
-if(!((data55 === "apply") || (data55 === "hold"))){
-const err104 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data55};
+if(data.onDrift !== undefined){
+let data55 = data.onDrift;
+if(!(((data55 === "revert") || (data55 === "report")) || (data55 === "propose"))){
+const err104 = {instancePath:instancePath+"/onDrift",schemaPath:"#/properties/onDrift/enum",keyword:"enum",params:{allowedValues: schema31.properties.onDrift.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onDrift.enum,parentSchema:schema31.properties.onDrift,data:data55};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -2780,10 +2780,10 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data.onLiveKill !== undefined){
-let data56 = data.onLiveKill;
-if(!((data56 === "keep") || (data56 === "revert"))){
-const err105 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data56};
+if(data.onConflict !== undefined){
+let data56 = data.onConflict;
+if(!((data56 === "apply") || (data56 === "hold"))){
+const err105 = {instancePath:instancePath+"/onConflict",schemaPath:"#/properties/onConflict/enum",keyword:"enum",params:{allowedValues: schema31.properties.onConflict.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onConflict.enum,parentSchema:schema31.properties.onConflict,data:data56};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -2793,12 +2793,10 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data.guards !== undefined){
-let data57 = data.guards;
-if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
-for(const key15 in data57){
-if(!(((((key15 === "maxDeletes") || (key15 === "maxDeletePercent")) || (key15 === "maxKeyRemovals")) || (key15 === "maxKeyRemovalPercent")) || (key15 === "maxShift"))){
-const err106 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data57};
+if(data.onLiveKill !== undefined){
+let data57 = data.onLiveKill;
+if(!((data57 === "keep") || (data57 === "revert"))){
+const err106 = {instancePath:instancePath+"/onLiveKill",schemaPath:"#/properties/onLiveKill/enum",keyword:"enum",params:{allowedValues: schema31.properties.onLiveKill.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.onLiveKill.enum,parentSchema:schema31.properties.onLiveKill,data:data57};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -2808,10 +2806,12 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data57.maxDeletes !== undefined){
-let data58 = data57.maxDeletes;
-if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
-const err107 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data58};
+if(data.guards !== undefined){
+let data58 = data.guards;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+for(const key15 in data58){
+if(!(((((key15 === "maxDeletes") || (key15 === "maxDeletePercent")) || (key15 === "maxKeyRemovals")) || (key15 === "maxKeyRemovalPercent")) || (key15 === "maxShift"))){
+const err107 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties",schema:false,parentSchema:schema32,data:data58};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -2820,9 +2820,11 @@ vErrors.push(err107);
 }
 errors++;
 }
-if((typeof data58 == "number") && (isFinite(data58))){
-if(data58 < 0 || isNaN(data58)){
-const err108 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data58};
+}
+if(data58.maxDeletes !== undefined){
+let data59 = data58.maxDeletes;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err108 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletes.type,parentSchema:schema32.properties.maxDeletes,data:data59};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -2831,12 +2833,9 @@ vErrors.push(err108);
 }
 errors++;
 }
-}
-}
-if(data57.maxDeletePercent !== undefined){
-let data59 = data57.maxDeletePercent;
-if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err109 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data59};
+if((typeof data59 == "number") && (isFinite(data59))){
+if(data59 < 0 || isNaN(data59)){
+const err109 = {instancePath:instancePath+"/guards/maxDeletes",schemaPath:"#/$defs/guards/properties/maxDeletes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletes,data:data59};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -2845,9 +2844,12 @@ vErrors.push(err109);
 }
 errors++;
 }
-if((typeof data59 == "number") && (isFinite(data59))){
-if(data59 > 100 || isNaN(data59)){
-const err110 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data59};
+}
+}
+if(data58.maxDeletePercent !== undefined){
+let data60 = data58.maxDeletePercent;
+if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
+const err110 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxDeletePercent.type,parentSchema:schema32.properties.maxDeletePercent,data:data60};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -2856,8 +2858,9 @@ vErrors.push(err110);
 }
 errors++;
 }
-if(data59 < 0 || isNaN(data59)){
-const err111 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data59};
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 > 100 || isNaN(data60)){
+const err111 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxDeletePercent,data:data60};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -2866,12 +2869,8 @@ vErrors.push(err111);
 }
 errors++;
 }
-}
-}
-if(data57.maxKeyRemovals !== undefined){
-let data60 = data57.maxKeyRemovals;
-if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
-const err112 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data60};
+if(data60 < 0 || isNaN(data60)){
+const err112 = {instancePath:instancePath+"/guards/maxDeletePercent",schemaPath:"#/$defs/guards/properties/maxDeletePercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxDeletePercent,data:data60};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -2880,9 +2879,12 @@ vErrors.push(err112);
 }
 errors++;
 }
-if((typeof data60 == "number") && (isFinite(data60))){
-if(data60 < 0 || isNaN(data60)){
-const err113 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data60};
+}
+}
+if(data58.maxKeyRemovals !== undefined){
+let data61 = data58.maxKeyRemovals;
+if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
+const err113 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovals.type,parentSchema:schema32.properties.maxKeyRemovals,data:data61};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -2891,12 +2893,9 @@ vErrors.push(err113);
 }
 errors++;
 }
-}
-}
-if(data57.maxKeyRemovalPercent !== undefined){
-let data61 = data57.maxKeyRemovalPercent;
-if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
-const err114 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data61};
+if((typeof data61 == "number") && (isFinite(data61))){
+if(data61 < 0 || isNaN(data61)){
+const err114 = {instancePath:instancePath+"/guards/maxKeyRemovals",schemaPath:"#/$defs/guards/properties/maxKeyRemovals/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovals,data:data61};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -2905,9 +2904,12 @@ vErrors.push(err114);
 }
 errors++;
 }
-if((typeof data61 == "number") && (isFinite(data61))){
-if(data61 > 100 || isNaN(data61)){
-const err115 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data61};
+}
+}
+if(data58.maxKeyRemovalPercent !== undefined){
+let data62 = data58.maxKeyRemovalPercent;
+if(!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))){
+const err115 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxKeyRemovalPercent.type,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data62};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -2916,8 +2918,9 @@ vErrors.push(err115);
 }
 errors++;
 }
-if(data61 < 0 || isNaN(data61)){
-const err116 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data61};
+if((typeof data62 == "number") && (isFinite(data62))){
+if(data62 > 100 || isNaN(data62)){
+const err116 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data62};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -2926,12 +2929,8 @@ vErrors.push(err116);
 }
 errors++;
 }
-}
-}
-if(data57.maxShift !== undefined){
-let data62 = data57.maxShift;
-if(!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))){
-const err117 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data62};
+if(data62 < 0 || isNaN(data62)){
+const err117 = {instancePath:instancePath+"/guards/maxKeyRemovalPercent",schemaPath:"#/$defs/guards/properties/maxKeyRemovalPercent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxKeyRemovalPercent,data:data62};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2940,9 +2939,12 @@ vErrors.push(err117);
 }
 errors++;
 }
-if((typeof data62 == "number") && (isFinite(data62))){
-if(data62 > 100 || isNaN(data62)){
-const err118 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data62};
+}
+}
+if(data58.maxShift !== undefined){
+let data63 = data58.maxShift;
+if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
+const err118 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema32.properties.maxShift.type,parentSchema:schema32.properties.maxShift,data:data63};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2951,8 +2953,9 @@ vErrors.push(err118);
 }
 errors++;
 }
-if(data62 < 0 || isNaN(data62)){
-const err119 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data62};
+if((typeof data63 == "number") && (isFinite(data63))){
+if(data63 > 100 || isNaN(data63)){
+const err119 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100",schema:100,parentSchema:schema32.properties.maxShift,data:data63};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2961,11 +2964,8 @@ vErrors.push(err119);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err120 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data57};
+if(data63 < 0 || isNaN(data63)){
+const err120 = {instancePath:instancePath+"/guards/maxShift",schemaPath:"#/$defs/guards/properties/maxShift/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0",schema:0,parentSchema:schema32.properties.maxShift,data:data63};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2975,10 +2975,10 @@ vErrors.push(err120);
 errors++;
 }
 }
-if(data.suspend !== undefined){
-let data63 = data.suspend;
-if(typeof data63 !== "boolean"){
-const err121 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data63};
+}
+}
+else {
+const err121 = {instancePath:instancePath+"/guards",schemaPath:"#/$defs/guards/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema32.type,parentSchema:schema32,data:data58};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2988,12 +2988,10 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data.lint !== undefined){
-let data64 = data.lint;
-if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
-for(const key16 in data64){
-if(!(func1.call(schema31.properties.lint.properties, key16))){
-const err122 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data64};
+if(data.suspend !== undefined){
+let data64 = data.suspend;
+if(typeof data64 !== "boolean"){
+const err122 = {instancePath:instancePath+"/suspend",schemaPath:"#/properties/suspend/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.suspend.type,parentSchema:schema31.properties.suspend,data:data64};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -3003,12 +3001,12 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data64.levels !== undefined){
-let data65 = data64.levels;
+if(data.lint !== undefined){
+let data65 = data.lint;
 if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
-for(const key17 in data65){
-if(!(func1.call(schema31.properties.lint.properties.levels.properties, key17))){
-const err123 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.levels,data:data65};
+for(const key16 in data65){
+if(!(func1.call(schema31.properties.lint.properties, key16))){
+const err123 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint,data:data65};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -3018,10 +3016,12 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data65["allow-unknown"] !== undefined){
-let data66 = data65["allow-unknown"];
-if(!(((data66 === "error") || (data66 === "warning")) || (data66 === "off"))){
-const err124 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data66};
+if(data65.levels !== undefined){
+let data66 = data65.levels;
+if(data66 && typeof data66 == "object" && !Array.isArray(data66)){
+for(const key17 in data66){
+if(!(func1.call(schema31.properties.lint.properties.levels.properties, key17))){
+const err124 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.levels,data:data66};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -3031,10 +3031,10 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data65["allow-unused"] !== undefined){
-let data67 = data65["allow-unused"];
+if(data66["allow-unknown"] !== undefined){
+let data67 = data66["allow-unknown"];
 if(!(((data67 === "error") || (data67 === "warning")) || (data67 === "off"))){
-const err125 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data67};
+const err125 = {instancePath:instancePath+"/lint/levels/allow-unknown",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data67};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -3044,10 +3044,10 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data65["allow-without-reason"] !== undefined){
-let data68 = data65["allow-without-reason"];
+if(data66["allow-unused"] !== undefined){
+let data68 = data66["allow-unused"];
 if(!(((data68 === "error") || (data68 === "warning")) || (data68 === "off"))){
-const err126 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data68};
+const err126 = {instancePath:instancePath+"/lint/levels/allow-unused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data68};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -3057,10 +3057,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data65["code-ref-missing"] !== undefined){
-let data69 = data65["code-ref-missing"];
+if(data66["allow-without-reason"] !== undefined){
+let data69 = data66["allow-without-reason"];
 if(!(((data69 === "error") || (data69 === "warning")) || (data69 === "off"))){
-const err127 = {instancePath:instancePath+"/lint/levels/code-ref-missing",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data69};
+const err127 = {instancePath:instancePath+"/lint/levels/allow-without-reason",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data69};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -3070,10 +3070,10 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data65["confusable-names"] !== undefined){
-let data70 = data65["confusable-names"];
+if(data66["code-ref-missing"] !== undefined){
+let data70 = data66["code-ref-missing"];
 if(!(((data70 === "error") || (data70 === "warning")) || (data70 === "off"))){
-const err128 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data70};
+const err128 = {instancePath:instancePath+"/lint/levels/code-ref-missing",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data70};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -3083,10 +3083,10 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data65["contradictory-rule"] !== undefined){
-let data71 = data65["contradictory-rule"];
+if(data66["confusable-names"] !== undefined){
+let data71 = data66["confusable-names"];
 if(!(((data71 === "error") || (data71 === "warning")) || (data71 === "off"))){
-const err129 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data71};
+const err129 = {instancePath:instancePath+"/lint/levels/confusable-names",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data71};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -3096,10 +3096,10 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data65["default-not-safe"] !== undefined){
-let data72 = data65["default-not-safe"];
+if(data66["contradictory-rule"] !== undefined){
+let data72 = data66["contradictory-rule"];
 if(!(((data72 === "error") || (data72 === "warning")) || (data72 === "off"))){
-const err130 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data72};
+const err130 = {instancePath:instancePath+"/lint/levels/contradictory-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data72};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3109,10 +3109,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data65["default-while-killed"] !== undefined){
-let data73 = data65["default-while-killed"];
+if(data66["default-not-safe"] !== undefined){
+let data73 = data66["default-not-safe"];
 if(!(((data73 === "error") || (data73 === "warning")) || (data73 === "off"))){
-const err131 = {instancePath:instancePath+"/lint/levels/default-while-killed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data73};
+const err131 = {instancePath:instancePath+"/lint/levels/default-not-safe",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data73};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3122,10 +3122,10 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data65["duplicate-condition"] !== undefined){
-let data74 = data65["duplicate-condition"];
+if(data66["default-while-killed"] !== undefined){
+let data74 = data66["default-while-killed"];
 if(!(((data74 === "error") || (data74 === "warning")) || (data74 === "off"))){
-const err132 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data74};
+const err132 = {instancePath:instancePath+"/lint/levels/default-while-killed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data74};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3135,10 +3135,10 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data65["duplicate-segment-keys"] !== undefined){
-let data75 = data65["duplicate-segment-keys"];
+if(data66["duplicate-condition"] !== undefined){
+let data75 = data66["duplicate-condition"];
 if(!(((data75 === "error") || (data75 === "warning")) || (data75 === "off"))){
-const err133 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data75};
+const err133 = {instancePath:instancePath+"/lint/levels/duplicate-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data75};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3148,10 +3148,10 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data65["empty-segment"] !== undefined){
-let data76 = data65["empty-segment"];
+if(data66["duplicate-segment-keys"] !== undefined){
+let data76 = data66["duplicate-segment-keys"];
 if(!(((data76 === "error") || (data76 === "warning")) || (data76 === "off"))){
-const err134 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data76};
+const err134 = {instancePath:instancePath+"/lint/levels/duplicate-segment-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data76};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3161,10 +3161,10 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data65.expired !== undefined){
-let data77 = data65.expired;
+if(data66["empty-segment"] !== undefined){
+let data77 = data66["empty-segment"];
 if(!(((data77 === "error") || (data77 === "warning")) || (data77 === "off"))){
-const err135 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data77};
+const err135 = {instancePath:instancePath+"/lint/levels/empty-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data77};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3174,10 +3174,10 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data65["expiry-too-late"] !== undefined){
-let data78 = data65["expiry-too-late"];
+if(data66.expired !== undefined){
+let data78 = data66.expired;
 if(!(((data78 === "error") || (data78 === "warning")) || (data78 === "off"))){
-const err136 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data78};
+const err136 = {instancePath:instancePath+"/lint/levels/expired",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data78};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3187,10 +3187,10 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data65["full-rollout"] !== undefined){
-let data79 = data65["full-rollout"];
+if(data66["expiry-too-late"] !== undefined){
+let data79 = data66["expiry-too-late"];
 if(!(((data79 === "error") || (data79 === "warning")) || (data79 === "off"))){
-const err137 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data79};
+const err137 = {instancePath:instancePath+"/lint/levels/expiry-too-late",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data79};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3200,10 +3200,10 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data65["invalid-regex"] !== undefined){
-let data80 = data65["invalid-regex"];
+if(data66["full-rollout"] !== undefined){
+let data80 = data66["full-rollout"];
 if(!(((data80 === "error") || (data80 === "warning")) || (data80 === "off"))){
-const err138 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data80};
+const err138 = {instancePath:instancePath+"/lint/levels/full-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data80};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3213,10 +3213,10 @@ vErrors.push(err138);
 errors++;
 }
 }
-if(data65["kill-review-passed"] !== undefined){
-let data81 = data65["kill-review-passed"];
+if(data66["invalid-regex"] !== undefined){
+let data81 = data66["invalid-regex"];
 if(!(((data81 === "error") || (data81 === "warning")) || (data81 === "off"))){
-const err139 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data81};
+const err139 = {instancePath:instancePath+"/lint/levels/invalid-regex",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data81};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3226,10 +3226,10 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data65["kill-too-old"] !== undefined){
-let data82 = data65["kill-too-old"];
+if(data66["kill-review-passed"] !== undefined){
+let data82 = data66["kill-review-passed"];
 if(!(((data82 === "error") || (data82 === "warning")) || (data82 === "off"))){
-const err140 = {instancePath:instancePath+"/lint/levels/kill-too-old",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data82};
+const err140 = {instancePath:instancePath+"/lint/levels/kill-review-passed",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data82};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3239,10 +3239,10 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data65["many-inline-keys"] !== undefined){
-let data83 = data65["many-inline-keys"];
+if(data66["kill-too-old"] !== undefined){
+let data83 = data66["kill-too-old"];
 if(!(((data83 === "error") || (data83 === "warning")) || (data83 === "off"))){
-const err141 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data83};
+const err141 = {instancePath:instancePath+"/lint/levels/kill-too-old",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data83};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3252,10 +3252,10 @@ vErrors.push(err141);
 errors++;
 }
 }
-if(data65["middle-bucket-shift"] !== undefined){
-let data84 = data65["middle-bucket-shift"];
+if(data66["many-inline-keys"] !== undefined){
+let data84 = data66["many-inline-keys"];
 if(!(((data84 === "error") || (data84 === "warning")) || (data84 === "off"))){
-const err142 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data84};
+const err142 = {instancePath:instancePath+"/lint/levels/many-inline-keys",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data84};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3265,10 +3265,10 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data65["name-pattern"] !== undefined){
-let data85 = data65["name-pattern"];
+if(data66["middle-bucket-shift"] !== undefined){
+let data85 = data66["middle-bucket-shift"];
 if(!(((data85 === "error") || (data85 === "warning")) || (data85 === "off"))){
-const err143 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data85};
+const err143 = {instancePath:instancePath+"/lint/levels/middle-bucket-shift",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data85};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3278,10 +3278,10 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data65["name-reused"] !== undefined){
-let data86 = data65["name-reused"];
+if(data66["name-pattern"] !== undefined){
+let data86 = data66["name-pattern"];
 if(!(((data86 === "error") || (data86 === "warning")) || (data86 === "off"))){
-const err144 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data86};
+const err144 = {instancePath:instancePath+"/lint/levels/name-pattern",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data86};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -3291,10 +3291,10 @@ vErrors.push(err144);
 errors++;
 }
 }
-if(data65["production-before-staging"] !== undefined){
-let data87 = data65["production-before-staging"];
+if(data66["name-reused"] !== undefined){
+let data87 = data66["name-reused"];
 if(!(((data87 === "error") || (data87 === "warning")) || (data87 === "off"))){
-const err145 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data87};
+const err145 = {instancePath:instancePath+"/lint/levels/name-reused",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data87};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -3304,10 +3304,10 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data65["ramp-finished"] !== undefined){
-let data88 = data65["ramp-finished"];
+if(data66["production-before-staging"] !== undefined){
+let data88 = data66["production-before-staging"];
 if(!(((data88 === "error") || (data88 === "warning")) || (data88 === "off"))){
-const err146 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data88};
+const err146 = {instancePath:instancePath+"/lint/levels/production-before-staging",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data88};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -3317,10 +3317,10 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data65["ramp-in-freeze"] !== undefined){
-let data89 = data65["ramp-in-freeze"];
+if(data66["ramp-finished"] !== undefined){
+let data89 = data66["ramp-finished"];
 if(!(((data89 === "error") || (data89 === "warning")) || (data89 === "off"))){
-const err147 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data89};
+const err147 = {instancePath:instancePath+"/lint/levels/ramp-finished",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data89};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -3330,10 +3330,10 @@ vErrors.push(err147);
 errors++;
 }
 }
-if(data65["ramp-past"] !== undefined){
-let data90 = data65["ramp-past"];
+if(data66["ramp-in-freeze"] !== undefined){
+let data90 = data66["ramp-in-freeze"];
 if(!(((data90 === "error") || (data90 === "warning")) || (data90 === "off"))){
-const err148 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data90};
+const err148 = {instancePath:instancePath+"/lint/levels/ramp-in-freeze",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data90};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -3343,10 +3343,10 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data65["required-field"] !== undefined){
-let data91 = data65["required-field"];
+if(data66["ramp-past"] !== undefined){
+let data91 = data66["ramp-past"];
 if(!(((data91 === "error") || (data91 === "warning")) || (data91 === "off"))){
-const err149 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data91};
+const err149 = {instancePath:instancePath+"/lint/levels/ramp-past",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data91};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -3356,10 +3356,10 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data65["rule-like-default"] !== undefined){
-let data92 = data65["rule-like-default"];
+if(data66["required-field"] !== undefined){
+let data92 = data66["required-field"];
 if(!(((data92 === "error") || (data92 === "warning")) || (data92 === "off"))){
-const err150 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data92};
+const err150 = {instancePath:instancePath+"/lint/levels/required-field",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data92};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -3369,10 +3369,10 @@ vErrors.push(err150);
 errors++;
 }
 }
-if(data65["stale-rollout"] !== undefined){
-let data93 = data65["stale-rollout"];
+if(data66["rule-like-default"] !== undefined){
+let data93 = data66["rule-like-default"];
 if(!(((data93 === "error") || (data93 === "warning")) || (data93 === "off"))){
-const err151 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data93};
+const err151 = {instancePath:instancePath+"/lint/levels/rule-like-default",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data93};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -3382,10 +3382,10 @@ vErrors.push(err151);
 errors++;
 }
 }
-if(data65["stray-file"] !== undefined){
-let data94 = data65["stray-file"];
+if(data66["stale-rollout"] !== undefined){
+let data94 = data66["stale-rollout"];
 if(!(((data94 === "error") || (data94 === "warning")) || (data94 === "off"))){
-const err152 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data94};
+const err152 = {instancePath:instancePath+"/lint/levels/stale-rollout",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data94};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -3395,10 +3395,10 @@ vErrors.push(err152);
 errors++;
 }
 }
-if(data65["trailing-space-key"] !== undefined){
-let data95 = data65["trailing-space-key"];
+if(data66["stray-file"] !== undefined){
+let data95 = data66["stray-file"];
 if(!(((data95 === "error") || (data95 === "warning")) || (data95 === "off"))){
-const err153 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data95};
+const err153 = {instancePath:instancePath+"/lint/levels/stray-file",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data95};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -3408,10 +3408,10 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data65["treatments-reordered"] !== undefined){
-let data96 = data65["treatments-reordered"];
+if(data66["trailing-space-key"] !== undefined){
+let data96 = data66["trailing-space-key"];
 if(!(((data96 === "error") || (data96 === "warning")) || (data96 === "off"))){
-const err154 = {instancePath:instancePath+"/lint/levels/treatments-reordered",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data96};
+const err154 = {instancePath:instancePath+"/lint/levels/trailing-space-key",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data96};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -3421,10 +3421,10 @@ vErrors.push(err154);
 errors++;
 }
 }
-if(data65["unknown-word"] !== undefined){
-let data97 = data65["unknown-word"];
+if(data66["treatments-reordered"] !== undefined){
+let data97 = data66["treatments-reordered"];
 if(!(((data97 === "error") || (data97 === "warning")) || (data97 === "off"))){
-const err155 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data97};
+const err155 = {instancePath:instancePath+"/lint/levels/treatments-reordered",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data97};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -3434,10 +3434,10 @@ vErrors.push(err155);
 errors++;
 }
 }
-if(data65["unreachable-rule"] !== undefined){
-let data98 = data65["unreachable-rule"];
+if(data66["unknown-word"] !== undefined){
+let data98 = data66["unknown-word"];
 if(!(((data98 === "error") || (data98 === "warning")) || (data98 === "off"))){
-const err156 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data98};
+const err156 = {instancePath:instancePath+"/lint/levels/unknown-word",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data98};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -3447,10 +3447,10 @@ vErrors.push(err156);
 errors++;
 }
 }
-if(data65["unused-condition"] !== undefined){
-let data99 = data65["unused-condition"];
+if(data66["unreachable-rule"] !== undefined){
+let data99 = data66["unreachable-rule"];
 if(!(((data99 === "error") || (data99 === "warning")) || (data99 === "off"))){
-const err157 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data99};
+const err157 = {instancePath:instancePath+"/lint/levels/unreachable-rule",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data99};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -3460,10 +3460,10 @@ vErrors.push(err157);
 errors++;
 }
 }
-if(data65["unused-segment"] !== undefined){
-let data100 = data65["unused-segment"];
+if(data66["unused-condition"] !== undefined){
+let data100 = data66["unused-condition"];
 if(!(((data100 === "error") || (data100 === "warning")) || (data100 === "off"))){
-const err158 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data100};
+const err158 = {instancePath:instancePath+"/lint/levels/unused-condition",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data100};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -3473,10 +3473,10 @@ vErrors.push(err158);
 errors++;
 }
 }
-if(data65["use-between"] !== undefined){
-let data101 = data65["use-between"];
+if(data66["unused-segment"] !== undefined){
+let data101 = data66["unused-segment"];
 if(!(((data101 === "error") || (data101 === "warning")) || (data101 === "off"))){
-const err159 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data101};
+const err159 = {instancePath:instancePath+"/lint/levels/unused-segment",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data101};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -3486,10 +3486,10 @@ vErrors.push(err159);
 errors++;
 }
 }
-if(data65["zero-bucket"] !== undefined){
-let data102 = data65["zero-bucket"];
+if(data66["use-between"] !== undefined){
+let data102 = data66["use-between"];
 if(!(((data102 === "error") || (data102 === "warning")) || (data102 === "off"))){
-const err160 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data102};
+const err160 = {instancePath:instancePath+"/lint/levels/use-between",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data102};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -3499,9 +3499,10 @@ vErrors.push(err160);
 errors++;
 }
 }
-}
-else {
-const err161 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data65};
+if(data66["zero-bucket"] !== undefined){
+let data103 = data66["zero-bucket"];
+if(!(((data103 === "error") || (data103 === "warning")) || (data103 === "off"))){
+const err161 = {instancePath:instancePath+"/lint/levels/zero-bucket",schemaPath:"#/$defs/level/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values",schema:schema69.enum,parentSchema:schema69,data:data103};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -3511,11 +3512,9 @@ vErrors.push(err161);
 errors++;
 }
 }
-if(data64.codeReferences !== undefined){
-let data103 = data64.codeReferences;
-if(Array.isArray(data103)){
-if(data103.length < 1){
-const err162 = {instancePath:instancePath+"/lint/codeReferences",schemaPath:"#/properties/lint/properties/codeReferences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.codeReferences,data:data103};
+}
+else {
+const err162 = {instancePath:instancePath+"/lint/levels",schemaPath:"#/properties/lint/properties/levels/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.levels.type,parentSchema:schema31.properties.lint.properties.levels,data:data66};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -3524,12 +3523,12 @@ vErrors.push(err162);
 }
 errors++;
 }
-const len5 = data103.length;
-for(let i5=0; i5<len5; i5++){
-let data104 = data103[i5];
-if(typeof data104 === "string"){
-if(func2(data104) < 1){
-const err163 = {instancePath:instancePath+"/lint/codeReferences/" + i5,schemaPath:"#/properties/lint/properties/codeReferences/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.codeReferences.items,data:data104};
+}
+if(data65.codeReferences !== undefined){
+let data104 = data65.codeReferences;
+if(Array.isArray(data104)){
+if(data104.length < 1){
+const err163 = {instancePath:instancePath+"/lint/codeReferences",schemaPath:"#/properties/lint/properties/codeReferences/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.codeReferences,data:data104};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -3538,9 +3537,12 @@ vErrors.push(err163);
 }
 errors++;
 }
-}
-else {
-const err164 = {instancePath:instancePath+"/lint/codeReferences/" + i5,schemaPath:"#/properties/lint/properties/codeReferences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.codeReferences.items.type,parentSchema:schema31.properties.lint.properties.codeReferences.items,data:data104};
+const len5 = data104.length;
+for(let i5=0; i5<len5; i5++){
+let data105 = data104[i5];
+if(typeof data105 === "string"){
+if(func2(data105) < 1){
+const err164 = {instancePath:instancePath+"/lint/codeReferences/" + i5,schemaPath:"#/properties/lint/properties/codeReferences/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.codeReferences.items,data:data105};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -3550,9 +3552,8 @@ vErrors.push(err164);
 errors++;
 }
 }
-}
 else {
-const err165 = {instancePath:instancePath+"/lint/codeReferences",schemaPath:"#/properties/lint/properties/codeReferences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.codeReferences.type,parentSchema:schema31.properties.lint.properties.codeReferences,data:data103};
+const err165 = {instancePath:instancePath+"/lint/codeReferences/" + i5,schemaPath:"#/properties/lint/properties/codeReferences/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.codeReferences.items.type,parentSchema:schema31.properties.lint.properties.codeReferences.items,data:data105};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -3562,10 +3563,9 @@ vErrors.push(err165);
 errors++;
 }
 }
-if(data64.killsOlderThan !== undefined){
-let data105 = data64.killsOlderThan;
-if(!(((typeof data105 == "number") && (!(data105 % 1) && !isNaN(data105))) && (isFinite(data105)))){
-const err166 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.killsOlderThan.type,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data105};
+}
+else {
+const err166 = {instancePath:instancePath+"/lint/codeReferences",schemaPath:"#/properties/lint/properties/codeReferences/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.codeReferences.type,parentSchema:schema31.properties.lint.properties.codeReferences,data:data104};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -3574,9 +3574,11 @@ vErrors.push(err166);
 }
 errors++;
 }
-if((typeof data105 == "number") && (isFinite(data105))){
-if(data105 < 1 || isNaN(data105)){
-const err167 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data105};
+}
+if(data65.killsOlderThan !== undefined){
+let data106 = data65.killsOlderThan;
+if(!(((typeof data106 == "number") && (!(data106 % 1) && !isNaN(data106))) && (isFinite(data106)))){
+const err167 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.killsOlderThan.type,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data106};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -3585,14 +3587,9 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-}
-if(data64.names !== undefined){
-let data106 = data64.names;
-if(data106 && typeof data106 == "object" && !Array.isArray(data106)){
-for(const key18 in data106){
-if(!((((key18 === "flag") || (key18 === "segment")) || (key18 === "treatment")) || (key18 === "tag"))){
-const err168 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data106};
+if((typeof data106 == "number") && (isFinite(data106))){
+if(data106 < 1 || isNaN(data106)){
+const err168 = {instancePath:instancePath+"/lint/killsOlderThan",schemaPath:"#/properties/lint/properties/killsOlderThan/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.killsOlderThan,data:data106};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -3602,11 +3599,13 @@ vErrors.push(err168);
 errors++;
 }
 }
-if(data106.flag !== undefined){
-let data107 = data106.flag;
-if(typeof data107 === "string"){
-if(func2(data107) < 1){
-const err169 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data107};
+}
+if(data65.names !== undefined){
+let data107 = data65.names;
+if(data107 && typeof data107 == "object" && !Array.isArray(data107)){
+for(const key18 in data107){
+if(!((((key18 === "flag") || (key18 === "segment")) || (key18 === "treatment")) || (key18 === "tag"))){
+const err169 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.names,data:data107};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -3616,8 +3615,11 @@ vErrors.push(err169);
 errors++;
 }
 }
-else {
-const err170 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data107};
+if(data107.flag !== undefined){
+let data108 = data107.flag;
+if(typeof data108 === "string"){
+if(func2(data108) < 1){
+const err170 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data108};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -3627,11 +3629,8 @@ vErrors.push(err170);
 errors++;
 }
 }
-if(data106.segment !== undefined){
-let data108 = data106.segment;
-if(typeof data108 === "string"){
-if(func2(data108) < 1){
-const err171 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data108};
+else {
+const err171 = {instancePath:instancePath+"/lint/names/flag",schemaPath:"#/properties/lint/properties/names/properties/flag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.flag.type,parentSchema:schema31.properties.lint.properties.names.properties.flag,data:data108};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -3641,8 +3640,11 @@ vErrors.push(err171);
 errors++;
 }
 }
-else {
-const err172 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data108};
+if(data107.segment !== undefined){
+let data109 = data107.segment;
+if(typeof data109 === "string"){
+if(func2(data109) < 1){
+const err172 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data109};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -3652,11 +3654,8 @@ vErrors.push(err172);
 errors++;
 }
 }
-if(data106.treatment !== undefined){
-let data109 = data106.treatment;
-if(typeof data109 === "string"){
-if(func2(data109) < 1){
-const err173 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data109};
+else {
+const err173 = {instancePath:instancePath+"/lint/names/segment",schemaPath:"#/properties/lint/properties/names/properties/segment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.segment.type,parentSchema:schema31.properties.lint.properties.names.properties.segment,data:data109};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -3666,8 +3665,11 @@ vErrors.push(err173);
 errors++;
 }
 }
-else {
-const err174 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data109};
+if(data107.treatment !== undefined){
+let data110 = data107.treatment;
+if(typeof data110 === "string"){
+if(func2(data110) < 1){
+const err174 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data110};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -3677,11 +3679,8 @@ vErrors.push(err174);
 errors++;
 }
 }
-if(data106.tag !== undefined){
-let data110 = data106.tag;
-if(typeof data110 === "string"){
-if(func2(data110) < 1){
-const err175 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data110};
+else {
+const err175 = {instancePath:instancePath+"/lint/names/treatment",schemaPath:"#/properties/lint/properties/names/properties/treatment/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.treatment.type,parentSchema:schema31.properties.lint.properties.names.properties.treatment,data:data110};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -3691,8 +3690,11 @@ vErrors.push(err175);
 errors++;
 }
 }
-else {
-const err176 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data110};
+if(data107.tag !== undefined){
+let data111 = data107.tag;
+if(typeof data111 === "string"){
+if(func2(data111) < 1){
+const err176 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data111};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -3702,9 +3704,8 @@ vErrors.push(err176);
 errors++;
 }
 }
-}
 else {
-const err177 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data106};
+const err177 = {instancePath:instancePath+"/lint/names/tag",schemaPath:"#/properties/lint/properties/names/properties/tag/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.names.properties.tag.type,parentSchema:schema31.properties.lint.properties.names.properties.tag,data:data111};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -3714,14 +3715,9 @@ vErrors.push(err177);
 errors++;
 }
 }
-if(data64.require !== undefined){
-let data111 = data64.require;
-if(Array.isArray(data111)){
-const len6 = data111.length;
-for(let i6=0; i6<len6; i6++){
-let data112 = data111[i6];
-if(!((((((((data112 === "description") || (data112 === "rolloutStatus")) || (data112 === "tags")) || (data112 === "owner")) || (data112 === "kind")) || (data112 === "expires")) || (data112 === "links")) || (data112 === "tests"))){
-const err178 = {instancePath:instancePath+"/lint/require/" + i6,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data112};
+}
+else {
+const err178 = {instancePath:instancePath+"/lint/names",schemaPath:"#/properties/lint/properties/names/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.names.type,parentSchema:schema31.properties.lint.properties.names,data:data107};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -3731,9 +3727,14 @@ vErrors.push(err178);
 errors++;
 }
 }
-}
-else {
-const err179 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data111};
+if(data65.require !== undefined){
+let data112 = data65.require;
+if(Array.isArray(data112)){
+const len6 = data112.length;
+for(let i6=0; i6<len6; i6++){
+let data113 = data112[i6];
+if(!((((((((data113 === "description") || (data113 === "rolloutStatus")) || (data113 === "tags")) || (data113 === "owner")) || (data113 === "kind")) || (data113 === "expires")) || (data113 === "links")) || (data113 === "tests"))){
+const err179 = {instancePath:instancePath+"/lint/require/" + i6,schemaPath:"#/properties/lint/properties/require/items/enum",keyword:"enum",params:{allowedValues: schema31.properties.lint.properties.require.items.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.lint.properties.require.items.enum,parentSchema:schema31.properties.lint.properties.require.items,data:data113};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -3743,12 +3744,9 @@ vErrors.push(err179);
 errors++;
 }
 }
-if(data64.words !== undefined){
-let data113 = data64.words;
-if(data113 && typeof data113 == "object" && !Array.isArray(data113)){
-for(const key19 in data113){
-if(!((((key19 === "owner") || (key19 === "kind")) || (key19 === "tags")) || (key19 === "rolloutStatus"))){
-const err180 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data113};
+}
+else {
+const err180 = {instancePath:instancePath+"/lint/require",schemaPath:"#/properties/lint/properties/require/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.require.type,parentSchema:schema31.properties.lint.properties.require,data:data112};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -3758,15 +3756,12 @@ vErrors.push(err180);
 errors++;
 }
 }
-if(data113.owner !== undefined){
-let data114 = data113.owner;
-if(Array.isArray(data114)){
-const len7 = data114.length;
-for(let i7=0; i7<len7; i7++){
-let data115 = data114[i7];
-if(typeof data115 === "string"){
-if(func2(data115) < 1){
-const err181 = {instancePath:instancePath+"/lint/words/owner/" + i7,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data115};
+if(data65.words !== undefined){
+let data114 = data65.words;
+if(data114 && typeof data114 == "object" && !Array.isArray(data114)){
+for(const key19 in data114){
+if(!((((key19 === "owner") || (key19 === "kind")) || (key19 === "tags")) || (key19 === "rolloutStatus"))){
+const err181 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.lint.properties.words,data:data114};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -3776,8 +3771,15 @@ vErrors.push(err181);
 errors++;
 }
 }
-else {
-const err182 = {instancePath:instancePath+"/lint/words/owner/" + i7,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data115};
+if(data114.owner !== undefined){
+let data115 = data114.owner;
+if(Array.isArray(data115)){
+const len7 = data115.length;
+for(let i7=0; i7<len7; i7++){
+let data116 = data115[i7];
+if(typeof data116 === "string"){
+if(func2(data116) < 1){
+const err182 = {instancePath:instancePath+"/lint/words/owner/" + i7,schemaPath:"#/properties/lint/properties/words/properties/owner/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data116};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -3787,9 +3789,8 @@ vErrors.push(err182);
 errors++;
 }
 }
-}
 else {
-const err183 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data114};
+const err183 = {instancePath:instancePath+"/lint/words/owner/" + i7,schemaPath:"#/properties/lint/properties/words/properties/owner/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.owner.items.type,parentSchema:schema31.properties.lint.properties.words.properties.owner.items,data:data116};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -3799,15 +3800,9 @@ vErrors.push(err183);
 errors++;
 }
 }
-if(data113.kind !== undefined){
-let data116 = data113.kind;
-if(Array.isArray(data116)){
-const len8 = data116.length;
-for(let i8=0; i8<len8; i8++){
-let data117 = data116[i8];
-if(typeof data117 === "string"){
-if(func2(data117) < 1){
-const err184 = {instancePath:instancePath+"/lint/words/kind/" + i8,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data117};
+}
+else {
+const err184 = {instancePath:instancePath+"/lint/words/owner",schemaPath:"#/properties/lint/properties/words/properties/owner/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.owner.type,parentSchema:schema31.properties.lint.properties.words.properties.owner,data:data115};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -3817,8 +3812,15 @@ vErrors.push(err184);
 errors++;
 }
 }
-else {
-const err185 = {instancePath:instancePath+"/lint/words/kind/" + i8,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data117};
+if(data114.kind !== undefined){
+let data117 = data114.kind;
+if(Array.isArray(data117)){
+const len8 = data117.length;
+for(let i8=0; i8<len8; i8++){
+let data118 = data117[i8];
+if(typeof data118 === "string"){
+if(func2(data118) < 1){
+const err185 = {instancePath:instancePath+"/lint/words/kind/" + i8,schemaPath:"#/properties/lint/properties/words/properties/kind/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data118};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -3828,9 +3830,8 @@ vErrors.push(err185);
 errors++;
 }
 }
-}
 else {
-const err186 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data116};
+const err186 = {instancePath:instancePath+"/lint/words/kind/" + i8,schemaPath:"#/properties/lint/properties/words/properties/kind/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.kind.items.type,parentSchema:schema31.properties.lint.properties.words.properties.kind.items,data:data118};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -3840,15 +3841,9 @@ vErrors.push(err186);
 errors++;
 }
 }
-if(data113.tags !== undefined){
-let data118 = data113.tags;
-if(Array.isArray(data118)){
-const len9 = data118.length;
-for(let i9=0; i9<len9; i9++){
-let data119 = data118[i9];
-if(typeof data119 === "string"){
-if(func2(data119) < 1){
-const err187 = {instancePath:instancePath+"/lint/words/tags/" + i9,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data119};
+}
+else {
+const err187 = {instancePath:instancePath+"/lint/words/kind",schemaPath:"#/properties/lint/properties/words/properties/kind/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.kind.type,parentSchema:schema31.properties.lint.properties.words.properties.kind,data:data117};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -3858,8 +3853,15 @@ vErrors.push(err187);
 errors++;
 }
 }
-else {
-const err188 = {instancePath:instancePath+"/lint/words/tags/" + i9,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data119};
+if(data114.tags !== undefined){
+let data119 = data114.tags;
+if(Array.isArray(data119)){
+const len9 = data119.length;
+for(let i9=0; i9<len9; i9++){
+let data120 = data119[i9];
+if(typeof data120 === "string"){
+if(func2(data120) < 1){
+const err188 = {instancePath:instancePath+"/lint/words/tags/" + i9,schemaPath:"#/properties/lint/properties/words/properties/tags/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data120};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -3869,9 +3871,8 @@ vErrors.push(err188);
 errors++;
 }
 }
-}
 else {
-const err189 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data118};
+const err189 = {instancePath:instancePath+"/lint/words/tags/" + i9,schemaPath:"#/properties/lint/properties/words/properties/tags/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.tags.items.type,parentSchema:schema31.properties.lint.properties.words.properties.tags.items,data:data120};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -3881,15 +3882,9 @@ vErrors.push(err189);
 errors++;
 }
 }
-if(data113.rolloutStatus !== undefined){
-let data120 = data113.rolloutStatus;
-if(Array.isArray(data120)){
-const len10 = data120.length;
-for(let i10=0; i10<len10; i10++){
-let data121 = data120[i10];
-if(typeof data121 === "string"){
-if(func2(data121) < 1){
-const err190 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i10,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data121};
+}
+else {
+const err190 = {instancePath:instancePath+"/lint/words/tags",schemaPath:"#/properties/lint/properties/words/properties/tags/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.tags.type,parentSchema:schema31.properties.lint.properties.words.properties.tags,data:data119};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -3899,8 +3894,15 @@ vErrors.push(err190);
 errors++;
 }
 }
-else {
-const err191 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i10,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data121};
+if(data114.rolloutStatus !== undefined){
+let data121 = data114.rolloutStatus;
+if(Array.isArray(data121)){
+const len10 = data121.length;
+for(let i10=0; i10<len10; i10++){
+let data122 = data121[i10];
+if(typeof data122 === "string"){
+if(func2(data122) < 1){
+const err191 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i10,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data122};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -3910,9 +3912,8 @@ vErrors.push(err191);
 errors++;
 }
 }
-}
 else {
-const err192 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data120};
+const err192 = {instancePath:instancePath+"/lint/words/rolloutStatus/" + i10,schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.items.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus.items,data:data122};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -3924,7 +3925,7 @@ errors++;
 }
 }
 else {
-const err193 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data113};
+const err193 = {instancePath:instancePath+"/lint/words/rolloutStatus",schemaPath:"#/properties/lint/properties/words/properties/rolloutStatus/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.words.properties.rolloutStatus.type,parentSchema:schema31.properties.lint.properties.words.properties.rolloutStatus,data:data121};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -3934,13 +3935,9 @@ vErrors.push(err193);
 errors++;
 }
 }
-if(data64.expiresWithin !== undefined){
-let data122 = data64.expiresWithin;
-if(data122 && typeof data122 == "object" && !Array.isArray(data122)){
-for(const key20 in data122){
-let data123 = data122[key20];
-if(!(((typeof data123 == "number") && (!(data123 % 1) && !isNaN(data123))) && (isFinite(data123)))){
-const err194 = {instancePath:instancePath+"/lint/expiresWithin/" + key20.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data123};
+}
+else {
+const err194 = {instancePath:instancePath+"/lint/words",schemaPath:"#/properties/lint/properties/words/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.words.type,parentSchema:schema31.properties.lint.properties.words,data:data114};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -3949,9 +3946,14 @@ vErrors.push(err194);
 }
 errors++;
 }
-if((typeof data123 == "number") && (isFinite(data123))){
-if(data123 < 1 || isNaN(data123)){
-const err195 = {instancePath:instancePath+"/lint/expiresWithin/" + key20.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data123};
+}
+if(data65.expiresWithin !== undefined){
+let data123 = data65.expiresWithin;
+if(data123 && typeof data123 == "object" && !Array.isArray(data123)){
+for(const key20 in data123){
+let data124 = data123[key20];
+if(!(((typeof data124 == "number") && (!(data124 % 1) && !isNaN(data124))) && (isFinite(data124)))){
+const err195 = {instancePath:instancePath+"/lint/expiresWithin/" + key20.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.expiresWithin.additionalProperties.type,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data124};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -3960,11 +3962,9 @@ vErrors.push(err195);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err196 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data122};
+if((typeof data124 == "number") && (isFinite(data124))){
+if(data124 < 1 || isNaN(data124)){
+const err196 = {instancePath:instancePath+"/lint/expiresWithin/" + key20.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/lint/properties/expiresWithin/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.expiresWithin.additionalProperties,data:data124};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -3974,15 +3974,10 @@ vErrors.push(err196);
 errors++;
 }
 }
-if(data64.fullRollout !== undefined){
-let data124 = data64.fullRollout;
-if(Array.isArray(data124)){
-const len11 = data124.length;
-for(let i11=0; i11<len11; i11++){
-let data125 = data124[i11];
-if(typeof data125 === "string"){
-if(func2(data125) < 1){
-const err197 = {instancePath:instancePath+"/lint/fullRollout/" + i11,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data125};
+}
+}
+else {
+const err197 = {instancePath:instancePath+"/lint/expiresWithin",schemaPath:"#/properties/lint/properties/expiresWithin/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.properties.expiresWithin.type,parentSchema:schema31.properties.lint.properties.expiresWithin,data:data123};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -3992,8 +3987,15 @@ vErrors.push(err197);
 errors++;
 }
 }
-else {
-const err198 = {instancePath:instancePath+"/lint/fullRollout/" + i11,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data125};
+if(data65.fullRollout !== undefined){
+let data125 = data65.fullRollout;
+if(Array.isArray(data125)){
+const len11 = data125.length;
+for(let i11=0; i11<len11; i11++){
+let data126 = data125[i11];
+if(typeof data126 === "string"){
+if(func2(data126) < 1){
+const err198 = {instancePath:instancePath+"/lint/fullRollout/" + i11,schemaPath:"#/properties/lint/properties/fullRollout/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data126};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -4003,9 +4005,8 @@ vErrors.push(err198);
 errors++;
 }
 }
-}
 else {
-const err199 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data124};
+const err199 = {instancePath:instancePath+"/lint/fullRollout/" + i11,schemaPath:"#/properties/lint/properties/fullRollout/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.fullRollout.items.type,parentSchema:schema31.properties.lint.properties.fullRollout.items,data:data126};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -4015,11 +4016,9 @@ vErrors.push(err199);
 errors++;
 }
 }
-if(data64.provenIn !== undefined){
-let data126 = data64.provenIn;
-if(Array.isArray(data126)){
-if(data126.length < 1){
-const err200 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.provenIn,data:data126};
+}
+else {
+const err200 = {instancePath:instancePath+"/lint/fullRollout",schemaPath:"#/properties/lint/properties/fullRollout/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.fullRollout.type,parentSchema:schema31.properties.lint.properties.fullRollout,data:data125};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -4028,12 +4027,12 @@ vErrors.push(err200);
 }
 errors++;
 }
-const len12 = data126.length;
-for(let i12=0; i12<len12; i12++){
-let data127 = data126[i12];
-if(typeof data127 === "string"){
-if(func2(data127) < 1){
-const err201 = {instancePath:instancePath+"/lint/provenIn/" + i12,schemaPath:"#/properties/lint/properties/provenIn/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data127};
+}
+if(data65.provenIn !== undefined){
+let data127 = data65.provenIn;
+if(Array.isArray(data127)){
+if(data127.length < 1){
+const err201 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items",schema:1,parentSchema:schema31.properties.lint.properties.provenIn,data:data127};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -4042,9 +4041,12 @@ vErrors.push(err201);
 }
 errors++;
 }
-}
-else {
-const err202 = {instancePath:instancePath+"/lint/provenIn/" + i12,schemaPath:"#/properties/lint/properties/provenIn/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.provenIn.items.type,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data127};
+const len12 = data127.length;
+for(let i12=0; i12<len12; i12++){
+let data128 = data127[i12];
+if(typeof data128 === "string"){
+if(func2(data128) < 1){
+const err202 = {instancePath:instancePath+"/lint/provenIn/" + i12,schemaPath:"#/properties/lint/properties/provenIn/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters",schema:1,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data128};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -4054,9 +4056,8 @@ vErrors.push(err202);
 errors++;
 }
 }
-}
 else {
-const err203 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.provenIn.type,parentSchema:schema31.properties.lint.properties.provenIn,data:data126};
+const err203 = {instancePath:instancePath+"/lint/provenIn/" + i12,schemaPath:"#/properties/lint/properties/provenIn/items/type",keyword:"type",params:{type: "string"},message:"must be string",schema:schema31.properties.lint.properties.provenIn.items.type,parentSchema:schema31.properties.lint.properties.provenIn.items,data:data128};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -4066,10 +4067,9 @@ vErrors.push(err203);
 errors++;
 }
 }
-if(data64.reserveNames !== undefined){
-let data128 = data64.reserveNames;
-if(typeof data128 !== "boolean"){
-const err204 = {instancePath:instancePath+"/lint/reserveNames",schemaPath:"#/properties/lint/properties/reserveNames/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.lint.properties.reserveNames.type,parentSchema:schema31.properties.lint.properties.reserveNames,data:data128};
+}
+else {
+const err204 = {instancePath:instancePath+"/lint/provenIn",schemaPath:"#/properties/lint/properties/provenIn/type",keyword:"type",params:{type: "array"},message:"must be array",schema:schema31.properties.lint.properties.provenIn.type,parentSchema:schema31.properties.lint.properties.provenIn,data:data127};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -4079,10 +4079,10 @@ vErrors.push(err204);
 errors++;
 }
 }
-if(data64.staleAfter !== undefined){
-let data129 = data64.staleAfter;
-if(!(((typeof data129 == "number") && (!(data129 % 1) && !isNaN(data129))) && (isFinite(data129)))){
-const err205 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data129};
+if(data65.reserveNames !== undefined){
+let data129 = data65.reserveNames;
+if(typeof data129 !== "boolean"){
+const err205 = {instancePath:instancePath+"/lint/reserveNames",schemaPath:"#/properties/lint/properties/reserveNames/type",keyword:"type",params:{type: "boolean"},message:"must be boolean",schema:schema31.properties.lint.properties.reserveNames.type,parentSchema:schema31.properties.lint.properties.reserveNames,data:data129};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -4091,9 +4091,11 @@ vErrors.push(err205);
 }
 errors++;
 }
-if((typeof data129 == "number") && (isFinite(data129))){
-if(data129 < 1 || isNaN(data129)){
-const err206 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data129};
+}
+if(data65.staleAfter !== undefined){
+let data130 = data65.staleAfter;
+if(!(((typeof data130 == "number") && (!(data130 % 1) && !isNaN(data130))) && (isFinite(data130)))){
+const err206 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/type",keyword:"type",params:{type: "integer"},message:"must be integer",schema:schema31.properties.lint.properties.staleAfter.type,parentSchema:schema31.properties.lint.properties.staleAfter,data:data130};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -4102,11 +4104,9 @@ vErrors.push(err206);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err207 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data64};
+if((typeof data130 == "number") && (isFinite(data130))){
+if(data130 < 1 || isNaN(data130)){
+const err207 = {instancePath:instancePath+"/lint/staleAfter",schemaPath:"#/properties/lint/properties/staleAfter/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1",schema:1,parentSchema:schema31.properties.lint.properties.staleAfter,data:data130};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -4116,12 +4116,10 @@ vErrors.push(err207);
 errors++;
 }
 }
-if(data.state !== undefined){
-let data130 = data.state;
-if(data130 && typeof data130 == "object" && !Array.isArray(data130)){
-for(const key21 in data130){
-if(!(key21 === "push")){
-const err208 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data130};
+}
+}
+else {
+const err208 = {instancePath:instancePath+"/lint",schemaPath:"#/properties/lint/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.lint.type,parentSchema:schema31.properties.lint,data:data65};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -4131,10 +4129,12 @@ vErrors.push(err208);
 errors++;
 }
 }
-if(data130.push !== undefined){
-let data131 = data130.push;
-if(!(((data131 === "auto") || (data131 === true)) || (data131 === false))){
-const err209 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data131};
+if(data.state !== undefined){
+let data131 = data.state;
+if(data131 && typeof data131 == "object" && !Array.isArray(data131)){
+for(const key21 in data131){
+if(!(key21 === "push")){
+const err209 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties",schema:false,parentSchema:schema31.properties.state,data:data131};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -4144,9 +4144,10 @@ vErrors.push(err209);
 errors++;
 }
 }
-}
-else {
-const err210 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data130};
+if(data131.push !== undefined){
+let data132 = data131.push;
+if(!(((data132 === "auto") || (data132 === true)) || (data132 === false))){
+const err210 = {instancePath:instancePath+"/state/push",schemaPath:"#/properties/state/properties/push/enum",keyword:"enum",params:{allowedValues: schema31.properties.state.properties.push.enum},message:"must be equal to one of the allowed values",schema:schema31.properties.state.properties.push.enum,parentSchema:schema31.properties.state.properties.push,data:data132};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -4158,12 +4159,24 @@ errors++;
 }
 }
 else {
-const err211 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+const err211 = {instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.properties.state.type,parentSchema:schema31.properties.state,data:data131};
 if(vErrors === null){
 vErrors = [err211];
 }
 else {
 vErrors.push(err211);
+}
+errors++;
+}
+}
+}
+else {
+const err212 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object",schema:schema31.type,parentSchema:schema31,data};
+if(vErrors === null){
+vErrors = [err212];
+}
+else {
+vErrors.push(err212);
 }
 errors++;
 }

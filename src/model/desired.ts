@@ -40,6 +40,7 @@ export interface Tombstone {
   readonly coolDownMs: number;
 }
 
+export type RemovePolicy = 'delete' | 'archive';
 export type DriftPolicy = 'revert' | 'report' | 'propose';
 export type ConflictPolicy = 'apply' | 'hold';
 export type LiveKillPolicy = 'keep' | 'revert';
@@ -107,6 +108,8 @@ export interface Config {
   readonly prune: boolean;
   /** Absent: what is pruned is deleted at once. */
   readonly tombstone?: Tombstone;
+  /** What becomes of a flag that is pruned whole. Absent: it is deleted. */
+  readonly onRemove?: RemovePolicy;
   readonly suspend: boolean;
   /** Absent: the state is shared over origin where that can be done (`auto`). */
   readonly pushState?: boolean;

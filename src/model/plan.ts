@@ -98,6 +98,8 @@ export interface Change {
   readonly location: Location | null;
   readonly fields: readonly FieldChange[];
   readonly keys?: KeyChange;
+  /** For a flag that goes whole, and its definitions, which go with it: the service keeps them. Absent: they are deleted. */
+  readonly archive?: true;
   /**
    * For an object that is created or removed: the object that it looks like a rename of, or to. It
    * has no effect on what is written.

@@ -45,6 +45,8 @@ export type StepRequest =
       /** The id that a run remembers, where no look showed whether it still is that flag. */
       readonly unseenId?: string;
     }
+  /** Its definitions go with it. The members are those of a deletion. */
+  | { readonly action: 'archive-flag'; readonly flag: string; readonly unseenId?: string }
   | {
       readonly action: 'create-definition';
       readonly flag: string;

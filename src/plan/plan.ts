@@ -204,10 +204,11 @@ export function planHash(
 }
 
 /** The part of one change that counts. */
-function hashedChange({ id, action, fields, keys }: Change): object {
+function hashedChange({ id, action, archive, fields, keys }: Change): object {
   return {
     id,
     action,
+    ...(archive && { archive }),
     fields: fields.map((field) => ({
       path: field.path,
       ...(field.after !== undefined && { after: field.after }),

@@ -39,9 +39,18 @@ export interface ChangeSubject {
   readonly uses?: readonly Use[];
 }
 
+/** What is done to an object. */
+interface Deed {
+  readonly action: Action;
+  readonly fields: readonly FieldChange[];
+  readonly keys?: KeyChange;
+  readonly archive?: true;
+  readonly reason?: Reason;
+}
+
 export function plannedChange(
   subject: ChangeSubject,
-  what: { action: Action; fields: readonly FieldChange[]; keys?: KeyChange; reason?: Reason },
+  what: Deed,
   requests: readonly StepRequest[],
 ): PlannedChange {
   return {
@@ -52,19 +61,12 @@ export function plannedChange(
   };
 }
 
-export function withheld(
-  subject: ChangeSubject,
-  what: { action: Action; fields: readonly FieldChange[]; keys?: KeyChange; reason?: Reason },
-  held: WithheldReason,
-): Withheld {
+export function withheld(subject: ChangeSubject, what: Deed, held: WithheldReason): Withheld {
   return { ...changeOf(subject, what), dependsOn: [], ...held };
 }
 
-function changeOf(
-  { ref, location }: ChangeSubject,
-  what: { action: Action; fields: readonly FieldChange[]; keys?: KeyChange; reason?: Reason },
-): Omit<Change, 'dependsOn'> {
-  const { action, fields, keys } = what;
+function changeOf({ ref, location }: ChangeSubject, what: Deed): Omit<Change, 'dependsOn'> {
+  const { action, fields, keys, archive } = what;
   return {
     id: objectId(ref),
     ref,
@@ -73,6 +75,7 @@ function changeOf(
     location,
     fields,
     ...(keys && { keys }),
+    ...(archive && { archive }),
   };
 }
 
@@ -82,6 +85,11 @@ export function isCreation({ change }: PlannedChange): boolean {
 
 export function isRemoval({ change }: PlannedChange): boolean {
   return change.action === 'delete' || change.action === 'deactivate';
+}
+
+/** Whether it goes with its flag, by the flag's own request. */
+export function isCarried({ change: { archive, ref } }: PlannedChange): boolean {
+  return archive === true && ref.environment !== null;
 }
 
 export function strongest(reasons: readonly Reason[]): Reason {

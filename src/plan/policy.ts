@@ -35,6 +35,8 @@ export interface PlanPolicy {
   readonly protectedRemovals?: ReadonlySet<string>;
   /** `KIND/NAME` of removed objects → the commit that took them from the branch. Absent: nobody asked. */
   readonly removedBy?: ReadonlyMap<string, string>;
+  /** Whether flags are archived where they would be deleted. Absent: they are deleted. */
+  readonly archives?: boolean;
   /** How long a removal has to be marked before it is made, and the time by which that is judged. Absent: not at all. */
   readonly tombstone?: Tombstone & { readonly nowMs: number };
   /** Definitions whose kill HEAD takes back by what history says, though no base of ours has it. */

@@ -68,6 +68,7 @@ export function resolvePolicy(
     only: options.only.length === 0 ? null : new Set(options.only),
     quarantined: new Set(),
     prune: (config.prune || options.prune) && !stateless,
+    archives: config.onRemove === 'archive',
     adopt: options.adopt,
     revertDrift: options.revertDrift,
     identities: options.identities === true ? 'all' : stateless ? 'none' : 'changed',

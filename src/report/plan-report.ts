@@ -101,3 +101,8 @@ export function countActions(
   for (const { action } of changes) counts[COUNTED_AS[action]] += 1;
   return counts;
 }
+
+/** Of the changes that count as deletions, those that the service keeps. */
+export function countArchived(changes: readonly Pick<Change, 'archive'>[]): number {
+  return changes.filter(({ archive }) => archive === true).length;
+}

@@ -125,6 +125,7 @@ function configOf(file: SpecFile, spec: ConfigSpec): Config {
     references: { segments: references?.segments ?? [], flags: references?.flags ?? [] },
     prune: spec.prune ?? false,
     ...(spec.tombstone !== undefined && { tombstone: tombstoneOf(spec.tombstone) }),
+    ...(spec.onRemove !== undefined && { onRemove: spec.onRemove }),
     suspend: spec.suspend ?? false,
     ...(typeof spec.state?.push === 'boolean' && { pushState: spec.state.push }),
     guards: spec.guards ?? {},

@@ -95,6 +95,7 @@ export class MemoryService {
         await write({ action: 'patch-flag', flag, operations }, note);
         return flagNow(flag);
       },
+      archiveFlag: async (_, flag, note) => write({ action: 'archive-flag', flag }, note),
       deleteFlag: async (_, flag, note) => write({ action: 'delete-flag', flag }, note),
       createDefinition: async ({ flag, environmentId }, body, note) => {
         const environment = nameOf(environmentId);

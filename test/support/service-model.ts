@@ -103,6 +103,7 @@ function changed(world: World, step: Step): World {
         }),
       };
     }
+    case 'archive-flag':
     case 'delete-flag': {
       present(world.flags, step.flag);
       return { ...world, flags: without(world.flags, step.flag) };
@@ -239,6 +240,7 @@ function mayHaveBroken(step: Step, flag: string, environmentName: string): boole
     case 'delete-definition':
     case 'deactivate-segment':
       return step.environment === environmentName;
+    case 'archive-flag':
     case 'delete-flag':
     case 'delete-segment':
       return true;

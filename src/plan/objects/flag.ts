@@ -47,7 +47,7 @@ import {
 } from './flag-base.js';
 import type { KindFiles, KindScope, PlannedKind, ScopeInput } from './planned-kind.js';
 import { basename, isUnder } from './spec-paths.js';
-import { NOT_OURS, plannedRemoval, removedFields, type Parts } from './removal.js';
+import { isArchived, NOT_OURS, plannedRemoval, removedFields, type Parts } from './removal.js';
 
 /** Plans one flag: its workspace level, then each selected environment that the spec names. */
 function planFlag(flag: DesiredFlag, input: PlanInput): ObjectPlan[] {
@@ -299,22 +299,24 @@ function flagParts(name: string, input: PlanInput): Parts | undefined {
   const isOther = known !== undefined && actual.id !== undefined && actual.id !== known;
   const held = isOther ? { held: NOT_OURS } : {};
   const isUnseen = actual.id === undefined && known !== undefined;
+  const archives = isArchived(flagEntry(input.state, name), input.desired.flags.get(name), input);
+  const archive = archives ? ({ archive: true } as const) : {};
+  const whole = archives ? 'archive-flag' : 'delete-flag';
+  const common = { action: 'delete' as const, ...archive, ...held };
   return {
     placeIn: ({ name: environment }) => {
       const live = actual.definitions.get(environment);
       if (!live) return undefined;
       return {
-        action: 'delete',
+        ...common,
         fields: removedFields(definitionFields(definitionFromWire(live), [])),
-        requests: [{ action: 'delete-definition', flag: name, environment }],
-        ...held,
+        requests: archives ? [] : [{ action: 'delete-definition', flag: name, environment }],
       };
     },
     whole: () => ({
-      action: 'delete',
+      ...common,
       fields: actual.flag ? removedFields(flagFields(flagFieldsFromWire(actual.flag))) : [],
-      requests: [{ action: 'delete-flag', flag: name, ...(isUnseen && { unseenId: known }) }],
-      ...held,
+      requests: [{ action: whole, flag: name, ...(isUnseen && { unseenId: known }) }],
     }),
   };
 }

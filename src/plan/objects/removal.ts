@@ -26,20 +26,24 @@ export function plannedRemoval(
 ): ObjectPlan[] {
   if (!parts) return [];
   const { kind, name } = entry;
+  const ref: ObjectRef = { kind, name, environment: null };
   const planned = input.policy.environments.flatMap((environment) => {
     const { selected, id, name: place } = environment;
     const isOurs = entry.environments[id] !== undefined;
     if (!selected || !isOurs || declared?.environments.has(place)) return [];
     const part = parts.placeIn(environment);
-    const ref: ObjectRef = { kind, name, environment: environment.name };
+    if (!part) return [];
     const mark = entry.environments[id]?.removed;
-    return part ? [planDeletion({ ref, declared, mark, after: [], ...part }, input)] : [];
+    const after = part.archive ? [objectId(ref)] : [];
+    const there = { ...ref, environment: environment.name };
+    return [planDeletion({ ref: there, declared, mark, after, ...part }, input)];
   });
   if (declared || entry.workspace === undefined) return planned;
-  const ref: ObjectRef = { kind, name, environment: null };
+  const whole = parts.whole();
   const mark = entry.workspace.removed;
-  const after = planned.flatMap(({ id, change: going }) => (going ? [id] : []));
-  return [...planned, planDeletion({ ref, declared, mark, after, ...parts.whole() }, input)];
+  const going = planned.flatMap(({ id, change }) => (change ? [id] : []));
+  const after = whole.archive ? [] : going;
+  return [...planned, planDeletion({ ref, declared, mark, after, ...whole }, input)];
 }
 
 /** What is written to take an object away, whole or in one place. */
@@ -47,7 +51,10 @@ interface Part {
   readonly action: Action;
   readonly fields: readonly FieldChange[];
   readonly keys?: KeyChange;
+  /** None where it goes with the whole. */
   readonly requests: readonly StepRequest[];
+  /** The service keeps it. Absent: it is deleted. */
+  readonly archive?: true;
   readonly held?: WithheldReason | undefined;
 }
 
@@ -69,9 +76,10 @@ export interface Parts {
 
 /** A removal as a planned change, or withheld by the first rule that stands against it. */
 function planDeletion(removal: Removal, input: PlanInput): ObjectPlan {
-  const { ref, action, fields, keys, requests, after } = removal;
+  const { ref, action, fields, keys, archive, requests, after } = removal;
   const subject: ChangeSubject = { ref, location: null, after };
-  const what = { action, fields, reason: 'prune' as const, ...(keys && { keys }) };
+  const reason = 'prune' as const;
+  const what = { action, fields, reason, ...(keys && { keys }), ...(archive && { archive }) };
   const held = removalWithholdReason(removal, input);
   const id = objectId(ref);
   if (held) return { id, withheld: [withheld(subject, what, held)] };
@@ -91,12 +99,14 @@ export const NOT_OURS: WithheldReason = {
 };
 
 function removalWithholdReason(
-  { ref, declared, mark, held }: Removal,
+  removal: Removal,
   { policy }: PlanInput,
 ): WithheldReason | undefined {
+  const { ref, declared, archive, held } = removal;
   if (declared?.protect === true) return PROTECTED;
   if (!policy.prune) {
-    const wayOut = 'set `prune: true` in flaghoist.yaml or run with --prune to delete it';
+    const verb = archive ? 'archive' : 'delete';
+    const wayOut = `set \`prune: true\` in flaghoist.yaml or run with --prune to ${verb} it`;
     return { why: 'prune-off', wayOut };
   }
   // Nobody asked history and the service about a removal that cannot be made now: what else stands against it is unknown.
@@ -107,28 +117,28 @@ function removalWithholdReason(
     const wayOut = 'no ancestor of HEAD declares it; delete it on the service by hand';
     return { why: 'no-witness', wayOut };
   }
-  return held ?? coolingDown(ref, mark, policy) ?? removalClosed(policy, ref.environment);
+  return held ?? coolingDown(removal, policy) ?? removalClosed(policy, ref.environment);
 }
 
 /** Undefined: deletions are made in one step, or the cool-down of this one is over. */
 function coolingDown(
-  ref: ObjectRef,
-  mark: RemovalMark | undefined,
+  { ref, mark, archive }: Removal,
   policy: PlanPolicy,
 ): WithheldReason | undefined {
   const { tombstone } = policy;
   if (!tombstone) return undefined;
   const { coolDown, coolDownMs, nowMs } = tombstone;
+  const done = archive ? 'archived' : 'deleted';
   const standing = standingMark(ref, mark, policy);
   if (!standing) {
-    const wayOut = `no run remembers that it went; the first that prunes marks it, and it will be deleted ${coolDown} after that, unless it comes back`;
+    const wayOut = `no run remembers that it went; the first that prunes marks it, and it will be ${done} ${coolDown} after that, unless it comes back`;
     return { why: 'cooling-down', wayOut };
   }
   const dueMs = Date.parse(standing.since) + coolDownMs;
   if (dueMs <= nowMs) return undefined;
   const until = new Date(dueMs).toISOString();
   const by = standing.commit === null ? '' : `, removed by ${standing.commit.slice(0, 8)}`;
-  const wayOut = `will be deleted after ${until}, unless it comes back (marked ${standing.since}${by})`;
+  const wayOut = `will be ${done} after ${until}, unless it comes back (marked ${standing.since}${by})`;
   return { why: 'cooling-down', wayOut, until };
 }
 
@@ -156,6 +166,15 @@ export function markOf(
   const standing = standingMark(ref, before, policy);
   if (standing || !isDue) return standing;
   return { since: now.since, commit: policy.removedBy?.get(key) ?? now.head };
+}
+
+/** Whether an object that can be archived is: it goes whole. One place of what stays can only be deleted. */
+export function isArchived(
+  entry: Pick<StateEntry, 'workspace'> | undefined,
+  declared: object | undefined,
+  { policy }: PlanInput,
+): boolean {
+  return policy.archives === true && !declared && entry?.workspace !== undefined;
 }
 
 export function removedFields(fields: ReadonlyMap<string, unknown>): FieldChange[] {

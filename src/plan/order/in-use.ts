@@ -1,6 +1,6 @@
 import { keyOfId, objectId, parseKey, type ObjectId, type ObjectRef } from '../../model/ref.js';
 import type { Withheld } from '../../model/plan.js';
-import { isCreation, isRemoval, type PlannedChange } from '../planned-change.js';
+import { isCarried, isCreation, isRemoval, type PlannedChange } from '../planned-change.js';
 import { circleAmong } from './order.js';
 import { observedKind } from '../objects/kinds.js';
 import type { PlanInput } from '../input.js';
@@ -55,6 +55,9 @@ function reasonsToKeep(
     const by = (users.get(id) ?? [])
       .filter((user) => usesWhatGoes(user, draft))
       .map((user) => user.id);
+    const whole = keyOfId(id);
+    if (isCarried(draft) && !removed.has(whole))
+      reasons.set(id, needs(`it is archived with ${whole}, which is withheld`));
     if (left.length > 0) reasons.set(id, inUse(`it is still in ${left.join(', ')}`));
     if (by.length > 0)
       reasons.set(id, inUse(`${by.join(', ')} still ${by.length === 1 ? 'uses' : 'use'} it`));

@@ -1,10 +1,10 @@
 import { byCodeUnits } from '../../model/json.js';
 import type { Actual } from '../../model/actual.js';
-import { objectId, type ObjectId } from '../../model/ref.js';
+import { keyOfId, objectId, type ObjectId } from '../../model/ref.js';
 import type { Change } from '../../model/plan.js';
 import { plannedKind } from '../objects/kinds.js';
 import type { Step, StepId, StepRequest } from '../../model/step.js';
-import { isCreation, isRemoval, type PlannedChange } from '../planned-change.js';
+import { isCarried, isCreation, isRemoval, type PlannedChange } from '../planned-change.js';
 import { liveUsesOf, type Use } from './references.js';
 import { treatmentChange, expanded, type TreatmentChange } from './two-phase.js';
 
@@ -29,9 +29,11 @@ export function ordered(
 ): { changes: Change[]; steps: Step[] } {
   const rank = ranker(environments);
   const killing = planned.filter(isKilling).sort((a, b) => compareRanks(rank(a), rank(b)));
-  const others = planned.map(withoutKill).filter(({ requests }) => requests.length > 0);
+  const others = planned
+    .map(withoutKill)
+    .filter((each) => each.requests.length > 0 || isCarried(each));
   const inOrder = topological(nodesOf(others, actual, environments));
-  const killsAlone = killing.filter(({ requests }) => requests.length === 1);
+  const killsAlone = killing.filter((each) => each.requests.length === 1 && !isCarried(each));
   const changes = inOrder.flatMap(({ planned, isLast }): Change[] => {
     if (!isLast) return [];
     const { change } = planned;
@@ -159,7 +161,9 @@ function addEdges(planned: PlannedChange, { ends, environments, liveUses }: Surr
     const used = ends.get(usedId);
     if (!used || used === own) continue;
     const goes = isRemoval(used.last.planned) || meets(treatments, used.treatments.removed);
-    if (goes) used.last.needs.add(own.last);
+    // What is archived goes when its flag does.
+    const carrier = isCarried(used.last.planned) ? ends.get(keyOfId(usedId)) : undefined;
+    if (goes) (carrier ?? used).last.needs.add(own.last);
   }
 }
 
@@ -253,6 +257,12 @@ function sortedByNeeds(nodes: readonly Node[]): readonly Node[] | { circle: read
   return [...placed];
 }
 
+/** The flag with which it goes. */
+function carrierOf({ planned, needs }: Node): Node | undefined {
+  const whole = keyOfId(planned.change.id);
+  return [...needs].find((need) => need.planned.change.id === whole);
+}
+
 /** What else is done to something that is killed follows its kill, and only if that succeeds. */
 function stepsOf(inOrder: readonly Node[], kills: readonly Step[]): Step[] {
   const numbers = new Map<ObjectId, number>(kills.map(({ change }) => [change, 1]));
@@ -263,6 +273,9 @@ function stepsOf(inOrder: readonly Node[], kills: readonly Step[]): Step[] {
     const kill = killOf.get(change);
     let needs = [...node.needs].flatMap((need) => lastOf.get(need) ?? []).sort(byCodeUnits);
     if (kill !== undefined) needs = [...needs, kill].sort(byCodeUnits);
+    const carrier = isCarried(node.planned) ? carrierOf(node) : undefined;
+    const carried = carrier && lastOf.get(carrier);
+    if (carried !== undefined) lastOf.set(node, carried);
     return node.requests.map((request): Step => {
       const number = (numbers.get(change) ?? 0) + 1;
       numbers.set(change, number);

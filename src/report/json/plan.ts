@@ -152,6 +152,8 @@ export interface ChangeDocument extends ImpactMembers {
   readonly comment: string | null;
   readonly fields: readonly FieldDocument[];
   readonly keys?: KeyCounts;
+  /** Only where the service keeps what goes. */
+  readonly archive?: true;
   /** Only where the change looks like one half of a rename. */
   readonly rename?: Rename;
   readonly dependsOn: readonly ObjectId[];
@@ -292,6 +294,7 @@ function changeDocument(change: Change, report: PlanReport, options: JsonOptions
     comment: note?.comment ?? null,
     fields: change.fields.map((field) => fieldDocument(field, options)),
     ...(change.keys ? { keys: keyCounts(change.keys, options.showKeys) } : {}),
+    ...(change.archive ? { archive: true } : {}),
     ...(change.rename ? { rename: change.rename } : {}),
     dependsOn: change.dependsOn,
   };

@@ -1,5 +1,5 @@
 import type { Withheld } from '../../model/plan.js';
-import { countActions, type PlanReport } from '../plan-report.js';
+import { countActions, countArchived, type PlanReport } from '../plan-report.js';
 import { isUrgent, type PlannedObject } from '../planned-objects.js';
 import { clean } from '../sanitize.js';
 import { caveatsOf } from '../text/caveats.js';
@@ -170,10 +170,12 @@ function headline(report: PlanReport, place: ReportContext): Markup {
     held === 0 ? trusted`` : trusted`; ${plural(held, 'change is', 'changes are')} held back`;
   if (plan.changes.length === 0) return trusted`### ✅ ${act} writes nothing${back}`;
   const counts = countActions(plan.changes);
+  const archived = countArchived(plan.changes);
   const deeds = [
     ...(counts.create > 0 ? [`creates ${String(counts.create)}`] : []),
     ...(counts.update > 0 ? [`updates ${String(counts.update)}`] : []),
-    ...(counts.delete > 0 ? [`deletes ${String(counts.delete)}`] : []),
+    ...(counts.delete > archived ? [`deletes ${String(counts.delete - archived)}`] : []),
+    ...(archived > 0 ? [`archives ${String(archived)}`] : []),
   ].join(', ');
   const all = trusted`${act} ${deeds} in ${environmentsText(report)}${back}`;
   const risks = risksText(report);

@@ -37,7 +37,11 @@ export function riskBlocks(report: PlanReport): Block[] {
     ...allowedItems(report),
     ...items(
       'deleted',
-      report.plan.changes.filter(({ action }) => action === 'delete'),
+      report.plan.changes.filter(({ action, archive }) => action === 'delete' && !archive),
+    ),
+    ...items(
+      'archived',
+      report.plan.changes.filter(({ archive }) => archive === true),
     ),
     ...(groups.length > 1 ? riskItems(groups) : []),
     ...items(

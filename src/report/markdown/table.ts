@@ -188,7 +188,7 @@ function toldOf(change: Change, report: PlanReport): Told {
     case 'deactivate':
       return { fact: withKeys('inactive', change), others: [] };
     case 'delete':
-      return { fact: withKeys('deleted', change), others: [] };
+      return { fact: withKeys(change.archive ? 'archived' : 'deleted', change), others: [] };
     case 'update':
       return updateTold(change, report);
   }

@@ -5,6 +5,7 @@ import type { ClosedEnvironment, Suspension } from '../../model/run.js';
 import {
   COUNTED_AS,
   countActions,
+  countArchived,
   outcomeOf,
   type ActionCounts,
   type PlanReport,
@@ -63,10 +64,12 @@ function plannedLine(report: PlanReport): string {
   const { plan } = report;
   const risks = plan.changes.flatMap((change) => risksOf(change, report)).length;
   const counts = countActions(plan.changes);
+  const archived = countArchived(plan.changes);
   const actions = [
     `${String(counts.create)} to create`,
     `${String(counts.update)} to update`,
-    `${String(counts.delete)} to delete`,
+    `${String(counts.delete - archived)} to delete`,
+    ...(archived > 0 ? [`${String(archived)} to archive`] : []),
     plural(plan.steps.length, 'request'),
   ].join(', ');
   const parts = [
@@ -82,10 +85,14 @@ function plannedLine(report: PlanReport): string {
 function appliedLine(report: PlanReport): string {
   const { plan } = report;
   const { applied, failed, skipped } = outcomeCounts(report);
+  const archived = countArchived(
+    plan.changes.filter(({ id }) => outcomeOf(report, id)?.status === 'applied'),
+  );
   const actions = [
     `${String(applied.create)} created`,
     `${String(applied.update)} updated`,
-    `${String(applied.delete)} deleted`,
+    `${String(applied.delete - archived)} deleted`,
+    ...(archived > 0 ? [`${String(archived)} archived`] : []),
   ].join(', ');
   const undone = [
     ...(failed > 0 ? [`${String(failed)} failed`] : []),

@@ -64,6 +64,13 @@ const WRITES: [string, string, Reply, Write, unknown][] = [
     undefined,
   ],
   [
+    'archiveFlag',
+    'POST /splits/ws/w/f/archive',
+    { status: 200, body: wireFlag('f') },
+    async (writer) => writer.archiveFlag('w', 'f', WORDS),
+    WORDS,
+  ],
+  [
     'createDefinition',
     'POST /splits/ws/w/f/environments/e-1',
     { status: 200, body: wireDefinition('f') },
@@ -421,6 +428,44 @@ describe('a deletion', () => {
     const { writer } = await httpFixture(() => ({ status: 200, body: 'false' }));
 
     await expect(writer.deleteFlag('w', 'f', WORDS)).rejects.toMatchObject({ code: 'UNREADABLE' });
+  });
+});
+
+describe('to archive', () => {
+  const LINE = 'POST /splits/ws/w/f/archive';
+
+  it('is done when the second try finds nothing, and when the flag was gone before', async () => {
+    const lost = await httpFixture(byLine({ [LINE]: ['reset', errorReply(404)] }));
+    await expect(lost.writer.archiveFlag('w', 'f', WORDS)).resolves.toBeUndefined();
+    const gone = await httpFixture(() => errorReply(404));
+    await expect(gone.writer.archiveFlag('w', 'f', WORDS)).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ['GET', 404],
+    ['PATCH', 404],
+    ['GET', 405],
+    ['GET', 501],
+  ])('fails where %s shows the flag, and archiving is answered %i', async (method, status) => {
+    const replies = {
+      [LINE]: ['reset', errorReply(status)] as const,
+      [`${method} /splits/ws/w/f`]: [{ status: 200, body: wireFlag('f') }],
+    };
+    const { writer, server } = await httpFixture(byLine(replies));
+
+    await expect(writer.archiveFlag('w', 'f', WORDS)).rejects.toMatchObject({
+      code: 'NOT_ON_SERVICE',
+    });
+    expect(server.seen.map(lineOf)).not.toContain('DELETE /splits/ws/w/f');
+  });
+
+  it('tells a refusal of the service as what it is', async () => {
+    const { writer } = await httpFixture(byLine({ [LINE]: [errorReply(409)] }));
+
+    await expect(writer.archiveFlag('w', 'f', WORDS)).rejects.toMatchObject({
+      code: 'REJECTED',
+      status: 409,
+    });
   });
 });
 

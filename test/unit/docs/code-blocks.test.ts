@@ -131,7 +131,10 @@ const FRAGMENTS: Readonly<Record<string, readonly ((text: string) => Record<stri
       'flags/pay.yaml': `flag: pay\ntreatments: { "on": "", "off": "" }\ndefaultTreatment: "off"\n${text}`,
     }),
   ],
-  'docs/plan.md': [(text) => ({ 'flaghoist.yaml': `${CONFIG}${text}` })],
+  'docs/plan.md': [
+    (text) => ({ 'flaghoist.yaml': `${CONFIG}${text}` }),
+    (text) => ({ 'flaghoist.yaml': `${CONFIG}${text}` }),
+  ],
   'docs/state.md': [(text) => ({ 'flaghoist.yaml': `${CONFIG}${text}` })],
 };
 

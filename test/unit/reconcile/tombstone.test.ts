@@ -5,6 +5,7 @@ import { plan } from '../../../src/reconcile/reconcile.js';
 import { reportOf } from '../../../src/reconcile/result.js';
 import { planMarkdown } from '../../../src/report/markdown/plan.js';
 import { planText } from '../../../src/report/text/plan.js';
+import { lawSettings } from '../../property/law-settings.js';
 import {
   flagSpec,
   PIPELINE_CONFIG,
@@ -15,6 +16,8 @@ import {
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 2, 1);
 const CONFIG = `${PIPELINE_CONFIG}tombstone: { coolDown: 2h }\n`;
+
+const settings = lawSettings('deletion in two steps', 8);
 
 /** A world by a clock of its own; a run at an hour after its start. */
 async function story(config = CONFIG) {
@@ -157,6 +160,6 @@ it('laws: never before the cool-down, never what came back, never without prunin
         if (wasThere && !mayGo) expect(await isThere(world)).toBe(true);
       }
     }),
-    { numRuns: 8 },
+    settings,
   );
-}, 60_000);
+});

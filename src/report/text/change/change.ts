@@ -40,6 +40,10 @@ const ACTIONS: Readonly<Record<Action, ActionPhrases>> = {
   deactivate: { symbol: '-', tone: 'remove', done: 'deactivated' },
 };
 
+function phrasesOf({ action, archive }: Pick<Change, 'action' | 'archive'>): ActionPhrases {
+  return archive ? { ...ACTIONS[action], done: 'archived' } : ACTIONS[action];
+}
+
 /** Why a change is made. A commit is the usual reason, and is not said. */
 const REASON_WORDS: Readonly<Record<Exclude<Reason, 'commit' | 'unknown'>, string>> = {
   kill: 'kill: ordered in git',
@@ -57,7 +61,7 @@ export const WHY_WORDS: Readonly<Record<WithheldWhy, string>> = {
   protected: 'no longer in git, and protected from deletion',
   'no-witness': 'no longer in git, but no ancestor of HEAD is seen to have declared it',
   'not-ours': 'no longer in git, and what has its name now was made by somebody else',
-  'cooling-down': 'no longer in git, and to be deleted after the cool-down',
+  'cooling-down': 'no longer in git, and to go after the cool-down',
   'still-in-use': 'no longer in git, but still in use',
   'drift-reported': 'changed outside git, which is reported here and not reverted',
   contested: 'corrected three times within an hour, and somebody else keeps writing it',
@@ -156,10 +160,11 @@ function kindLines(
  * What would happen if the change were not held back. Some objects are never deleted, so that
  * nothing would happen to them.
  */
-function outcomeText({ action, why }: Withheld): string {
+function outcomeText(withheld: Withheld): string {
+  const { why } = withheld;
   if (why === 'stays-on-service') return ` ${WHY_WORDS[why]}`;
   if (why === 'not-remembered') return ` would be written: ${WHY_WORDS[why]}`;
-  return ` would be ${ACTIONS[action].done}: ${WHY_WORDS[why]}`;
+  return ` would be ${phrasesOf(withheld).done}: ${WHY_WORDS[why]}`;
 }
 
 /** The service has no renames: whoever expects one learns here what happens instead. */
@@ -184,7 +189,7 @@ function headline(change: Change, report: PlanReport, { subject, origin }: Headl
     spans: [
       span(`${symbol} `, tone),
       span(subject, 'strong'),
-      span(` ${ending(change.action, outcome)}`, tone),
+      span(` ${ending(change, outcome)}`, tone),
       ...(fact === '' ? [] : [span(':', tone), span(` ${fact}`, 'strong')]),
       ...reason,
       ...originSpans(origin),
@@ -212,8 +217,8 @@ function markOf(action: Action, outcome: Outcome | undefined): { symbol: string;
  * What will be done, or how the change ended. A failure names code, status and transaction, by
  * which it can be asked about.
  */
-function ending(action: Action, outcome: Outcome | undefined): string {
-  const { done } = ACTIONS[action];
+function ending(change: Change, outcome: Outcome | undefined): string {
+  const { done } = phrasesOf(change);
   if (!outcome) return `will be ${done}`;
   switch (outcome.status) {
     case 'applied':

@@ -193,6 +193,13 @@ describe('plan.schema.json', () => {
     expect(schema.$defs.reason.enum).toEqual([...REASONS]);
   });
 
+  it('knows what is archived, also where that is withheld', () => {
+    const goes = aChange('flag/pay', 'delete', { archive: true });
+    const document = planDocument(aReport({ changes: [goes] }));
+    expect(document.changes[0]).toMatchObject({ action: 'delete', archive: true });
+    expect(problemsOf(document)).toEqual([]);
+  });
+
   it('describes every field', () => {
     const bare: string[] = [];
     const visit = (node: unknown, path: string): void => {

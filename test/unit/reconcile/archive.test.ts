@@ -1,0 +1,262 @@
+import type { RequestListener } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import type { Applied } from '../../../src/reconcile/context.js';
+import { plan } from '../../../src/reconcile/reconcile.js';
+import { reportOf } from '../../../src/reconcile/result.js';
+import { planDocument } from '../../../src/report/json/plan.js';
+import { planMarkdown } from '../../../src/report/markdown/plan.js';
+import { planText } from '../../../src/report/text/plan.js';
+import type { ServiceOptions } from '../../../src/service/service.js';
+import {
+  flagSpec,
+  PIPELINE_CONFIG,
+  pipelineWorld,
+  type PipelineWorld,
+} from '../../support/pipeline-world.js';
+
+const CONFIG = `${PIPELINE_CONFIG}prune: true
+onRemove: archive
+guards: { maxDeletePercent: 100 }
+`;
+
+/** Only in production, and for the keys of a segment. */
+const BETA = `flag: beta
+treatments: { "on": "", "off": "" }
+defaultTreatment: "off"
+environments:
+  production: { rules: [{ if: { segment: testers }, serve: "on" }], defaultRule: "off" }
+`;
+const TESTERS = 'segment: testers\nenvironments:\n  production: { keys: [ana] }\n';
+
+/** A service that has `shop`, and one flag that stays. */
+async function begin(
+  options: Partial<ServiceOptions> = {},
+  files: Record<string, string> = {},
+): Promise<PipelineWorld> {
+  const world = await pipelineWorld(undefined, options);
+  world.repository.commit('Start', {
+    'flaghoist.yaml': CONFIG,
+    'flags/shop.yaml': flagSpec('shop'),
+    'flags/stays.yaml': flagSpec('stays'),
+    ...files,
+  });
+  expect((await world.applied()).converged).toBe(true);
+  world.writes();
+  return world;
+}
+
+async function withoutShop(world: PipelineWorld): Promise<Applied> {
+  world.repository.commit('Shop is done with', { 'flags/shop.yaml': null });
+  return world.applied();
+}
+
+function told({ plan, outcomes }: Applied): string[] {
+  return [
+    ...plan.changes.map(({ id, archive, action }) => {
+      return `${archive ? 'archive' : action} ${id} ${outcomes.get(id)?.status ?? ''}`;
+    }),
+    ...plan.withheld.map(({ id, why }) => `withheld ${id} ${why}`),
+  ];
+}
+
+function written(world: PipelineWorld): string[] {
+  return world.writes().map(({ method, path, status }) => {
+    return `${method} ${path.split('/').slice(7).join('/')} ${String(status)}`;
+  });
+}
+
+async function statusOf({ live }: PipelineWorld, method: string, path: string): Promise<number> {
+  return (await live.call(method, `/splits/ws/${live.id}/${path}`)).status;
+}
+
+/** A service whose endpoint to archive answers this. */
+function answering(status: number): Partial<ServiceOptions> {
+  const middleware =
+    (next: RequestListener): RequestListener =>
+    (request, response) => {
+      if (request.url?.includes('/archive') !== true) {
+        next(request, response);
+        return;
+      }
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ code: status, message: 'nothing here', details: '' }));
+    };
+  return { middleware };
+}
+
+describe('a flag that git removes where flags are archived', () => {
+  it('goes by one request, with its definitions, under the words of the commit', async () => {
+    const world = await begin();
+
+    const done = await withoutShop(world);
+
+    expect(told(done)).toEqual([
+      'archive flag/shop applied',
+      'archive flag/shop@staging applied',
+      'archive flag/shop@production applied',
+    ]);
+    expect(written(world)).toEqual(['POST shop/archive 200']);
+    expect(done.converged).toBe(true);
+    const [row] = await world.service.audit({ name: 'shop' });
+    expect(row).toMatchObject({ action: 'archive', title: 'Shop is done with' });
+    expect((await world.applied()).plan.changes).toEqual([]);
+  });
+
+  it('comes back with its definitions by hand, and is taken over again', async () => {
+    const world = await begin();
+    await withoutShop(world);
+    world.repository.commit('Shop again', { 'flags/shop.yaml': flagSpec('shop', { on: 30 }) });
+
+    const refused = await world.applied();
+
+    expect(refused.outcomes.get('flag/shop')).toMatchObject({
+      status: 'failed',
+      error: { code: 'REJECTED', status: 409 },
+    });
+    const outcome = refused.outcomes.get('flag/shop');
+    expect(outcome?.status === 'failed' && outcome.error.message).toContain(
+      'cannot create flag "shop": the service keeps an archived flag of that name (unarchive it on the service and run with --adopt',
+    );
+
+    await world.live.ok('POST', `/splits/ws/${world.live.id}/shop/unarchive`);
+    expect((await world.applied({ adopt: true })).converged).toBe(true);
+    expect((await world.applied()).plan.changes).toEqual([]);
+  });
+
+  it('is archived once, though the answer is lost', async () => {
+    const world = await begin();
+    world.service.failNext({ method: 'POST', path: /\/archive/ }, 'reset-after');
+
+    const done = await withoutShop(world);
+
+    expect(told(done)[0]).toBe('archive flag/shop applied');
+    expect(done.converged).toBe(true);
+    const rows = await world.service.audit({ name: 'shop' });
+    const whole = rows.filter(({ action, environment }) => action === 'archive' && !environment);
+    expect(whole).toHaveLength(1);
+  });
+
+  it('goes before the segment that its definition names, which is deleted', async () => {
+    const files = { 'flags/beta.yaml': BETA, 'segments/testers.yaml': TESTERS };
+    const world = await begin({}, files);
+    world.repository.commit('No beta', { 'flags/beta.yaml': null, 'segments/testers.yaml': null });
+
+    const done = await world.applied();
+
+    expect(done.converged).toBe(true);
+    const writes = written(world).map((line) => line.split(' ')[1]);
+    expect(writes[0]).toBe('beta/archive');
+    expect(told(done)).toContain('delete segment/testers applied');
+  });
+
+  it('goes after a flag that depends on it', async () => {
+    const rule = 'rules: [{ if: { flag: shop, treatments: ["on"] }, serve: "on" }]';
+    const world = await begin({}, { 'flags/user.yaml': flagSpec('user', { production: rule }) });
+    world.repository.commit('Both', { 'flags/shop.yaml': null, 'flags/user.yaml': null });
+
+    const done = await world.applied();
+
+    expect(written(world)).toEqual(['POST user/archive 200', 'POST shop/archive 200']);
+    expect(done.converged).toBe(true);
+  });
+
+  it('is killed first where the commit says so too, and planned once', async () => {
+    const world = await begin();
+    world.repository.commit('Kill shop, and away with it', {
+      'flags/shop.yaml': null,
+      'kills/production.yaml': 'kills:\n  shop: { reason: INC-1 }\n',
+    });
+
+    const done = await world.applied();
+
+    const ids = done.plan.changes.map(({ id }) => id);
+    expect(ids.toSorted()).toEqual([...new Set(ids)].toSorted());
+    expect(written(world).map((line) => line.split(' ').slice(0, 2).join(' '))).toEqual([
+      expect.stringMatching(/^PATCH shop\/environments/),
+      'POST shop/archive',
+    ]);
+    expect(await statusOf(world, 'GET', 'shop')).toBe(404);
+  });
+
+  it('stays whole where one environment is not looked at', async () => {
+    const world = await begin();
+    world.repository.commit('Shop is done with', { 'flags/shop.yaml': null });
+
+    const done = await world.applied({ environment: ['staging'] });
+
+    expect(told(done)).toEqual([
+      'withheld flag/shop still-in-use',
+      'withheld flag/shop@staging needs-withheld',
+    ]);
+    expect(written(world)).toEqual([]);
+  });
+
+  it('loses a definition by deletion where the flag itself stays', async () => {
+    const world = await begin();
+    const staging = flagSpec('shop').replace(/ {2}production: .*\n/, '');
+    world.repository.commit('Only staging', { 'flags/shop.yaml': staging });
+
+    expect(told(await world.applied())).toEqual(['delete flag/shop@production applied']);
+  });
+});
+
+describe('a service that cannot archive', () => {
+  it.each([404, 405, 501])(
+    'answers %i: nothing is deleted, and the way out is told',
+    async (status) => {
+      const world = await begin(answering(status));
+
+      const done = await withoutShop(world);
+
+      const outcome = done.outcomes.get('flag/shop');
+      expect(outcome).toMatchObject({ status: 'failed', error: { code: 'NOT_ON_SERVICE' } });
+      expect(outcome?.status === 'failed' && outcome.error.message).toContain('`onRemove: delete`');
+      expect(done.outcomes.get('flag/shop@staging')).toEqual({
+        status: 'skipped',
+        why: 'needs flag/shop, which failed',
+      });
+      expect(done.converged).toBe(false);
+      expect(await statusOf(world, 'GET', 'shop')).toBe(200);
+    },
+  );
+});
+
+it('every report says that it is archived, and the hash of the plan is another', async () => {
+  const world = await begin();
+  world.repository.commit('Shop is done with', { 'flags/shop.yaml': null });
+  const reportNow = async () => {
+    await using run = await world.opened({ dryRun: true });
+    return reportOf(await plan(run.context), run);
+  };
+  const report = await reportNow();
+
+  const text = planText(report, { color: false, width: 200, showKeys: false });
+  expect(text).toContain('will be archived');
+  expect(text).toContain('Plan: 0 to create, 0 to update, 0 to delete, 3 to archive, 1 request');
+  const markdown = planMarkdown(report);
+  expect(markdown).toContain('archives 3');
+  expect(markdown).toContain('**archived**');
+  expect(markdown).not.toContain('deleted');
+  const document = planDocument(report);
+  expect(document.changes.map(({ action, archive }) => [action, archive])).toEqual(
+    Array.from({ length: 3 }, () => ['delete', true]),
+  );
+  expect(document.summary).toMatchObject({ delete: 3, requests: 1 });
+
+  world.repository.commit('Delete it', { 'flaghoist.yaml': CONFIG.replace('archive', 'delete') });
+  const deletion = await reportNow();
+  expect(planDocument(deletion).changes[0]).not.toHaveProperty('archive');
+  expect(deletion.planHash).not.toBe(report.planHash);
+});
+
+it('what waits for its cool-down says that it will be archived', async () => {
+  const world = await begin();
+  world.repository.commit('Shop is done with', {
+    'flags/shop.yaml': null,
+    'flaghoist.yaml': `${CONFIG}tombstone: { coolDown: 2h }\n`,
+  });
+
+  const { plan } = await world.applied();
+
+  expect(plan.withheld[0]?.wayOut).toContain('and it will be archived 2h after that');
+});
