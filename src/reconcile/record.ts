@@ -86,7 +86,7 @@ export async function recordKills(
   const changes = [...results].flatMap(([id, result]): LoggedChange[] => {
     const { status } = result;
     if (status === 'absent' || result.note === undefined || !mayBeSent(result)) return [];
-    const told = liveChange({ id, isKill: true, note: result.note });
+    const told = liveChange({ id, isKill: true, wasKilled: false, note: result.note });
     return [status === 'failed' ? { ...told, outcome: status } : told];
   });
   if (changes.length === 0) return;
@@ -109,6 +109,8 @@ export interface ActRecord {
   /** As the service names it. */
   readonly environment: string;
   readonly isKill: boolean;
+  /** Null: that was not looked at, and is not told. */
+  readonly wasKilled: boolean | null;
   readonly note: ChangeNote;
 }
 
@@ -116,19 +118,24 @@ export interface ActRecord {
 export async function recordAct(
   context: RecordContext,
   place: Workspace,
-  { flag: name, environment, isKill, note }: ActRecord,
+  { flag: name, environment, isKill, wasKilled, note }: ActRecord,
 ): Promise<void> {
   const id = objectId({ kind: 'flag', name, environment });
   const subject = `${isKill ? 'Kill' : 'Restore'} ${id} by hand`;
-  await record(context, place, applyMessage(subject, null, [liveChange({ id, isKill, note })]));
+  const change = liveChange({ id, isKill, wasKilled, note });
+  await record(context, place, applyMessage(subject, null, [change]));
 }
 
-function liveChange(of: { id: ObjectId; isKill: boolean; note: ChangeNote }): LoggedChange {
-  const { id, isKill, note } = of;
+function liveChange({
+  id,
+  isKill,
+  wasKilled,
+  note,
+}: Omit<ActRecord, 'flag' | 'environment'> & { readonly id: ObjectId }): LoggedChange {
   const field: Change['fields'][number] = {
     path: '/killed',
     reason: isKill ? 'kill' : 'restore',
-    before: !isKill,
+    ...(wasKilled !== null && { before: wasKilled }),
     after: isKill,
   };
   const written: LoggedWrite = loggedWrite({ fields: [field] }, note.comment);

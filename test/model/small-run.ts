@@ -203,8 +203,11 @@ class RunWorld {
     const what = { flag: 'a', environment: 'production', isKill, reason: 'INC-2' };
     try {
       const openWriter = (): AdminWriter => this.#service.writer();
-      const { place, environmentName, sent } = await actLive({ ...context, openWriter }, what);
-      const done = { flag: 'a', environment: environmentName, isKill };
+      const { place, environmentName, wasKilled, sent } = await actLive(
+        { ...context, openWriter },
+        what,
+      );
+      const done = { flag: 'a', environment: environmentName, isKill, wasKilled };
       if (sent) await recordAct(context, await place(), { ...done, note: sent });
       return { error: null, guards: [], planHash: null, withheld: new Set() };
     } catch (error) {

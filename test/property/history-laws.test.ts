@@ -149,8 +149,11 @@ async function happen(event: Event, story: Story, world: PipelineWorld): Promise
 async function act(isKill: boolean, world: PipelineWorld): Promise<void> {
   const { context, openWriter } = await world.opened();
   const what = { flag: 'pay', environment: 'production', isKill, reason: 'INC-2' };
-  const { place, environmentName, sent } = await actLive({ ...context, openWriter }, what);
-  const done = { flag: 'pay', environment: environmentName, isKill };
+  const { place, environmentName, wasKilled, sent } = await actLive(
+    { ...context, openWriter },
+    what,
+  );
+  const done = { flag: 'pay', environment: environmentName, isKill, wasKilled };
   if (sent) await recordAct(context, await place(), { ...done, note: sent });
 }
 

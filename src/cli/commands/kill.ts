@@ -94,10 +94,11 @@ async function killOrRestore(
 async function recordDone(
   context: RunContext,
   { flag, isKill }: KillRequest,
-  { place, environmentName: environment, sent: note }: LiveAct & { readonly sent: ChangeNote },
+  act: LiveAct & { readonly sent: ChangeNote },
 ): Promise<void> {
+  const { environmentName: environment, wasKilled, sent: note } = act;
   try {
-    await recordAct(context, await place(), { flag, environment, isKill, note });
+    await recordAct(context, await act.place(), { flag, environment, isKill, wasKilled, note });
   } catch (error) {
     if (!(error instanceof FlaghoistError)) throw error;
     context.note(`Not looked at afterwards, and not recorded in the history: ${error.message}`);

@@ -80,6 +80,8 @@ export class Play {
   protected readonly commits: Specs[] = [];
   protected readonly past: RawState[] = [];
   #files: ReadonlySet<string> = new Set();
+  /** Words of kills of what was killed already: they are sent, and a service records nothing where nothing changes. */
+  readonly #killedAgain = new Set<string>();
   /** What is there, unless somebody has changed it since the last look. */
   protected seen: RawState | undefined;
   /** What the specs say, but for the file that is wrong. */
@@ -153,11 +155,19 @@ export class Play {
   protected async act(kind: ActKind, [which, where, what]: Event['numbers']): Promise<void> {
     this.seen = undefined;
     const flag = pick(liveFlags(this.past), which) ?? '';
-    const place = ['--environment', environmentOf(where)];
-    const reason = ['--reason', `INC-${Math.floor(what * 9)}`];
+    const environment = environmentOf(where);
+    const reason = `INC-${Math.floor(what * 9)}`;
+    const id = `flag/${flag}@${environment}`;
+    const isKilled = (await this.look()).get(id)?.get('/killed') === true;
+    if (kind === 'act-kill' && isKilled) {
+      this.#killedAgain.add(
+        wordsOf({ id, title: `Kill ${flag} in ${environment}`, comment: reason }),
+      );
+    }
     const { directory } = this.repository;
     const name = kind === 'act-kill' ? 'kill' : 'restore';
-    await this.#cli([name, flag, directory, ...place, ...reason, '--url', this.service.origin]);
+    const words = ['--environment', environment, '--reason', reason, '--url', this.service.origin];
+    await this.#cli([name, flag, directory, ...words]);
     // What it prepares in the working tree nobody commits.
     this.repository.git('checkout', '--quiet', '--', '.');
     this.repository.git('clean', '--quiet', '--force', '-d');
@@ -237,7 +247,9 @@ export class Play {
     const missing = [...new Set(sent)].filter((each) => !words.has(each));
     // What failed may have been made, and may not.
     const made = new Set(told.filter(({ outcome }) => outcome === 'applied').map(wordsOf));
-    const invented = [...made].filter((each) => !sent.includes(each));
+    const invented = [...made].filter(
+      (each) => !sent.includes(each) && !this.#killedAgain.has(each),
+    );
     this.breaches.push(
       ...missing.map((each) => `written, and not in the history: ${each}`),
       ...invented.map((each) => `in the history, and not written: ${each}`),
@@ -278,7 +290,7 @@ function isToldWrite({ comment }: ToldChange): boolean {
   return comment !== undefined;
 }
 
-function wordsOf({ id, title, comment }: ToldChange): string {
+function wordsOf({ id, title, comment }: Omit<ToldChange, 'outcome'>): string {
   return JSON.stringify([id, title, comment]);
 }
 
