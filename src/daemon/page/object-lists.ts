@@ -67,8 +67,8 @@ export function liveKillList(kills: readonly LiveKillDocument[]): Html {
 export function withheldList(source: SourceView): Html {
   const plan = newestPlan(source);
   const items = (plan?.withheld ?? []).map((each) => {
-    const { action, why, wayOut } = each;
-    return html`${action} ${nameOf(each, source)}: ${WHY_WORDS[why]} ${differenceOf(each)}
+    const { why, wayOut } = each;
+    return html`${deedOf(each)} ${nameOf(each, source)}: ${WHY_WORDS[why]} ${differenceOf(each)}
       <div class="soft">→ ${untrusted(wayOut)}</div>`;
   });
   return listUnder('Withheld', items);
@@ -78,11 +78,11 @@ export function withheldList(source: SourceView): Html {
 export function unwrittenList(source: SourceView): Html {
   const open = newestPlan(source)?.changes.filter((change) => !isApplied(change)) ?? [];
   const items = open.map((change) => {
-    const { action, reason, error } = change;
+    const { reason, error } = change;
     const why = error === undefined ? [] : html`<div>failed: ${untrusted(error.message)}</div>`;
     const outside = isDrift(change) ? ', changed outside git' : '';
-    return html`${action} ${nameOf(change, source)}: ${reason}${outside} ${differenceOf(change)}
-    ${why}`;
+    return html`${deedOf(change)} ${nameOf(change, source)}: ${reason}${outside}
+    ${differenceOf(change)} ${why}`;
   });
   return listUnder('Not written', items);
 }
@@ -121,6 +121,10 @@ function listUnder(title: string, items: readonly Html[]): Html {
       ${items.slice(0, MOST_SHOWN).map((item) => html`<li>${item}</li>`)}
       ${more > 0 ? html`<li>and ${plural(more, 'more', 'more')}: see the plan of the last run</li>` : []}
     </ul>`;
+}
+
+function deedOf({ action, archive }: ChangeDocument): string {
+  return archive ? 'archive' : action;
 }
 
 /** The object, with the line of its file where the source is on a forge. */
