@@ -134,9 +134,11 @@ describe('what was written is told with the words that it carried', () => {
         id: 'flag/pay@production',
         title: 'Kill pay in production',
         comment: 'INC-1',
-        fields: [{ path: '/killed', before: false, after: true }],
+        // A kill is sent before anything is looked at, so what was there before is not known.
+        fields: [{ path: '/killed', after: true }],
       },
     ]);
+    expect(killed?.changes[0]?.fields?.[0]).not.toHaveProperty('before');
     expect(restored?.changes).toMatchObject([{ action: 'restore', id: 'flag/pay@production' }]);
     expect(new Set(told([restored, killed, corrected, added]))).toEqual(new Set(written()));
     const inText = await scenario.run('history', 'flag/pay', '-n', '3', '--since', '24h');
