@@ -4,10 +4,19 @@ import { defineConfig } from 'vitest/config';
 import { EMBEDDED_ONLY, POSTGRES_ONLY, STRICT } from './test/support/contract-projects.js';
 import { findProgram } from './test/support/requirements.js';
 
+const DRAWN_CASES = './test/support/drawn-cases.ts';
+
 const project = (name: string, include: string[], extra: object = {}) => ({
   // Modules are loaded once for each worker, not for each file: loading them was half the time of the unit tests, and
   // no test replaces a module.
-  test: { name, include, environment: 'node', isolate: false, ...extra },
+  test: {
+    name,
+    include,
+    environment: 'node',
+    isolate: false,
+    setupFiles: [DRAWN_CASES],
+    ...extra,
+  },
 });
 
 /** What has to be free there, for the databases, clones and stores of all workers at once. */
@@ -67,7 +76,7 @@ export default defineConfig({
           exclude: contractFiles(EMBEDDED_ONLY),
           testTimeout: 120_000,
           globalSetup: ['./test/support/postgres-server.ts'],
-          setupFiles: ['./test/support/use-postgres.ts'],
+          setupFiles: [DRAWN_CASES, './test/support/use-postgres.ts'],
         },
       ),
       project('contract-strict', contractFiles(STRICT), {

@@ -18,6 +18,14 @@ interface Job {
   readonly steps: readonly { readonly uses?: string; readonly run?: string }[];
 }
 
+interface Nightly {
+  readonly jobs: {
+    readonly drawn: {
+      readonly strategy: { readonly matrix: { readonly script: readonly string[] } };
+    };
+  };
+}
+
 describe('continuous integration', () => {
   const workflow = parse(readProjectFile('.github/workflows/ci.yml')) as Workflow;
   const jobs = Object.values(workflow.jobs);
@@ -50,6 +58,28 @@ describe('continuous integration', () => {
   it('pins every action to a commit', () => {
     const actions = steps.flatMap(({ uses }) => (uses === undefined ? [] : [uses]));
     expect(actions.length).toBeGreaterThan(0);
+    expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
+  });
+});
+
+describe('the nightly run', () => {
+  const file = readProjectFile('.github/workflows/nightly.yml');
+  const workflow = parse(file) as Workflow;
+
+  it('runs scripts that there are, and draws their cases anew where the gate draws the same', () => {
+    const { scripts } = JSON.parse(readProjectFile('package.json')) as { scripts: object };
+    const { jobs } = parse(file) as Nightly;
+    expect(Object.keys(scripts)).toEqual(
+      expect.arrayContaining([...jobs.drawn.strategy.matrix.script]),
+    );
+    expect(file).not.toContain('LAW_SEED');
+    expect(readProjectFile('.ci/run')).toMatch(/^FLAGHOIST_LAW_SEED=\d+ .*npm test$/m);
+  });
+
+  it('pins every action to a commit, and may read the repository alone', () => {
+    expect(workflow.permissions).toEqual({ contents: 'read' });
+    const steps = Object.values(workflow.jobs).flatMap((job) => job.steps);
+    const actions = steps.flatMap(({ uses }) => (uses === undefined ? [] : [uses]));
     expect(actions.filter((action) => !/^actions\/[a-z-]+@[0-9a-f]{40}$/.test(action))).toEqual([]);
   });
 });
@@ -155,7 +185,7 @@ describe('.ci/run', () => {
     expect(lines.filter((line) => /\bnpm\b/.test(line))).toEqual([
       'npm ci',
       'npm run check',
-      'FLAGHOIST_TEST_ALL=1 npm test',
+      'FLAGHOIST_LAW_SEED=20261122 FLAGHOIST_TEST_ALL=1 npm test',
     ]);
   });
 });
