@@ -229,17 +229,29 @@ describe('architecture', () => {
     expect(cycles).toEqual([]);
   });
 
+  const allLoadedWith = (file: string): string[] => {
+    const loaded = new Set([file]);
+    for (const each of loaded) for (const next of loadedWith(each)) loaded.add(next);
+    return [...loaded];
+  };
+
   it('loads the administration service only for the command that runs it', () => {
     const commands = files.filter((file) => file.startsWith('cli/commands/'));
-    const withService = commands.filter((command) => {
-      const loaded = new Set([command]);
-      for (const file of loaded) for (const next of loadedWith(file)) loaded.add(next);
-      return [...loaded].some((file) => roomOf(file) === 'service');
-    });
+    const withService = commands.filter((command) =>
+      allLoadedWith(command).some((file) => roomOf(file) === 'service'),
+    );
     expect(withService).toEqual([
       'cli/commands/service/service.ts',
       'cli/commands/service/store.ts',
     ]);
+  });
+
+  it('loads neither the HTTP client nor the database for commands that work offline', () => {
+    const offline = ['validate', 'explain', 'fmt', 'test', 'report', 'stale', 'find-usage'];
+    const heavy = ['platform/http-client.ts', 'platform/sqlite.ts'];
+    const loaded = offline.flatMap((name) => allLoadedWith(`cli/commands/${name}.ts`));
+    expect(heavy.filter((file) => loaded.includes(file))).toEqual([]);
+    expect(allLoadedWith('cli/commands/reconcile.ts')).toContain('platform/http-client.ts');
   });
 
   it('lets the independent comparison of specs and service share nothing with what it checks', () => {

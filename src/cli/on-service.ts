@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import type { AdminReader } from '../admin-api/reader.js';
-import { openReading } from '../compose/run.js';
 import { operatorSettings } from '../compose/settings.js';
 import { FlaghoistError } from '../errors.js';
 import type { Desired } from '../model/desired.js';
@@ -30,6 +29,8 @@ export async function askService<T>(
   { terminal, screen }: { readonly terminal: Terminal; readonly screen: Screen },
   ask: (reader: AdminReader) => Promise<T>,
 ): Promise<T> {
+  // What speaks to a service takes as long to load as all else, and most of these runs ask none.
+  const { openReading } = await import('../compose/run.js');
   const surroundings = {
     settings: operatorSettings(terminal.environment),
     signal: terminal.signal,
