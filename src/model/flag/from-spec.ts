@@ -103,11 +103,14 @@ export function definitionOf(
   specified: SpecifiedDefinition,
   unmanaged: readonly DefinitionField[],
 ): { fields: Definition; creation: Required<Definition> } {
+  const creation = {
+    baselineTreatment: specified.defaultTreatment,
+    killed: false,
+    ...specified,
+  };
+  if (unmanaged.length === 0) return { fields: specified, creation };
   const managed = Object.entries(specified).filter(
     ([field]) => !unmanaged.includes(field as DefinitionField),
   );
-  return {
-    fields: Object.fromEntries(managed),
-    creation: { baselineTreatment: specified.defaultTreatment, killed: false, ...specified },
-  };
+  return { fields: Object.fromEntries(managed), creation };
 }

@@ -5,6 +5,7 @@ import { endianness } from 'node:os';
 import { join } from 'node:path';
 import { byCodeUnits } from '../../model/json.js';
 import { apartFrom, isRight, parsedAgain, type FileKind, type ParsedFile } from './parse-file.js';
+import type { Spans } from './typed-value.js';
 
 /** Specs of more text than this, in UTF-16 code units, are not kept: they take some three times as much on the disk. */
 const MOST_TEXT = 64 * 1024 * 1024;
@@ -33,6 +34,10 @@ type Place = readonly [
 interface Loaded {
   readonly bytes: Buffer;
   readonly places: ReadonlyMap<string, Place>;
+  /** Room for the offsets of all files: one of its own for each would weigh as much again. */
+  readonly room: ArrayBuffer;
+  /** How much of it is taken, in bytes. */
+  taken: number;
 }
 
 /**
@@ -56,9 +61,9 @@ export class KeptFiles {
   /** @param id see `SpecCache.parsed`. */
   parsed(id: string): ParsedFile | undefined {
     if (this.#ids?.has(id) === false) return undefined;
-    const { bytes, places } = this.#load();
-    const place = places.get(id);
-    return place && parsedFileIn(bytes, place);
+    const loaded = this.#load();
+    const place = loaded.places.get(id);
+    return place && parsedFileIn(loaded, place);
   }
 
   /**
@@ -80,8 +85,11 @@ export class KeptFiles {
   #load(): Loaded {
     if (this.#loaded === null) {
       const bytes = soundBytes(join(this.#folder, this.#name));
-      this.#loaded = { bytes, places: new Map(placesIn(bytes).map((place) => [place[0], place])) };
-      this.#ids = new Set(this.#loaded.places.keys());
+      const all = placesIn(bytes);
+      const places = new Map(all.map((place) => [place[0], place]));
+      const room = new ArrayBuffer(all.reduce((sum, [, , , , spansBytes]) => sum + spansBytes, 0));
+      this.#loaded = { bytes, places, room, taken: 0 };
+      this.#ids = new Set(places.keys());
     }
     return this.#loaded;
   }
@@ -132,16 +140,25 @@ function placesIn(bytes: Buffer): readonly Place[] {
 }
 
 /** Nothing of it points into the bytes, which are let go of. */
-function parsedFileIn(
-  bytes: Buffer,
-  [id, at, textBytes, jsonBytes, spansBytes, offsetBytes]: Place,
-): ParsedFile {
+function parsedFileIn(loaded: Loaded, place: Place): ParsedFile {
+  const { bytes } = loaded;
+  const [id, at, textBytes, jsonBytes] = place;
   const jsonAt = at + textBytes;
-  const spansAt = jsonAt + jsonBytes;
-  const offsets = Uint8Array.from(bytes.subarray(spansAt, spansAt + spansBytes)).buffer;
-  const spans = offsetBytes === 2 ? new Uint16Array(offsets) : new Uint32Array(offsets);
-  const json = bytes.toString('utf8', jsonAt, spansAt);
+  const json = bytes.toString('utf8', jsonAt, jsonAt + jsonBytes);
+  const spans = spansIn(loaded, jsonAt + jsonBytes, place);
   return parsedAgain(kindIn(id), bytes.toString('utf8', at, jsonAt), { json, spans });
+}
+
+/** A copy. Each takes a multiple of eight bytes, so that all of them lie where their numbers may. */
+function spansIn(loaded: Loaded, from: number, [, , , , spansBytes, offsetBytes]: Place): Spans {
+  const { bytes, room, taken } = loaded;
+  // Asked for twice, as by two paths of one content.
+  const into = taken + spansBytes > room.byteLength ? new ArrayBuffer(spansBytes) : room;
+  const at = into === room ? taken : 0;
+  new Uint8Array(into, at, spansBytes).set(bytes.subarray(from, from + spansBytes));
+  loaded.taken += into === room ? spansBytes : 0;
+  const count = spansBytes / offsetBytes;
+  return offsetBytes === 2 ? new Uint16Array(into, at, count) : new Uint32Array(into, at, count);
 }
 
 /** Of an id, which begins with it. */

@@ -284,7 +284,9 @@ function positionsIn(value: unknown): string[] {
 /** A value and all that is inside of it. */
 function countOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce((sum: number, each) => sum + countOf(each), 1);
+  let count = 1;
+  for (const each of Object.values(value)) count += countOf(each);
+  return count;
 }
 
 /** Keys that JavaScript objects sort before all others. */

@@ -39,9 +39,8 @@ export class SourceText {
    * @param file the path that the location names.
    */
   location(file: string, offset: number): Location {
-    const starts = this.#starts();
-    const line = lineIndex(starts, offset);
-    return { file, line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
+    const { line, start } = this.#lineAt(offset);
+    return { file, line: line + 1, column: offset - start + 1 };
   }
 
   /**
@@ -49,10 +48,9 @@ export class SourceText {
    * covers. Undefined for a blank line, and for a span far into a long line.
    */
   excerpt({ from, to }: Span): NonNullable<Diagnostic['excerpt']> | undefined {
-    const starts = this.#starts();
-    const line = lineIndex(starts, from);
-    const start = starts[line] ?? 0;
-    const end = (starts[line + 1] ?? this.text.length + 1) - 1;
+    const { start } = this.#lineAt(from);
+    const next = this.text.indexOf('\n', start);
+    const end = next === -1 ? this.text.length : next;
     const raw = this.text.slice(start, end).replace(/\r$/, '');
     if (raw.trim() === '' || from - start >= MAX_EXCERPT) return undefined;
     // Masked before it is cut: half a key would not be known for one.
@@ -63,14 +61,23 @@ export class SourceText {
     return { text, from: from - start, to: Math.min(last - start, text.length + 1) };
   }
 
-  /** Offsets at which lines begin. */
-  #starts(): readonly number[] {
-    if (this.#lineStarts !== undefined) return this.#lineStarts;
-    const starts = lineStarts(this.text);
+  /** The line that holds an offset, from 0, and where it begins. */
+  #lineAt(offset: number): { readonly line: number; readonly start: number } {
     // Tables of ten thousand files would weigh as much as their texts.
-    if (this.text.length > LONG_TEXT) this.#lineStarts = starts;
-    return starts;
+    if (this.text.length <= LONG_TEXT) return countedLine(this.text, offset);
+    this.#lineStarts ??= lineStarts(this.text);
+    const line = lineIndex(this.#lineStarts, offset);
+    return { line, start: this.#lineStarts[line] ?? 0 };
   }
+}
+
+function countedLine(text: string, offset: number): { line: number; start: number } {
+  let [line, start] = [0, 0];
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', start)) {
+    line += 1;
+    start = at + 1;
+  }
+  return { line, start };
 }
 
 function lineStarts(text: string): number[] {

@@ -74,8 +74,27 @@ export function withMappings(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(withMappings);
   const mapping: Record<string, unknown> = new Mapping();
-  for (const [name, member] of Object.entries(value)) mapping[name] = withMappings(member);
+  let [before, made]: unknown[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (!isTwin(member, before)) made = withMappings(member);
+    before = member;
+    mapping[name] = made;
+  }
   return mapping;
+}
+
+/**
+ * Whether two values say the same in the same order. Such neighbours are held once: environments of a flag mostly say the same, and
+ * what is one value is compared and resolved in no time.
+ */
+function isTwin(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [names, others] = [Object.keys(a), Object.keys(b)];
+  if (names.length !== others.length) return false;
+  const [members, theirs] = [a, b] as readonly Readonly<Record<string, unknown>>[];
+  return names.every((name, at) => name === others[at] && isTwin(members?.[name], theirs?.[name]));
 }
 
 /** Where a walk through a document is. */
@@ -122,6 +141,7 @@ class Walk {
   #map(node: YAMLMap, expected: Expected, at: At): unknown {
     const mapping: Record<string, unknown> = new Mapping();
     const names: string[] | undefined = at.pointer === undefined ? undefined : [];
+    let last: unknown;
     for (const { key, value } of node.items) {
       const name = this.#keyText(key, node, at);
       if (name === undefined) continue;
@@ -130,7 +150,9 @@ class Walk {
         continue;
       }
       names?.push(name);
-      mapping[name] = this.visit(value, expected.member(name), below(at, key, name));
+      const member = this.visit(value, expected.member(name), below(at, key, name));
+      last = isTwin(last, member) ? last : member;
+      mapping[name] = last;
     }
     if (names !== undefined)
       this.places.set(at.pointer ?? '', { ...placeOf(node, at), keys: names });

@@ -1,4 +1,9 @@
-import type { EnvironmentSpec, Treatments, TreatmentSpec } from '../../generated/flag.schema.d.js';
+import type {
+  Buckets,
+  EnvironmentSpec,
+  Treatments,
+  TreatmentSpec,
+} from '../../generated/flag.schema.d.js';
 import { bucketsOf } from '../../model/flag/buckets.js';
 import { definitionOf, rulesOf, targetsOf, treatmentsOf } from '../../model/flag/from-spec.js';
 import { RESERVED_TREATMENT_NAMES, TREATMENT_COUNT, TREATMENT_NAME } from '../../model/names.js';
@@ -12,9 +17,10 @@ import {
 } from '../../model/diagnostic.js';
 import type { DesiredDefinition } from '../../model/desired.js';
 import type { SpecFile } from '../parse/parse-file.js';
-import type { Bucket, Rule } from '../../model/flag/flag.js';
+import type { Bucket, Rule, Treatment } from '../../model/flag/flag.js';
 import type { DesiredRamp } from '../../model/flag/ramp.js';
 import type { NamedConditions } from '../../model/matcher/named-conditions.js';
+import { BoundedMap } from '../../platform/bounded-map.js';
 import { didYouMean } from '../parse/suggest.js';
 import { rampOf, type WrittenRamp } from './ramps.js';
 
@@ -69,8 +75,7 @@ export function resolveDefinition(
 ): ResolvedDefinition {
   const said = hearAll(sources);
   const diagnostics: Diagnostic[] = [];
-  const treatments = treatmentsOf(orderedTreatments(said.treatments));
-  const names = treatments.map(({ name }) => name);
+  const { treatments, names } = treatmentsIn(orderedTreatments(said.treatments));
   const take = <T, V>(one: Said<T> | undefined, check: (value: T) => Checked<V>, absent: V): V => {
     if (one === undefined) return absent;
     const checked = check(one.value);
@@ -79,8 +84,8 @@ export function resolveDefinition(
     return absent;
   };
   const targets = take(said.targets, (each) => targetsOf(each, names), {});
-  const rules = take(said.rules, (each) => rulesOf(each, names, named), []);
-  const defaultRule = take(said.defaultRule, (each) => bucketsOf(each, names), []);
+  const rules = take(said.rules, (each) => rulesIn(each, names, named), []);
+  const defaultRule = take(said.defaultRule, (each) => bucketsIn(each, names), []);
   const known = (each: string): Checked<string> => knownTreatment(each, names);
   const defaultTreatment = take(said.defaultTreatment, known, '');
   const baselineTreatment = take(said.baselineTreatment, known, undefined);
@@ -116,13 +121,69 @@ export function resolveDefinition(
             ...(desiredRamps.length > 0 && { ramps: desiredRamps }),
           },
     treatments: names,
-    rules: said.rules && withNames(said.rules, named),
+    rules: said.rules && withConditions(said.rules, named),
     ramps: ramps.length === 0 ? NO_RAMPS : ramps,
     diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
   };
 }
 
-function withNames(rules: SaidRules, named: NamedConditions | null): SaidRules {
+/** So many different values are kept that definitions said lately. */
+const MOST_LATELY = 4_096;
+/** In UTF-16 code units of JSON: what is larger is seldom said twice, and would be held long after its flag is gone. */
+const LONGEST_LATELY = 2_048;
+
+/**
+ * What values that definitions said lately were made out to be. Ten thousand flags mostly say the same few: they then take no longer, and
+ * all of them hold one result.
+ */
+class Lately<V> {
+  readonly #known = new BoundedMap<string, V>(MOST_LATELY);
+
+  /** @param from JSON that tells all that `make` depends on. */
+  of(from: unknown, make: () => V): V {
+    const key = JSON.stringify(from);
+    if (key.length > LONGEST_LATELY) return make();
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const value = make();
+    this.#known.set(key, value);
+    return value;
+  }
+}
+
+interface NamedTreatments {
+  readonly treatments: readonly Treatment[];
+  readonly names: readonly string[];
+}
+
+const TREATMENTS = new Lately<NamedTreatments>();
+const BUCKETS = new Lately<Checked<Bucket[]>>();
+/** By the conditions that may be used by name; those that nobody knows are none. */
+const RULES = new WeakMap<NamedConditions, Lately<Checked<Rule[]>>>();
+const UNKNOWN: NamedConditions = new Map();
+
+function treatmentsIn(written: readonly [string, TreatmentSpec][]): NamedTreatments {
+  return TREATMENTS.of(written, () => {
+    const treatments = treatmentsOf(written);
+    return { treatments, names: treatments.map(({ name }) => name) };
+  });
+}
+
+function bucketsIn(written: Buckets, names: readonly string[]): Checked<Bucket[]> {
+  return BUCKETS.of([written, names], () => bucketsOf(written, names));
+}
+
+function rulesIn(
+  written: SaidRules['value'],
+  names: readonly string[],
+  named: NamedConditions | null,
+): Checked<Rule[]> {
+  const known = RULES.get(named ?? UNKNOWN) ?? new Lately();
+  RULES.set(named ?? UNKNOWN, known);
+  return known.of([written, names], () => rulesOf(written, names, named));
+}
+
+function withConditions(rules: SaidRules, named: NamedConditions | null): SaidRules {
   const isUsed = rules.value.some(({ if: one }) =>
     [one].flat().some(({ use }) => use !== undefined),
   );

@@ -10,6 +10,8 @@ const EXAMPLE = readFileSync(
   'utf8',
 );
 
+const FLAG_OF_RIGHT_SPEC = 'flag: n\ntreatments: { on: "", off: "" }\ndefaultTreatment: off';
+
 /** Shapes in which offsets could go astray. */
 const FLAGS: Readonly<Record<string, string>> = {
   'a whole flag': EXAMPLE,
@@ -38,6 +40,12 @@ environments:
       serve: "on"
     defaultRule: >-
       on
+`,
+  'environments that say the same, and one in another order': `flag: n
+environments:
+  dev: { rules: [{ if: { segment: x }, serve: { on: 10, off: 90 } }], defaultRule: { on: 1, off: 99 } }
+  staging: { rules: [{ if: { segment: x }, serve: { on: 10, off: 90 } }], defaultRule: { on: 1, off: 99 } }
+  production: { defaultRule: { off: 99, on: 1 }, rules: [{ serve: { off: 90, on: 10 }, if: { segment: x } }] }
 `,
   'more than 65,535 characters': `flag: n
 description: "${'x'.repeat(70_000)}"
@@ -82,4 +90,22 @@ it.each([
 ])('is left to the thread that asks, with %s', (_situation, text) => {
   expect(parseFile('flag', Buffer.from(text)).problems).not.toEqual([]);
   expect(parsedApart('flag', text)).toBeNull();
+});
+
+it('environments that say the same are one value, and in another order two', () => {
+  const [name] = Object.keys(FLAGS).filter((each) => each.includes('say the same'));
+  const text = FLAGS[name ?? ''] ?? '';
+  const apart = parsedApart('flag', text.replace('flag: n', FLAG_OF_RIGHT_SPEC));
+  const values = [parseFile('flag', Buffer.from(text)).value];
+  if (apart !== null) values.push(parsedAgain('flag', text, apart).value);
+
+  expect(values).toHaveLength(2);
+  for (const value of values) {
+    const { dev, staging, production } = (
+      value as { environments: Record<string, { defaultRule: object }> }
+    ).environments;
+    expect(staging).toBe(dev);
+    expect(Object.keys(dev?.defaultRule ?? {})).toEqual(['on', 'off']);
+    expect(Object.keys(production?.defaultRule ?? {})).toEqual(['off', 'on']);
+  }
 });
