@@ -55,30 +55,11 @@ const VALUES = {
   size: { enum: [0, 50, 100] },
 };
 
-/** Choices that depend on each other are no food for generators: each known type of a matcher becomes one of many. */
-function separated(schema) {
-  const { allOf, properties, ...rest } = schema;
-  const known = allOf.map((choice) => ({
-    ...rest,
-    required: ['type', ...choice.then.required],
-    properties: {
-      ...properties,
-      // What a type may hold and does not use is described above.
-      ...Object.fromEntries(
-        Object.entries(choice.then.properties).filter(([, schema]) => schema !== true),
-      ),
-      type: choice.if.properties.type,
-    },
-  }));
-  return { anyOf: [...known, { ...rest, properties }] };
-}
-
 /** Of bodies alone: answers are held against what the service promises. */
 function prepared(value, name) {
   if (Array.isArray(value)) return value.map((each) => prepared(each));
   if (value === null || typeof value !== 'object') return value;
   if (name !== undefined && Object.hasOwn(VALUES, name)) return VALUES[name];
-  if (Array.isArray(value.allOf) && value.allOf.some((each) => each.if)) return separated(value);
   return Object.fromEntries(
     Object.entries(value).map(([member, inner]) => [
       member,

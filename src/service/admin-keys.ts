@@ -4,6 +4,7 @@ import { recordChange } from './change-log.js';
 import { badRequest, conflict, notFound } from './http/problem.js';
 import { createAdminKey } from './rules/admin-key.js';
 import { differenceOf } from './rules/difference.js';
+import { MAX_KEY_NAME_LENGTH } from './rules/names.js';
 import {
   findAdminKey,
   insertAdminKey,
@@ -47,8 +48,6 @@ export function isValidKey(
 ): boolean {
   return revocationTime === null && (expirationTime === null || now < expirationTime);
 }
-
-const MAX_KEY_NAME_LENGTH = 100;
 
 /**
  * Makes a key. Its text is nowhere but in the answer; the store keeps a hash.

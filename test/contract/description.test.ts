@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { callsOf } from '../support/service-calls.js';
+import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
 import { type ServiceDescription, descriptionOf } from '../support/service-description.js';
 import { startTestService, type TestService } from '../support/service.js';
 
@@ -116,6 +116,125 @@ describe('the description', () => {
 
     expect(schemas.length).toBeGreaterThan(20);
     for (const schema of schemas) expect(ajv.validateSchema(schema), ajv.errorsText()).toBe(true);
+  });
+});
+
+const DEFINITION = '/splits/ws/Default/described/environments/staging';
+const NUMBER = { type: 'EQUAL_NUMBER', attribute: 'age', number: 18 };
+const test = (changed: object): object[] => [
+  { op: 'test', path: '/name', value: 'Default', ...changed },
+];
+const matching = (matcher: object): object => aDefinition({ rules: [ruleOn(matcher)] });
+
+describe('a body', () => {
+  beforeAll(async () => {
+    const client = callsOf(service);
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'described' });
+    await client.ok('POST', DEFINITION, aDefinition());
+  });
+
+  it.each([
+    ['PATCH', '/workspaces/Default', test({})],
+    ['PATCH', '/workspaces/Default', test({ more: { members: [1] } })],
+    ['PATCH', '/workspaces/Default', [{ op: 'copy', from: '/name', path: '/name' }]],
+    ['POST', '/apiKeys', { name: 'ci', workspace: 'Default' }],
+    ['POST', '/workspaces', { name: 'other', requiresTitleAndComments: true }],
+    ['PUT', DEFINITION, matching(NUMBER)],
+    ['PUT', DEFINITION, matching({ ...NUMBER, strings: null })],
+    ['PUT', DEFINITION, matching({ type: 'STARTS_WITH_STRING', strings: ['a'], attribute: null })],
+    ['PUT', DEFINITION, matching({ type: 'OF_TOMORROW', anything: [{ at: 'all' }] })],
+  ])('that is taken fits its description: %s %s %j', async (method, path, body) => {
+    const answer = await callsOf(service).call(method, path, body);
+
+    expect([answer.status, answer.text]).toEqual([200, answer.text]);
+    expect((await descriptionOf(service.origin)).takes(method, path, body)).toBe(true);
+  });
+
+  it.each([
+    ['PATCH', '/workspaces/Default', [{ op: 'test', path: '/name' }]],
+    ['PATCH', '/workspaces/Default', [{ op: 'copy', path: '/name' }]],
+    ['PATCH', '/workspaces/Default', test({ path: 'name' })],
+    ['PATCH', '/workspaces/Default', test({ path: '/a~2' })],
+    ['PATCH', '/workspaces/Default', test({ value: '\0' })],
+    ['PATCH', '/workspaces/Default', test({ more: { '\0': 1 } })],
+    ['PATCH', '/workspaces/Default', test(JSON.parse('{"__proto__":{}}') as object)],
+    ['POST', '/apiKeys', { name: ' ' }],
+    ['POST', '/apiKeys', { name: 'wide', workspace: '' }],
+    ['POST', '/apiKeys', { name: 'wide', environments: [{ id: '' }] }],
+    ['POST', '/workspaces', { name: 'third', requiresTitleAndComments: {} }],
+    ['PUT', DEFINITION, matching({ ...NUMBER, negat: true })],
+    ['PUT', DEFINITION, matching({ ...NUMBER, attribute: null })],
+    ['PUT', DEFINITION, matching({ type: 'EQUAL_NUMBER', attribute: 'age' })],
+    ['PUT', DEFINITION, matching({ type: 'OF_TOMORROW', anything: '\0' })],
+  ])('that does not fit its description is refused: %s %s %j', async (method, path, body) => {
+    const answer = await callsOf(service).call(method, path, body);
+
+    expect([answer.status, answer.text]).toEqual([400, answer.text]);
+    expect((await descriptionOf(service.origin)).takes(method, path, body)).toBe(false);
+  });
+
+  it('with a member that would be the prototype of its object is refused for that', async () => {
+    const answer = await callsOf(service).send('POST', '/workspaces', '{"__proto__":{}}');
+
+    expect(answer.body).toMatchObject({
+      code: 400,
+      message: 'Body is no JSON text, or has a member __proto__ or constructor',
+    });
+  });
+});
+
+describe('a query', () => {
+  it.each([
+    ['/workspaces', 'limit', '', 200],
+    ['/workspaces', 'limit', '3', 200],
+    ['/workspaces', 'limit', '1000000000000000', 400],
+    ['/workspaces', 'nameOp', '', 200],
+    ['/workspaces', 'nameOp', 'LIKE', 400],
+    ['/changeRequests', 'limit', '1000000000000000', 400],
+    ['/changeRequests', 'after', '', 200],
+    ['/changeRequests', 'after', 'page-2', 400],
+  ])('of %s with %s=%s is as described', async (path, name, value, status) => {
+    const answer = await callsOf(service).call('GET', `${path}?${name}=${value}`);
+
+    const description = await descriptionOf(service.origin);
+    expect(answer.status).toBe(status);
+    expect(description.takesQuery('GET', path, name, value)).toBe(status === 200);
+  });
+
+  it('of an upload with another word for replace is not as described, and refused', async () => {
+    const client = callsOf(service);
+    await client.call('POST', '/segments/ws/Default/trafficTypes/user', { name: 'replaced' });
+    await client.ok('POST', '/segments/staging/replaced', '');
+    const path = '/segments/staging/replaced/uploadKeys';
+
+    const answer = await client.call('PUT', `${path}?replace=perhaps`, { keys: [] });
+
+    const description = await descriptionOf(service.origin);
+    expect(answer.status).toBe(400);
+    expect(description.takesQuery('PUT', path, 'replace', 'perhaps')).toBe(false);
+    expect(description.takesQuery('PUT', path, 'replace', 'True')).toBe(true);
+  });
+});
+
+describe('a form with a file of keys', () => {
+  it.each([
+    ['a\r\nb\n\n"c, ""d"", e"\n', true],
+    ['', true],
+    ['a,b', false],
+    ['a"b', false],
+    ['"a', false],
+  ])('fits its description where it can be read: %j', async (file, isTaken) => {
+    const client = callsOf(service);
+    await client.call('POST', '/segments/ws/Default/trafficTypes/user', { name: 'of-a-file' });
+    await client.ok('POST', '/segments/staging/of-a-file', '');
+    const path = '/segments/staging/of-a-file/upload';
+    const form = `--x\r\nContent-Disposition: form-data; name="file"\r\n\r\n${file}\r\n--x--\r\n`;
+
+    const answer = await client.send('PUT', path, form);
+
+    const description = await descriptionOf(service.origin);
+    expect([answer.status, answer.text]).toEqual([isTaken ? 200 : 400, answer.text]);
+    expect(description.takes('PUT', path, { file }, 'multipart/form-data')).toBe(isTaken);
   });
 });
 

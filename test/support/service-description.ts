@@ -1,8 +1,17 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { API_PREFIX } from '../../src/admin-api/wire.js';
 
 interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly pattern: RegExp;
+}
+
+const JSON_TYPE = 'application/json';
 
 /**
  * What a service says of itself under `/openapi.json`, held against what it answers.
@@ -12,7 +21,7 @@ interface Description {
 export class ServiceDescription {
   readonly #description: Description;
   readonly #ajv = new Ajv2020({ strict: false });
-  readonly #operations: readonly { method: string; path: string; pattern: RegExp }[];
+  readonly #operations: readonly Operation[];
 
   constructor(description: Description) {
     this.#description = description;
@@ -36,22 +45,47 @@ export class ServiceDescription {
   check(method: string, path: string, status: number, body: unknown): void {
     // Faults are made by tests; the service promises nothing of them.
     if (status >= 500) return;
-    const found = this.#operations.find(
-      (each) => each.method === method && each.pattern.test(path),
-    );
+    const found = this.#operationOf(method, path);
     if (found === undefined) {
       if (status === 200) throw new Error(`${method} ${path} is answered and not described`);
       return;
     }
-    const pointer = [found.path, method.toLowerCase()].map(escapePart).join('/');
-    const validate = this.#ajv.getSchema(
-      `service#/paths/${pointer}/responses/${status}/content/application~1json/schema`,
-    ) as ValidateFunction | undefined;
+    const validate = this.#schemaAt(found, 'responses', String(status), 'content', JSON_TYPE);
     if (validate === undefined) throw new Error(`${method} ${path}: ${status} is not described`);
     if (validate(body)) return;
     throw new Error(
       `${method} ${path}: ${status} is not as described: ${JSON.stringify(validate.errors)}`,
     );
+  }
+
+  /** Whether a body fits its description; the path stands after the prefix. */
+  takes(method: string, path: string, body: unknown, type = JSON_TYPE): boolean {
+    const operation = this.#operationOf(method, API_PREFIX + path);
+    const validate = operation && this.#schemaAt(operation, 'requestBody', 'content', type);
+    if (validate === undefined) throw new Error(`no body of ${method} ${path} is described`);
+    return validate(body);
+  }
+
+  /** The same of one parameter of the query. */
+  takesQuery(method: string, path: string, name: string, value: string): boolean {
+    const operation = this.#operationOf(method, API_PREFIX + path);
+    const { parameters = [] } = (this.#description.paths[operation?.path ?? '']?.[
+      method.toLowerCase()
+    ] ?? {}) as { readonly parameters?: readonly { readonly name: string }[] };
+    const index = parameters.findIndex((each) => each.name === name);
+    const validate = operation && this.#schemaAt(operation, 'parameters', String(index));
+    if (validate === undefined) throw new Error(`${name} of ${method} ${path} is not described`);
+    return validate(/^\d+$/.test(value) ? Number(value) : value);
+  }
+
+  #operationOf(method: string, path: string): Operation | undefined {
+    return this.#operations.find((each) => each.method === method && each.pattern.test(path));
+  }
+
+  /** The schema below these members of an operation. */
+  #schemaAt({ method, path }: Operation, ...names: string[]): ValidateFunction | undefined {
+    const parts = [path, method.toLowerCase(), ...names].map(escapePart);
+    return this.#ajv.getSchema(`service#/paths/${parts.join('/')}/schema`);
   }
 }
 

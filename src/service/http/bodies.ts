@@ -49,11 +49,18 @@ async function bodyFrom(
   const value = await parseJson(text).catch((error: unknown) => {
     if (takesText) return text;
     const form = formOf(request, text);
-    if (form === undefined) throw badRequest('Body is no JSON text', error);
-    return form;
+    if (form !== undefined) return form;
+    throw badRequest(problemOfSyntax(text), error);
   });
   if (text.length > SLICE) await letOthersRun();
   return takesText && isBareWord(value) ? text : value;
+}
+
+/** Why a text cannot be parsed. The parser, which does not say so, refuses members that could be taken for a prototype. */
+function problemOfSyntax(text: string): string {
+  return /"(?:__proto__|constructor)"\s*:/.test(text)
+    ? 'Body is no JSON text, or has a member __proto__ or constructor'
+    : 'Body is no JSON text';
 }
 
 /**
@@ -232,6 +239,10 @@ function keysOf(text: string): string[] {
 
 /** Far more than keys are taken at one time, for files with blank lines. */
 const MAX_LINES = 100_000;
+
+/** A file of keys that can be read, as a pattern: lines of one column each, which may stand in quotes. */
+export const KEYS_FILE =
+  '^(?:(?:[^",\\r\\n\\u0000\\ufffd]*|[ \\t]*"(?:[^"\\r\\n\\u0000\\ufffd]|"")*"[ \\t]*)(?:\\r\\n|\\n|\\r|$))*$';
 
 /** A quoted field of CSV, in which a quotation mark is doubled. */
 const QUOTED = /^"((?:[^"]|"")*)"$/;

@@ -3,6 +3,8 @@ import type { Endpoint } from './endpoint.js';
 import { ANSWER_SCHEMAS, answer } from '../routes/answer-schemas.js';
 import { WORDS_QUERY } from '../routes/query-schemas.js';
 import type { Schema } from '../rules/matchers.js';
+import { WORDS_MEMBERS } from '../rules/note.js';
+import { KEYS_FILE } from './bodies.js';
 
 /** The title of the interface, for whoever reads about it. */
 export const API_TITLE = 'Feature flag and segment administration';
@@ -39,7 +41,7 @@ export function openApiOf(endpoints: readonly Endpoint[], version: string): obje
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: ANSWER_SCHEMAS,
+      schemas: { ...ANSWER_SCHEMAS, Json: JSON_VALUE },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An Admin API key.' },
       },
@@ -51,8 +53,8 @@ function operationOf(endpoint: Endpoint, method: string): object {
   return {
     operationId: operationId(method, endpoint.path),
     summary: endpoint.summary,
-    parameters: withoutNull(parametersOf(endpoint)),
-    ...(withoutNull(bodyOf(endpoint)) as object),
+    parameters: parametersOf(endpoint).map((each) => ({ ...each, schema: described(each.schema) })),
+    ...bodyOf(endpoint),
     responses: {
       200: { description: 'Done', content: json(endpoint.answer) },
       ...Object.fromEntries(
@@ -67,16 +69,85 @@ function operationOf(endpoint: Endpoint, method: string): object {
 
 /** Whatever a body or a query holds is looked at for null characters before it is held against a schema. */
 const NO_NULL = '^[^\\u0000]*$';
+const ANY: Schema = { $ref: '#/components/schemas/Json' };
 
-/** Schemas in which text without a pattern has that one. */
-function withoutNull(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNull);
-  if (typeof value !== 'object' || value === null) return value;
+/** Members of any name but those that could be taken for the prototype of an object. */
+const OPEN: Schema = {
+  propertyNames: { pattern: NO_NULL, not: { enum: ['__proto__', 'constructor'] } },
+  additionalProperties: ANY,
+};
+
+/** What a body may hold where its schema asks for nothing. */
+const JSON_VALUE: Schema = {
+  ...OPEN,
+  type: ['null', 'boolean', 'number', 'string', 'array', 'object'],
+  pattern: NO_NULL,
+  items: ANY,
+};
+
+/**
+ * A schema of a request as it is described: together with what is refused before any schema is asked, and with choices
+ * in place of the conditions that say the same, which many a generator of requests or clients does not know.
+ */
+export function described(schema: Schema): Schema {
   const members = Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, withoutNull(member)]),
+    Object.entries(schema).map(([name, member]) => [
+      name,
+      name === 'enum' ? member : describedMember(member),
+    ]),
   );
-  const isText = [members['type']].flat().includes('string');
-  return isText && !('pattern' in members) ? { ...members, pattern: NO_NULL } : members;
+  if (Array.isArray(members['allOf'])) return choicesOf(members as unknown as Conditions);
+  const types = [members['type']].flat();
+  return {
+    ...(types.includes('string') ? { pattern: NO_NULL } : {}),
+    ...(types.includes('object') ? OPEN : {}),
+    ...members,
+  };
+}
+
+function describedMember(member: unknown): unknown {
+  if (member === true) return ANY;
+  if (Array.isArray(member)) return member.map(describedMember);
+  return typeof member === 'object' && member !== null ? described(member as Schema) : member;
+}
+
+/** A schema of objects of which more is asked for each value of one of their members. */
+interface Conditions extends Members {
+  readonly allOf: readonly {
+    readonly if: { readonly properties: Readonly<Record<string, { readonly const: string }>> };
+    readonly then: Partial<Members>;
+  }[];
+}
+
+interface Members {
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, Schema>>;
+}
+
+/** The same as a choice: one schema for each of those values, and one for all others. */
+function choicesOf({ allOf, ...base }: Conditions): Schema {
+  const values = allOf.map((each) => each.if.properties);
+  const [name = ''] = Object.keys(values[0] ?? {});
+  const known = values.map((value) => value[name]?.const);
+  const others = { [name]: { ...base.properties[name], not: { enum: known } } };
+  return {
+    anyOf: [
+      ...allOf.map((each) => choiceOf(base, each.then, each.if.properties)),
+      choiceOf(base, {}, others),
+    ],
+  };
+}
+
+function choiceOf(base: Members, more: Partial<Members>, value: Members['properties']): Schema {
+  const { required = [], properties = {} } = more;
+  const own = Object.entries(properties).filter(([, schema]) => schema !== ANY);
+  return {
+    ...OPEN,
+    ...base,
+    ...more,
+    required: [...base.required, ...required],
+    properties: { ...properties, ...base.properties, ...Object.fromEntries(own), ...value },
+  };
 }
 
 /** A parameter of an operation, as OpenAPI has it. */
@@ -113,7 +184,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 /** The body that an operation takes; nothing where it takes none. One that may be null may be left out. */
 function bodyOf({ body, takesText, takesFile }: Endpoint): object {
   const content = {
-    ...(body === undefined ? {} : json(body)),
+    ...(body === undefined ? {} : json(described(body))),
     ...(takesText === true ? TEXT : {}),
     ...(takesFile === true ? FORM : {}),
   };
@@ -122,19 +193,28 @@ function bodyOf({ body, takesText, takesFile }: Endpoint): object {
   return { requestBody: { required: !isOptional, content } };
 }
 
-const TEXT = { 'text/plain': { schema: { type: 'string' } } };
+const TEXT = { 'text/plain': { schema: described({ type: 'string' }) } };
 
 /** The form with a file of keys, see `keysFormFrom`. */
 const FORM = {
   'multipart/form-data': {
-    schema: {
+    schema: described({
       type: 'object',
       required: ['file'],
       properties: {
-        file: { type: 'string', description: 'CSV of one column, without a head.' },
-        payload: { type: 'string', description: 'JSON object with `title` and `comment`.' },
+        file: {
+          type: 'string',
+          pattern: KEYS_FILE,
+          description: 'CSV of one column, without a head.',
+        },
+        payload: {
+          type: 'object',
+          properties: WORDS_MEMBERS,
+          description: 'Title and comment, as JSON.',
+        },
       },
-    },
+    }),
+    encoding: { payload: { contentType: 'application/json' } },
   },
 };
 

@@ -2,6 +2,7 @@ import { addAdminKey, allAdminKeys, removeAdminKey, type AdminKey } from '../adm
 import type { ApiRequest, Endpoint } from '../http/endpoint.js';
 import { checkUnrestricted, checkMayChangeWorkspace, workspaceAt } from '../http/path-lookup.js';
 import type { Schema } from '../rules/matchers.js';
+import { KEY_NAME_SCHEMA } from '../rules/names.js';
 import { WORDS_MEMBERS } from '../rules/note.js';
 import type { Db } from '../store/tables.js';
 import { answer, answerList, answerPage } from './answer-schemas.js';
@@ -19,15 +20,15 @@ import { AUDIT_QUERY } from './query-schemas.js';
  * could give away more than that key may do.
  */
 
+/** Empty text restricts a key to nothing, and must not make one without any restriction. */
+const NOT_EMPTY: Schema = { type: 'string', minLength: 1 };
+
 /**
  * Clients name what a key is restricted to by an id or a name, or as an object `{ id }`, as some of
  * them write references.
  */
 const REFERENCE: Schema = {
-  anyOf: [
-    { type: 'string' },
-    { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
-  ],
+  anyOf: [NOT_EMPTY, { type: 'object', required: ['id'], properties: { id: NOT_EMPTY } }],
 };
 
 /**
@@ -39,7 +40,7 @@ const NEW_KEY_BODY: Schema = {
   required: ['name'],
   additionalProperties: false,
   properties: {
-    name: { type: 'string' },
+    name: KEY_NAME_SCHEMA,
     apiKeyType: { enum: ['admin'], description: 'Only `admin` is made here.' },
     roles: { type: ['array', 'null'], items: { enum: ['API_ALL_GRANTED'] } },
     workspace: REFERENCE,

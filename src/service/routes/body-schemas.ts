@@ -39,6 +39,18 @@ export const NEW_SEGMENT_BODY: Schema = {
   },
 };
 
+/** A JSON Pointer (RFC 6901). */
+const POINTER: Schema = { type: 'string', pattern: '^(/([^~\\u0000]|~[01])*)?$' };
+
+/** The member that an operation needs besides its path. */
+const NEEDED: Readonly<Record<string, string>> = {
+  add: 'value',
+  replace: 'value',
+  test: 'value',
+  move: 'from',
+  copy: 'from',
+};
+
 /**
  * A list of patch operations, of those that are named here alone. Further members of an operation are passed over, as
  * RFC 6902 has it.
@@ -49,7 +61,13 @@ const patchOf = (operations: readonly string[]): Schema => ({
   items: {
     type: 'object',
     required: ['op', 'path'],
-    properties: { op: { enum: operations }, path: TEXT, from: TEXT, value: true },
+    properties: { op: { enum: operations }, path: POINTER, from: POINTER, value: true },
+    allOf: Object.entries(NEEDED)
+      .filter(([operation]) => operations.includes(operation))
+      .map(([operation, needed]) => ({
+        if: { properties: { op: { const: operation } } },
+        then: { required: [needed] },
+      })),
   },
 });
 

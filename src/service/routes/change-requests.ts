@@ -34,7 +34,7 @@ import {
 } from '../rules/change-request.js';
 import type { DefinitionContent } from '../rules/definition.js';
 import { keysToAdd, keysToRemove } from '../rules/keys.js';
-import { pageFrom } from '../rules/paging.js';
+import { pageFrom, wholeNumber } from '../rules/paging.js';
 import type { AuditAction } from '../store/audit.js';
 import {
   closeChangeRequest,
@@ -121,7 +121,7 @@ async function changeRequestAt(
 /** One page of what the caller's key sees; `nextMarker` leads to the next, and is null on the last. */
 async function readChangeRequests(db: Db, { query, caller }: ApiRequest): Promise<object> {
   const { limit } = pageFrom({ limit: query['limit'] }, { usual: 20, largest: 100 });
-  const { offset: before } = pageFrom({ offset: query['after'] }, { usual: 1, largest: 1 });
+  const before = wholeNumber('after', query['after'], 0);
   const { status, environmentId } = query;
   const found = await listChangeRequests(
     db,

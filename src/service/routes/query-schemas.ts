@@ -6,19 +6,20 @@ const text = (description: string): Schema => ({ type: 'string', description });
 
 const TEXT: Schema = { type: 'string' };
 
+/** A whole number. An empty parameter counts as not given. */
+const NUMBER: Schema = { type: ['integer', 'string'], maximum: 999_999_999_999_999, maxLength: 0 };
+
 /** For lists with pages. The limits themselves are in `rules/paging.ts`. */
 export const PAGE_QUERY: Readonly<Record<string, Schema>> = {
   offset: {
-    type: 'integer',
+    ...NUMBER,
     minimum: 0,
-    maximum: 999_999_999_999_999,
     default: 0,
     description: 'Skips so many objects.',
   },
   limit: {
-    type: 'integer',
+    ...NUMBER,
     minimum: 1,
-    maximum: 999_999_999_999_999,
     description: 'Size of the page. One that is too large is cut, and the answer says to what.',
   },
 };
@@ -33,7 +34,7 @@ export const WORDS_QUERY: Readonly<Record<string, Schema>> = {
 export const WORKSPACE_QUERY: Readonly<Record<string, Schema>> = {
   ...PAGE_QUERY,
   name: text('Of the workspaces.'),
-  nameOp: { enum: ['IS', 'STARTS_WITH', 'CONTAINS'], default: 'IS' },
+  nameOp: { enum: ['IS', 'STARTS_WITH', 'CONTAINS', ''], default: 'IS' },
 };
 
 /** All filters that are given have to match. */
@@ -53,8 +54,13 @@ export const AUDIT_QUERY: Readonly<Record<string, Schema>> = {
 
 /** Pages follow each other by a marker. */
 export const CHANGE_REQUEST_QUERY: Readonly<Record<string, Schema>> = {
-  limit: { type: 'integer', minimum: 1, default: 20, description: 'At most 100.' },
-  after: text('`nextMarker` of the page before.'),
+  limit: {
+    ...NUMBER,
+    minimum: 1,
+    default: 20,
+    description: 'One above 100 is cut, and the answer says so.',
+  },
+  after: { ...text('`nextMarker` of the page before.'), pattern: '^[0-9]{0,15}$' },
   environmentId: text('Id or name.'),
   status: text('`REQUESTED`, `PUBLISHED`, `REJECTED` or `WITHDRAWN`.'),
 };
@@ -69,5 +75,8 @@ export const ROLLOUT_STATUS_QUERY: Readonly<Record<string, Schema>> = {
  * documentation.
  */
 export const UPLOAD_QUERY: Readonly<Record<string, Schema>> = {
-  replace: text('`true` or empty: keys that are not sent are removed.'),
+  replace: {
+    ...text('`true`, in any case, or empty: keys that are not sent are removed.'),
+    pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$',
+  },
 };

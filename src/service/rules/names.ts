@@ -24,6 +24,17 @@ export const TITLE_NAME_SCHEMA: Schema = {
   pattern: '^[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f][^\\u0000-\\u001f\\u007f]*$',
 };
 
+/** So many characters the name of an Admin API key has at most. */
+export const MAX_KEY_NAME_LENGTH = 100;
+
+/** The name of an Admin API key, where a body brings a new one: any text that is not blank. */
+export const KEY_NAME_SCHEMA: Schema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: MAX_KEY_NAME_LENGTH,
+  pattern: '^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$',
+};
+
 /** Names that public documentation of such services keeps from being names of flags. */
 const RESERVED_FLAG_NAMES: ReadonlySet<string> = new Set(['datetime', 'string', 'set', 'integer']);
 

@@ -38,8 +38,13 @@ export function pageFrom(query: unknown, sizes: PageSizes): Page {
   return { offset, limit: Math.min(limit, sizes.largest) };
 }
 
-/** @param absent the number where the query has none, or an empty one. */
-function wholeNumber(name: string, value: unknown, absent: number): number {
+/**
+ * Reads one number of a query.
+ *
+ * @param absent the number where the query has none, or an empty one.
+ * @throws Problem (400) it is no whole number.
+ */
+export function wholeNumber(name: string, value: unknown, absent: number): number {
   if (value === undefined || value === '') return absent;
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;
   if (number === undefined) throw badRequest(`${name} must be a whole number, 0 or more`);
