@@ -1,5 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { aDefinition, callsOf, ruleOn } from '../support/service-calls.js';
 import { type ServiceDescription, descriptionOf } from '../support/service-description.js';
 import { startTestService, type TestService } from '../support/service.js';
@@ -237,6 +239,53 @@ describe('a form with a file of keys', () => {
     expect(description.takes('PUT', path, { file }, 'multipart/form-data')).toBe(isTaken);
   });
 });
+
+/** What clients were made by. `UPDATE_FIXTURES=1` writes it, when it is to be another. */
+const KNOWN_DESCRIPTION = new URL('../fixtures/service/description.yaml', import.meta.url);
+
+describe('what clients are made by', () => {
+  it('is as it was: every parameter, body and answer, and what a strict service says otherwise', async () => {
+    const usual = await describedParts(service);
+    const strictly = Object.entries(await describedParts(strict)).filter(
+      ([name, part]) => JSON.stringify(part) !== JSON.stringify(usual[name]),
+    );
+    const described = { ...usual, strict: Object.fromEntries(strictly) };
+
+    if (process.env['UPDATE_FIXTURES'] === '1') {
+      writeFileSync(KNOWN_DESCRIPTION, stringify(described, { aliasDuplicateObjects: false }));
+    }
+    expect(described).toEqual(parse(readFileSync(KNOWN_DESCRIPTION, 'utf8')));
+  });
+});
+
+/** What each operation takes and what it answers by 200, and each shape, without words for people. */
+async function describedParts({ origin }: TestService): Promise<Record<string, unknown>> {
+  const document = (await (await fetch(`${origin}/openapi.json`)).json()) as {
+    readonly paths: Record<string, Record<string, Record<string, unknown>>>;
+    readonly components: { readonly schemas: Record<string, unknown> };
+  };
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { parameters, requestBody, responses }]) => {
+      const { 200: answer } = responses as Record<string, unknown>;
+      return [`${method} ${path}`, withoutWords({ parameters, requestBody, answer })];
+    }),
+  );
+  const shapes = Object.entries(document.components.schemas).map(([name, schema]) => [
+    name,
+    withoutWords(schema),
+  ]);
+  return Object.fromEntries([...operations, ...shapes]) as Record<string, unknown>;
+}
+
+/** Without the pattern, too, that every text has. */
+function withoutWords(value: unknown): unknown {
+  const isWords = (name: string, member: unknown): boolean =>
+    (name === 'description' && typeof member === 'string') || member === '^[^\\u0000]*$';
+  const text = JSON.stringify(value, (name, member: unknown) =>
+    isWords(name, member) ? undefined : member,
+  );
+  return JSON.parse(text);
+}
 
 /** What stands under the name `schema`, anywhere. */
 function schemasIn(value: unknown): object[] {

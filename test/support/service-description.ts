@@ -99,13 +99,21 @@ function escapePart(part: string): string {
 }
 
 const known = new Map<string, Promise<ServiceDescription>>();
+/** By what the description says: to compile it takes longer than to start a service, and most services say the same. */
+const compiled = new Map<string, ServiceDescription>();
 
 export async function descriptionOf(origin: string): Promise<ServiceDescription> {
   const loaded =
     known.get(origin) ??
     fetch(`${origin}/openapi.json`)
-      .then(async (response) => (await response.json()) as Description)
-      .then((description) => new ServiceDescription(description));
+      .then(async (response) => response.text())
+      .then(compiledOnce);
   known.set(origin, loaded);
   return loaded;
+}
+
+function compiledOnce(text: string): ServiceDescription {
+  const description = compiled.get(text) ?? new ServiceDescription(JSON.parse(text) as Description);
+  compiled.set(text, description);
+  return description;
 }
