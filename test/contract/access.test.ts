@@ -219,6 +219,30 @@ describe('a key for one workspace', () => {
     ];
 
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 404, 200]);
+    const [type] = await client.ok<{ id: string }[]>('GET', '/trafficTypes/ws/Default');
+    for (const id of [type?.id ?? '', 'none']) {
+      expect((await mine.call('DELETE', `/trafficTypes/${id}`)).status).toBe(404);
+    }
+  });
+});
+
+describe('a key that is made over HTTP', () => {
+  it('is for what its body names: by id or name, alone or within an object', async () => {
+    const workspaces = await client.ok<WirePage<WireWorkspace>>('GET', '/workspaces');
+    const id = workspaces.objects.find(({ name }) => name === 'Worded')?.id;
+    const seen = async (restriction: object): Promise<string[]> => {
+      const body = { name: JSON.stringify(restriction), ...restriction };
+      const { key } = await client.ok<{ key: string }>('POST', '/apiKeys', body);
+      const page = await withKey(key).ok<WirePage<WireWorkspace>>('GET', '/workspaces');
+      return page.objects.map(({ name }) => name);
+    };
+
+    expect(await seen({ workspaces: [{ id }] })).toEqual(['Worded']);
+    expect(await seen({ workspace: 'Worded' })).toEqual(['Worded']);
+    expect(await seen({ workspace: { id }, workspaces: ['Default'] })).toHaveLength(2);
+    expect(await seen({ environments: [{ id: 'live' }] })).toEqual(['Worded']);
+    const unknown = await client.call('POST', '/apiKeys', { name: 'x', workspaces: ['None'] });
+    expect(unknown.status).toBe(404);
   });
 });
 
@@ -292,6 +316,34 @@ describe('an environment that requires approvals', () => {
 
     expect([kill.status, restore.status, flag.status]).toEqual([200, 403, 403]);
   });
+
+  it.each<[number, object[]]>([
+    [200, [{ op: 'add', path: '/killed', value: true }]],
+    [403, [{ op: 'replace', path: '/killed', value: false }]],
+    [403, [{ op: 'add', path: '/impressionsDisabled', value: true }]],
+    [403, [{ op: 'test', path: '/killed', value: true }]],
+    [
+      403,
+      [
+        { op: 'replace', path: '/killed', value: true },
+        { op: 'replace', path: '/trafficAllocation', value: 1 },
+      ],
+    ],
+    [403, []],
+  ])('answers %i to a patch, which may kill and nothing else: %j', async (status, operations) => {
+    const name = `patched-${status}`;
+    if (status === 200) {
+      await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name });
+      const approvals = (value: boolean): object[] => [
+        { op: 'replace', path: '/changePermissions/areApprovalsRequired', value },
+      ];
+      await client.ok('PATCH', '/environments/ws/Default/killable', approvals(false));
+      await client.ok('POST', at(name, 'killable'), aDefinition());
+      await client.ok('PATCH', '/environments/ws/Default/killable', approvals(true));
+    }
+
+    expect((await client.call('PATCH', at(name, 'killable'), operations)).status).toBe(status);
+  });
 });
 
 describe('a workspace that requires title and comment', () => {
@@ -323,6 +375,7 @@ describe('a workspace that requires title and comment', () => {
 
     const answers = [
       await client.call('POST', mute, aDefinition({ title: 't' })),
+      await client.call('POST', mute, aDefinition({ title: ' ', comment: 'c' })),
       await client.call('PUT', mute, aDefinition()),
       await client.call('PUT', `${mute}/kill`, { comment: 'c' }),
       await client.call('DELETE', mute),

@@ -95,6 +95,29 @@ describe('an archived flag', () => {
     expect(await statusOf('DELETE', `${FLAGS}/base`)).toBe(409);
   });
 
+  it('does not come back to a segment that is gone, and waits for no approval where it was not', async () => {
+    await client.ok('POST', '/environments/ws/Default', {
+      name: 'guarded',
+      changePermissions: { areApprovalsRequired: true },
+    });
+    await client.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 'beta' });
+    for (const place of ['staging', 'production']) {
+      await client.ok('POST', `/segments/${place}/beta`);
+    }
+    const inBeta = ruleOn({ type: 'IN_SEGMENT', string: 'beta' });
+    await flagCalled('in-beta', aDefinition({ rules: [inBeta] }));
+    await client.ok('POST', `${FLAGS}/in-beta/archive`);
+    await client.ok('DELETE', '/segments/production/beta');
+
+    const back = await client.call('POST', `${FLAGS}/in-beta/unarchive`);
+    await client.ok('POST', '/segments/production/beta');
+    const later = await statusOf('POST', `${FLAGS}/in-beta/unarchive`);
+
+    await client.ok('DELETE', '/environments/ws/Default/guarded');
+    expect([back.status, later]).toEqual([409, 200]);
+    expect(back.text).toContain('There is no segment beta active in production');
+  });
+
   it('leaves a row in the audit log of each environment, with what was there and the words', async () => {
     await flagCalled('told');
     await client.ok('POST', `${FLAGS}/told/archive?title=Away&comment=INC-1`);

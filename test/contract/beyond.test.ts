@@ -265,6 +265,9 @@ describe('workspaces, environments and traffic types', () => {
       name: 'dev',
       production: false,
     });
+    expect(environment).toMatchObject({
+      changePermissions: { areApprovalsRequired: false, allowKills: false },
+    });
     const trafficType = await client.ok<WireTrafficType>('POST', '/trafficTypes/ws/Second', {
       name: 'device',
     });

@@ -384,11 +384,18 @@ describe('a change request', () => {
       ...body,
       approvers: ['nobody'],
     });
+    await service.createKey('gone');
+    const gone = (await service.listKeys()).find(({ name }) => name === 'gone');
+    await service.revokeKey(gone?.id ?? '');
+    const revoked = await ana.call('POST', `${REQUESTS}/production`, {
+      ...body,
+      approvers: ['gone'],
+    });
     const request = await submit({ ...body, approvers: ['cleo'] });
     const refused = await ben.call('PUT', `/changeRequests/${request.id}`, { status: 'APPROVED' });
     await decide(cleo, request, 'APPROVED');
 
-    expect(unknown.status).toBe(400);
+    expect([unknown.status, revoked.status]).toEqual([400, 400]);
     expect(request).toMatchObject({ approvers: ['cleo'] });
     expect(refused.status).toBe(403);
     expect(await ana.ok('GET', at('chosen'))).toMatchObject({ killed: true });
@@ -537,6 +544,7 @@ describe('the list of change requests', () => {
       await createFlag(name);
       mine.push((await ask(name, 'CREATE', aDefinition(), 'vault')).id);
     }
+    const elsewhere = await ask('l1', 'CREATE', aDefinition());
     const page = async (query: string): Promise<RequestPage> =>
       ana.ok('GET', `/changeRequests?environmentId=vault&status=REQUESTED${query}`);
 
@@ -547,6 +555,8 @@ describe('the list of change requests', () => {
     expect(second.nextMarker).toBeNull();
     expect([...first.data, ...second.data].map(({ id }) => id)).toEqual(mine.toReversed());
     expect((await page('')).count).toBe(3);
+    const { data } = await ana.ok<RequestPage>('GET', '/changeRequests?environmentId=&status=');
+    expect(data[0]?.id).toBe(elsewhere.id);
     expect((await ana.call('GET', '/changeRequests?limit=0')).status).toBe(400);
   });
 

@@ -521,13 +521,20 @@ describe('identities', () => {
   it('names the one that it cannot take, and takes the others', async () => {
     const { trafficType } = await createFlag('typed-too');
     const path = `/trafficTypes/${trafficType.id}/environments/${staging}/identities`;
-    const bad = { key: 'bad', values: { list: [1] } };
+    const bad = [
+      { key: 'bad', values: { list: [1] } },
+      { key: 'bad', values: { '1st': 'a' } },
+      { key: 'bad', values: { long: 'v'.repeat(10_001) } },
+      { key: '' },
+      { key: 'k'.repeat(1_001) },
+      { key: 'bad', environmentId: 'another' },
+    ];
 
-    const answer = await client.ok('POST', path, [bad, { key: 'good', values: {} }]);
+    const answer = await client.ok('POST', path, [...bad, { key: 'good', values: {} }]);
 
     expect(answer).toMatchObject({
       objects: [{ key: 'good', values: {} }],
-      failed: [{ object: bad, status: 400, message: expect.any(String) as string }],
+      failed: bad.map((object) => ({ object, status: 400, message: expect.any(String) as string })),
     });
   });
 });

@@ -320,6 +320,10 @@ describe('what else a request may be told apart by', () => {
     [{ op: 'move', from: '/treatments', path: '/treatments/0' }],
     [{ op: 'copy', path: '/baselineTreatment' }],
     [{ op: 'replace', path: 'killed', value: true }],
+    [{ op: 'replace', path: 'x/killed', value: true }],
+    [{ op: 'test', path: '/openChangeRequestId/x', value: null }],
+    [{ op: 'add', path: '/treatments/x1', value: { name: 'x' } }],
+    [{ op: 'replace', path: '/rules/0/condition/matchers/00', value: {} }],
     [{ op: 'remove', path: '' }],
     [{ op: 'replace', path: '/treatments/01/name', value: 'x' }],
     [{ op: 'replace', path: '/treatments/1x/name', value: 'x' }],
@@ -334,6 +338,37 @@ describe('what else a request may be told apart by', () => {
     const answer = await client.call('PATCH', pathOf('tried'), [operation]);
 
     await client.ok('DELETE', pathOf('tried'));
+    expect(answer.status).toBe(400);
+  });
+
+  it('is a place in a list beyond the tenth, and a move that moves nothing', async () => {
+    await client.ok('POST', pathOf('tried'), WHOLE);
+    const keys = Array.from({ length: 11 }, (_, index) => `k${index}`);
+
+    const { treatments } = await client.ok<WireDefinition>('PATCH', pathOf('tried'), [
+      ...keys.map((value) => ({ op: 'add', path: '/treatments/1/keys/-', value })),
+      { op: 'replace', path: '/treatments/1/keys/10', value: 'last' },
+      { op: 'move', from: '/treatments/1', path: '/treatments/1' },
+    ]);
+
+    await client.ok('DELETE', pathOf('tried'));
+    expect(treatments[1]?.keys).toEqual([...keys.slice(0, -1), 'last']);
+  });
+
+  it.each(
+    Object.entries({
+      '/environments/ws/Default/staging': ['remove /name', 'replace /id', 'replace /production'],
+      '/workspaces/Default': ['remove /name', 'replace /id', 'replace /type'],
+      '/splits/ws/Default/other': [
+        ...['remove /rolloutStatus', 'remove /rolloutStatus/id', 'add /rolloutStatus/colour'],
+        ...['replace /id', 'replace /name', 'replace /creationTime', 'replace /trafficType'],
+      ],
+    }).flatMap(([path, changes]) => [...changes, 'add /colour'].map((each) => [path, each])),
+  )('is 400: a patch of %s that would %s', async (path = '', change = '') => {
+    const [op, member] = change.split(' ');
+
+    const answer = await client.call('PATCH', path, [{ op, path: member, value: 'another' }]);
+
     expect(answer.status).toBe(400);
   });
 
