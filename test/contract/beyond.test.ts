@@ -143,8 +143,14 @@ describe('a kill', () => {
       { op: 'replace', path: '/killed', value: true },
     ]);
 
-    const [change] = await service.audit({ kind: 'flag', name: 'kill-patch' });
-    expect(change).toMatchObject({ action: 'kill', title: 't', comment: 'c' });
+    await client.ok('PATCH', at('kill-patch'), [
+      { op: 'replace', path: '/killed', value: false },
+      { op: 'replace', path: '/trafficAllocation', value: 50 },
+    ]);
+
+    const [end, kill] = await service.audit({ kind: 'flag', name: 'kill-patch' });
+    expect(kill).toMatchObject({ action: 'kill', title: 't', comment: 'c' });
+    expect(end).toMatchObject({ action: 'restore', title: null });
   });
 
   it('needs a definition', async () => {

@@ -30,7 +30,6 @@ import {
 } from '../http/path-lookup.js';
 import { conflict } from '../http/problem.js';
 import { differenceOf, keysGone, SAMPLE_SIZE } from '../rules/difference.js';
-import { checkSegmentName } from '../rules/names.js';
 import { PAGE_SIZES, pageFrom } from '../rules/paging.js';
 import { usersOf } from '../store/definitions.js';
 import {
@@ -134,7 +133,6 @@ async function createSegment(db: Db, request: ApiRequest): Promise<WireSegment> 
   checkMayChangeWorkspace(request);
   const trafficType = await trafficTypeAt(db, request, workspace.id);
   const { name, description } = request.body as { name: string; description?: string | null };
-  checkSegmentName(name);
   if (await findSegment(db, workspace.id, name)) throw conflict(`Segment ${name} already exists`);
   await insertSegment(db, {
     id: randomUUID(),

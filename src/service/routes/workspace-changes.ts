@@ -16,7 +16,6 @@ import { conflict, notFound } from '../http/problem.js';
 import { differenceOf } from '../rules/difference.js';
 import { WORKSPACE_SCHEMA, workspaceFrom, workspacePatched } from '../rules/environment.js';
 import type { PatchOperation } from '../rules/json-patch.js';
-import { checkTrafficTypeName } from '../rules/names.js';
 import { createWorkspace } from '../seed.js';
 import type { Db, TrafficTypeRow, WorkspaceRow } from '../store/tables.js';
 import {
@@ -163,7 +162,6 @@ async function addTrafficType(db: Db, request: ApiRequest): Promise<WireTrafficT
   const workspace = await workspaceAt(db, request);
   checkMayChangeWorkspace(request);
   const { name } = request.body as { name: string };
-  checkTrafficTypeName(name);
   if (await findTrafficType(db, workspace.id, name)) {
     throw conflict(`Traffic type ${name} already exists`);
   }

@@ -17,7 +17,6 @@ export const KEY_SCHEMA: Schema = { type: 'string', minLength: 1, maxLength: MAX
 export function keysToAdd(given: readonly string[]): string[] {
   checkRequestSize(given.length);
   for (const key of given) {
-    if (key === '') throw badRequest('Keys must not be empty');
     if (key.length > MAX_KEY_LENGTH) {
       throw badRequest(`Keys have at most ${MAX_KEY_LENGTH} characters`);
     }

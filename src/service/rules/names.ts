@@ -44,20 +44,27 @@ const RESERVED_TREATMENT_NAME = 'control';
 /** Names of treatments may start with `_` too. */
 const TREATMENT_NAME = /^[_A-Za-z][-_A-Za-z0-9]*$/;
 
-/** @throws Problem (400) the name has a wrong form or is a reserved word. */
+/**
+ * Its form is held against `NAME_SCHEMA` before.
+ *
+ * @throws Problem (400) the name is a reserved word.
+ */
 export function checkFlagName(name: string): void {
-  checkName('Feature flag', name);
   if (RESERVED_FLAG_NAMES.has(name)) throw badRequest(`Feature flag name ${name} is reserved`);
 }
 
-/** @throws Problem (400) the name has a wrong form. */
-export function checkSegmentName(name: string): void {
-  checkName('Segment', name);
-}
-
-/** @throws Problem (400) the name has a wrong form. */
+/**
+ * Of a seed; bodies of requests are held against `NAME_SCHEMA`.
+ *
+ * @throws Problem (400) the name has a wrong form.
+ */
 export function checkTrafficTypeName(name: string): void {
-  checkName('Traffic type', name);
+  checkLength('Traffic type', name);
+  if (!NAME.test(name)) {
+    throw badRequest(
+      'Traffic type names must start with a letter and can contain "-_ a-z A-Z 0-9"',
+    );
+  }
 }
 
 /**
@@ -72,13 +79,6 @@ export function checkTreatmentName(name: string): void {
     throw badRequest(
       'Treatment names must start with a letter or _ and can contain "-_ a-z A-Z 0-9"',
     );
-  }
-}
-
-function checkName(what: string, name: string): void {
-  checkLength(what, name);
-  if (!NAME.test(name)) {
-    throw badRequest(`${what} names must start with a letter and can contain "-_ a-z A-Z 0-9"`);
   }
 }
 
