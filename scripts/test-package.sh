@@ -64,6 +64,7 @@ process.exitCode = differing.length;
 JS
 echo 'ok      holds the libraries that the tests ran with'
 
+[ ! -e "$installed/node_modules/@opentelemetry/core" ] || fail 'holds OpenTelemetry in the file that loads it alone'
 program=$PWD/node_modules/.bin/flaghoist
 start=$(date +%s%3N)
 "$program" --version >/dev/null
@@ -76,3 +77,18 @@ grep -q 'In sync' "$work/said" || { cat "$work/said"; fail 'is in sync'; }
 "$program" plan --embedded shop >/dev/null 2>&1 || fail 'plans'
 "$program" explain UNREACHABLE >/dev/null || fail 'explains a code'
 echo 'ok      the quick start works from an empty folder'
+node - "$program" <<'JS' || fail 'sends traces and metrics'
+const { createServer } = require('node:http');
+const { spawn } = require('node:child_process');
+const seen = new Set();
+const collector = createServer((request, response) => {
+  seen.add(request.url);
+  request.resume().on('end', () => response.end('{}'));
+}).listen(0, '127.0.0.1', () => {
+  const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.address().port}` };
+  spawn(process.argv[2], ['plan', '--embedded', 'shop'], { env }).on('close', () => {
+    process.exit(seen.has('/v1/traces') && seen.has('/v1/metrics') ? 0 : 1);
+  });
+});
+JS
+echo 'ok      sends traces and metrics'

@@ -2,6 +2,9 @@
 import { runCli } from './cli/program.js';
 import { EXIT, FlaghoistError } from './errors.js';
 
+/** For results that are still on their way out. */
+const ABANDON_MS = 200;
+
 /**
  * Process entry: signals become an abort, the first one ends the request under way, the second ends the process.
  */
@@ -24,6 +27,7 @@ try {
     environment: process.env,
     signal: interrupt.signal,
     onHangup: (listener) => process.on('SIGHUP', listener),
+    abandon: () => setTimeout(() => process.exit(), ABANDON_MS).unref(),
   });
 } catch (error) {
   const { errorText } = await import('./report/text/error.js');

@@ -13,6 +13,7 @@ import type {
   StepEnd,
 } from '../model/outcome.js';
 import type { Step, StepId } from '../model/step.js';
+import { traced } from '../platform/spans.js';
 import {
   ChangedMeanwhileError,
   executors,
@@ -65,6 +66,7 @@ export async function applyPlan(
   const changeOf = new Map(plan.steps.map((step) => [step.id, step.change]));
   const closedNow = closedByChange(plan, settings);
   const results = new Map<StepId, StepResult>();
+  const attempts = new Map<StepId, number>();
   const turns = plan.steps.map((step): Turn => {
     const { id, needs, change } = step;
     return { id, needs, object: keyOfId(change), step };
@@ -75,7 +77,7 @@ export async function applyPlan(
     send: async ({ step }) => {
       const note = context.notes.get(step.change);
       settings.onStep?.(step, results.size, plan.steps.length, note);
-      return resultOf(step, context);
+      return tracedResult(step, context, attempts);
     },
     isRefusedBeside: (result) => result.status === 'failed' && isConflict(result.error),
     end: ({ id, step }, result) => {
@@ -140,6 +142,26 @@ function reasonToSkip(
       : { ...result, why: `needs ${change}, which was skipped` };
   }
   return undefined;
+}
+
+/** @param attempts of each step up to now; one that was refused beside another is sent again. */
+async function tracedResult(
+  step: Step,
+  context: ApplyContext,
+  attempts: Map<StepId, number>,
+): Promise<StepResult> {
+  const attempt = (attempts.get(step.id) ?? 0) + 1;
+  attempts.set(step.id, attempt);
+  const facts = { 'flaghoist.object': step.change, 'flaghoist.action': step.action };
+  return traced(
+    'write',
+    async () => resultOf(step, context),
+    { ...facts, 'flaghoist.attempt': attempt },
+    (result) => ({
+      'flaghoist.result': result.status,
+      ...(result.status === 'failed' && { 'error.type': codeOf(result.error) }),
+    }),
+  );
 }
 
 /**

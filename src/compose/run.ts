@@ -3,6 +3,7 @@ import type { AdminReader } from '../admin-api/reader.js';
 import type { Desired } from '../model/desired.js';
 import { realTime } from '../platform/clock.js';
 import { Disposables } from '../platform/closers.js';
+import { noteRun } from '../platform/spans.js';
 import { openService, type AccessOptions, type ServiceAccess } from './admin-api.js';
 import type { Traffic } from '../admin-api/http/request-metrics.js';
 import type { AdminWriter } from '../admin-api/writer.js';
@@ -161,6 +162,7 @@ export async function openRun(
   const source = await (open?.(memory.git) ??
     openSource(directory, { workingTree, memory: memory.git }));
   closers.add(async () => source[Symbol.asyncDispose]());
+  noteCommit(source);
   const opened: { service?: ServiceAccess; sharing?: StateSharing } = {};
   const service = (): ServiceAccess => present(opened.service);
   const { checkout } = source;
@@ -207,6 +209,10 @@ export async function openRun(
     requests: () => opened.service?.requests() ?? 0,
     [Symbol.asyncDispose]: async () => closers[Symbol.asyncDispose](),
   };
+}
+
+function noteCommit({ revision: { commit } }: Source): void {
+  if (commit !== null) noteRun({ 'vcs.ref.head.revision': commit });
 }
 
 function present(service: ServiceAccess | undefined): ServiceAccess {

@@ -1,9 +1,11 @@
+import { FlaghoistError } from '../errors.js';
 import { environmentNames } from '../model/bound-desired.js';
 import { findEnvironment, type Workspace } from '../admin-api/workspace.js';
 import type { AdminReader } from '../admin-api/reader.js';
 import { KILL, type WireEnvironment } from '../admin-api/wire.js';
 import type { AdminWriter } from '../admin-api/writer.js';
 import type { Checkout } from '../git/checkout.js';
+import { traced, type Facts } from '../platform/spans.js';
 import { truncateNote } from '../model/audit-note.js';
 import { objectId, type ObjectId, type ObjectRef } from '../model/ref.js';
 import type { KillResult, KillResults, ChangeNote } from '../model/outcome.js';
@@ -47,7 +49,13 @@ export async function sendKills(
   const answers = await Promise.all(
     due.map(async (each): Promise<KillResult> => {
       if (!writer || each.live === 'absent') return { status: 'absent' };
-      return send(each, place, { writer, note: note.get(objectId(each.ref)), given: lane.note });
+      const words = { note: note.get(objectId(each.ref)), given: lane.note };
+      return traced(
+        'write',
+        async () => send(each, place, { writer, ...words }),
+        { 'flaghoist.object': objectId(each.ref), 'flaghoist.action': 'kill-flag' },
+        resultFacts,
+      );
     }),
   );
   // What the specs declare and the service does not have yet is made killed, and is nothing to tell of.
@@ -58,6 +66,13 @@ export async function sendKills(
   });
   for (const [id, result] of results) lane.onKill(id, result);
   return new Map(results);
+}
+
+function resultFacts(result: KillResult): Facts {
+  if (result.status !== 'failed') return { 'flaghoist.result': result.status };
+  const { error } = result;
+  const code = error instanceof FlaghoistError ? error.code : 'BUG';
+  return { 'flaghoist.result': 'failed', 'error.type': code };
 }
 
 interface Placed extends PlacedOrder {

@@ -12,6 +12,7 @@ import {
   stateBeforeApply,
 } from '../plan/bases/next-state.js';
 import type { Time } from '../platform/clock.js';
+import { traced } from '../platform/spans.js';
 import type { ReviewedPlan } from '../report/json/reviewed-plan.js';
 import type { StateMeta } from '../state/ref-store.js';
 import type { StateHome } from '../state/store.js';
@@ -90,11 +91,12 @@ async function send(
   const writing = { reader, at, notes, observedAtMs, now, killed, writer: openWriter() };
   context.progress?.phase('apply');
   const { concurrency } = context.options;
-  return applyPlan(plan, writing, signal, {
+  const settings = {
     ...progress,
     closedNow: closedByNow(input, now),
     ...(concurrency !== undefined && { concurrency }),
-  });
+  };
+  return traced('apply', async () => applyPlan(plan, writing, signal, settings));
 }
 
 /** What was sent is reported also where nobody can look at it again. */
@@ -105,7 +107,7 @@ async function verifyOrSayWhy(
   options: ApplyOptions,
 ): Promise<Verified> {
   try {
-    return await verify(done, outcomes, context, options);
+    return await traced('verify', async () => verify(done, outcomes, context, options));
   } catch (error) {
     const head = context.source.revision.commit;
     return {
@@ -153,7 +155,7 @@ async function saveState(
   meta: StateMeta,
 ): Promise<{ unsaved?: string }> {
   try {
-    await home?.write(state, meta);
+    await traced('write state', async () => home?.write(state, meta));
     return {};
   } catch (error) {
     if (!(error instanceof FlaghoistError)) throw error;

@@ -8,6 +8,7 @@ import {
   stateWithInferredBases,
   type EarlierSpecs,
 } from '../plan/inferred-bases.js';
+import { traced } from '../platform/spans.js';
 import { historyOf, type RunContext } from './context.js';
 
 /** A plan, and what it was made from. */
@@ -21,6 +22,14 @@ export interface PlanFromBases {
  * they are read in that case alone.
  */
 export async function planWithInferredBases(
+  context: RunContext,
+  input: PlanInput,
+  observed: Plan['observed'],
+): Promise<PlanFromBases> {
+  return traced('plan', async () => planFromBases(context, input, observed));
+}
+
+async function planFromBases(
   context: RunContext,
   input: PlanInput,
   observed: Plan['observed'],

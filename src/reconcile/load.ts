@@ -7,6 +7,7 @@ import type { Diagnostic } from '../model/diagnostic.js';
 import { EMPTY_STATE } from '../model/state.js';
 import { FlaghoistError } from '../errors.js';
 import { isOlder } from '../git/checkout.js';
+import { noteRun, traced } from '../platform/spans.js';
 import { keepParsed } from '../specs/parse/kept-files.js';
 import { readSpecs } from '../specs/read-specs.js';
 import { internBases } from '../state/cache.js';
@@ -33,7 +34,7 @@ export async function loadSpecs(
   kills: KillSender,
 ): Promise<LoadedSpecs> {
   keepParsed(memory.specs, source.checkout.repository);
-  const specs = await readSpecs(source.tree, memory.specs);
+  const specs = await traced('read specs', async () => readSpecs(source.tree, memory.specs));
   if (specs.ok) return { desired: specs.desired, quarantined: new Set(), invalid: [] };
   if (options.quarantineInvalid === true && specs.rest) {
     return { ...specs.rest, invalid: specs.diagnostics };
@@ -52,7 +53,9 @@ export interface OpenedService {
 export async function openService(context: RunContext, desired: Desired): Promise<OpenedService> {
   context.progress?.phase('look');
   const reader = await context.openReader(desired);
-  return { reader, workspace: await findWorkspace(reader, desired.config.workspace) };
+  const workspace = await findWorkspace(reader, desired.config.workspace);
+  noteRun({ 'flaghoist.workspace': workspace.workspace.name });
+  return { reader, workspace };
 }
 
 /** @throws FlaghoistError `OLDER_HEAD`: an earlier run has gone beyond HEAD. `USAGE`: as `withSignals`. */
@@ -61,9 +64,11 @@ export async function readState(
   { workspace }: OpenedService,
   desired: BoundDesired,
 ): Promise<Remembered> {
-  const home = await context.openState(workspace);
   context.memory.states.intern = internBases(desired);
-  const last = await home?.read();
+  const { home, last } = await traced('read state', async () => {
+    const opened = await context.openState(workspace);
+    return { home: opened, last: await opened?.read() };
+  });
   const {
     state = EMPTY_STATE,
     head: applied = null,

@@ -13,6 +13,7 @@ import { onLadders } from '../plan/ramps.js';
 import { scopeOf, objectsSeen } from '../plan/scope.js';
 import { committedRemovals } from '../history/protected-removals.js';
 import { provenRemovals } from '../history/removals.js';
+import { traced } from '../platform/spans.js';
 import { historyOf, type RunContext } from './context.js';
 import type { OpenedService } from './load.js';
 import { checkNamesOnService } from './policy.js';
@@ -39,7 +40,14 @@ export async function observeInScope(
     readonly scope: ObservationScope;
   },
 ): Promise<Observation> {
-  const { desired, state, scope } = known;
+  return traced('read the service', async () => observeWith(context, { reader, workspace }, known));
+}
+
+async function observeWith(
+  context: RunContext,
+  { reader, workspace }: OpenedService,
+  { desired, state, scope }: Parameters<typeof observeInScope>[2],
+): Promise<Observation> {
   const { policy, observed } = scope;
   const at = await readCatalogFor(reader, workspace, scope, desired);
   checkNamesOnService(inScope(scope, desired), at);

@@ -134,8 +134,8 @@ export class AdminClient implements GetOnly {
         time: this.#steady,
         silence: this.#silence,
         signal,
-        once: async (uncertain, limitMs, isAgain) =>
-          this.#once(request, { uncertain, limitMs, isAgain }),
+        once: async (uncertain, limitMs, triesBefore) =>
+          this.#once(request, { uncertain, limitMs, triesBefore }),
         confirm: this.#confirmOf(request),
         isUrgent: laneOf(request) === 'kill',
         giveUp: (gaveUp) => this.#error(request, gaveUp),
@@ -154,9 +154,10 @@ export class AdminClient implements GetOnly {
 
   async #once(
     request: Request,
-    { uncertain, limitMs, isAgain }: { uncertain: boolean; limitMs: number; isAgain: boolean },
+    known: { uncertain: boolean; limitMs: number; triesBefore: number },
   ): Promise<Try<ServiceAnswer>> {
     const { signal } = this.#options;
+    const { uncertain, triesBefore } = known;
     const lane = laneOf(request);
     const askedAt = performance.now();
     try {
@@ -166,9 +167,9 @@ export class AdminClient implements GetOnly {
           this.#options.traffic?.onTurn(performance.now() - askedAt);
           if (request.kind !== 'read')
             await this.#options.beforeWrite?.({ isKill: lane === 'kill' });
-          return this.#send(request, limitMs);
+          return this.#send(request, known);
         },
-        { signal, isAgain, isWrite: request.kind !== 'read' },
+        { signal, isAgain: triesBefore > 0, isWrite: request.kind !== 'read' },
       );
       this.#notePace(answer);
       return classify(answer, {
@@ -187,7 +188,10 @@ export class AdminClient implements GetOnly {
     }
   }
 
-  async #send(request: Request, limitMs: number): Promise<Answer> {
+  async #send(
+    request: Request,
+    { limitMs, triesBefore }: { limitMs: number; triesBefore: number },
+  ): Promise<Answer> {
     const { signal, traffic } = this.#options;
     const sentAt = performance.now();
     let status: number | null = null;
@@ -206,7 +210,9 @@ export class AdminClient implements GetOnly {
     } finally {
       const durationMs = performance.now() - sentAt;
       const { method } = request;
-      traffic?.onRequest({ method, route: routeOf(request.path), status, durationMs });
+      const { origin } = this;
+      const sent = { method, route: routeOf(request.path), origin, triesBefore };
+      traffic?.onRequest({ ...sent, status, durationMs });
     }
   }
 

@@ -125,9 +125,9 @@ export interface RetryOptions<T> {
   /**
    * @param uncertain whether an earlier try may have been made.
    * @param limitMs how long this try may take before the network counts as dead.
-   * @param isAgain whether there was an earlier try.
+   * @param triesBefore how many earlier tries there were.
    */
-  readonly once: (uncertain: boolean, limitMs: number, isAgain: boolean) => Promise<Try<T>>;
+  readonly once: (uncertain: boolean, limitMs: number, triesBefore: number) => Promise<Try<T>>;
   /** What an earlier try made, or `undefined`: it made nothing. */
   readonly confirm?: (() => Promise<T | undefined>) | undefined;
   readonly giveUp: (gaveUp: GaveUp) => Error;
@@ -145,7 +145,7 @@ export async function withRetry<T>(options: RetryOptions<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     // One after the other by nature: each try depends on how the last one went.
     const startedAt = time.now();
-    const result = await options.once(uncertain, silence.remainingMs(), tries > 1);
+    const result = await options.once(uncertain, silence.remainingMs(), tries - 1);
     silence.note(result.ok || result.status !== null, startedAt);
     if (result.ok) return result.answer;
     firstFailureAt ??= time.now();

@@ -13,6 +13,7 @@ import {
 } from '../../import/from-file.js';
 import type { Departure } from '../../import/sources/source.js';
 import { withSchemaLine, writeSchemas } from '../editor-schemas.js';
+import { observedCommand } from '../observed-run.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -71,7 +72,9 @@ export const declareImport: DeclareCommand = (command, { terminal, done }) => {
         return;
       }
       if (second !== undefined) throw usage('only --from takes a file and a directory');
-      done(await importInto(first ?? '.', options, terminal));
+      const directory = first ?? '.';
+      const task = async () => importInto(directory, options, terminal);
+      done(await observedCommand({ name: 'import', directory }, task));
     },
   );
 };

@@ -8,6 +8,7 @@ import { errorText } from '../../report/text/error.js';
 import { actLive, type LiveAct, commitCommands, prepareList } from '../../kill/now.js';
 import type { RunContext } from '../../reconcile/context.js';
 import { recordAct } from '../../reconcile/record.js';
+import { observedCommand } from '../observed-run.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -36,7 +37,8 @@ export const declareKill: DeclareCommand = (command, { terminal, done }) => {
     .option('--reason <text>', 'why; goes into the service’s log and into the commit');
   commonOptions(timeoutOption(placeOptions(command))).action(
     async (flag: string, directory: string, options: KillOptions) => {
-      done(await killOrRestore({ flag, directory, isKill }, options, terminal));
+      const task = async () => killOrRestore({ flag, directory, isKill }, options, terminal);
+      done(await observedCommand({ name: command.name(), directory }, task));
     },
   );
 };

@@ -17,6 +17,7 @@ import { PlanDiffersError, refuseUnreviewed } from '../../reconcile/reviewed.js'
 import { exitCodeOf, exitCodeOfSignal, reportOf } from '../../reconcile/result.js';
 import { InvalidSpecsError, type Applied, type Planned } from '../../reconcile/context.js';
 import { combinedExitCode } from '../exit-code.js';
+import { observedRun } from '../observed-run.js';
 import { quoted } from '../../report/sanitize.js';
 import type { DeclareCommand } from '../command.js';
 import { configDirectoryOf } from '../config-directory.js';
@@ -81,6 +82,8 @@ async function reconcileAll(
   const screen = openScreen(options, terminal);
   screen.noteInterrupt();
   const results: DirectoryResult[] = [];
+  const writes = options.dryRun !== true;
+  const name = writes ? 'reconcile' : 'plan';
   const reviewed = await readReviewed(options, directories);
   const note = (text: string): void => {
     screen.note(text);
@@ -90,11 +93,10 @@ async function reconcileAll(
   for (const [index, directory] of directories.entries()) {
     // One after the other: they may share a service, a credential and a state.
     const events = sink && new RunEvents(sink, directory);
-    events?.started({ dryRun: options.dryRun === true });
-    const result = await runDirectory(directory, options, {
-      ...{ terminal, screen, approvals, events },
-      reviewed: reviewed?.[index],
-    });
+    events?.started({ dryRun: !writes });
+    const run = { terminal, screen, approvals, events, reviewed: reviewed?.[index] };
+    const task = async () => runDirectory(directory, options, run);
+    const result = await observedRun({ name, directory, writes }, task);
     const { document, exitCode } = result;
     events?.over(exitCode, 'error' in document ? document.error : undefined);
     results.push(result);
@@ -125,13 +127,7 @@ interface ErrorDocument {
 async function runDirectory(
   directory: string,
   options: ReconcileOptions,
-  {
-    terminal,
-    screen,
-    reviewed,
-    approvals,
-    events,
-  }: {
+  around: {
     terminal: Terminal;
     screen: Screen;
     reviewed: ReviewedPlan | undefined;
@@ -139,6 +135,7 @@ async function runDirectory(
     events: RunEvents | undefined;
   },
 ): Promise<DirectoryResult> {
+  const { terminal, screen, reviewed, approvals, events } = around;
   try {
     const settings = operatorSettings(terminal.environment);
     const root = await repositoryOf(directory, options, screen);

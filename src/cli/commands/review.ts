@@ -24,6 +24,7 @@ import { exitCodeOfSignal } from '../../reconcile/result.js';
 import { InvalidSpecsError } from '../../reconcile/context.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
+import { observedCommand } from '../observed-run.js';
 import type { DeclareCommand } from '../command.js';
 import {
   commonOptions,
@@ -90,7 +91,8 @@ async function reviewAll(
   const results: Reviewed[] = [];
   for (const directory of directories) {
     // One after the other: they may share a service, a credential and a state.
-    results.push(await review(directory, { options, terminal, screen, place }));
+    const task = async () => review(directory, { options, terminal, screen, place });
+    results.push(await observedCommand({ name: 'review', directory }, task));
   }
   await screen.result(results.map(({ markdown }) => markdown).join('\n'));
   await writeReports(results, options, terminal);

@@ -1,7 +1,9 @@
 import type { Traffic } from '../../admin-api/http/request-metrics.js';
-import { Prometheus, type Metric } from '../../platform/prometheus.js';
+import { packageVersion } from '../../platform/version.js';
+import { Prometheus, type CountedMetric, type Metric } from '../../platform/prometheus.js';
+import type { RunEnd } from '../../platform/spans.js';
 import { isReady, newestPlan, healthOf } from '../health.js';
-import type { DaemonView, RunRecord, RunResult, SourceView } from '../view.js';
+import type { DaemonView, RunResult, RunRecord, SourceView } from '../view.js';
 
 export type WebhookResult = 'accepted' | 'ignored' | 'repeated' | 'refused';
 
@@ -33,7 +35,10 @@ export class Metrics {
     return this.#prometheus.contentType;
   }
 
-  noteRun({ name: source }: SourceView, { result, durationMs, plan }: RunRecord): void {
+  noteRun(
+    { name: source }: Pick<SourceView, 'name'>,
+    { result, durationMs, plan }: Pick<RunEnd, 'result' | 'plan'> & Pick<RunRecord, 'durationMs'>,
+  ): void {
     this.#prometheus.count('runs', { source, result });
     this.#prometheus.observe('runSeconds', { source, result }, durationMs / 1_000);
     for (const { kind, action, outcome } of plan?.changes ?? []) {
@@ -56,10 +61,20 @@ export class Metrics {
 
   /** As Prometheus reads it. */
   async text(view: DaemonView, now: number): Promise<string> {
-    this.#prometheus.clearGauges();
-    this.#prometheus.set('info', { version: view.version }, 1);
-    for (const source of view.sources()) this.#setSource(source, now);
+    this.#setGauges(view.sources(), now);
     return this.#prometheus.text();
+  }
+
+  /** The same for other formats. @param view null: there is no daemon, and nothing stands that could be looked at. */
+  async counted(view: DaemonView | null, now: number): Promise<readonly CountedMetric[]> {
+    this.#setGauges(view?.sources() ?? [], now);
+    return this.#prometheus.counted();
+  }
+
+  #setGauges(sources: readonly SourceView[], now: number): void {
+    this.#prometheus.clearGauges();
+    this.#prometheus.set('info', { version: packageVersion() }, 1);
+    for (const source of sources) this.#setSource(source, now);
   }
 
   #setSource(view: SourceView, now: number): void {

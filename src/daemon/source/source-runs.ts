@@ -2,6 +2,7 @@ import type { GitCache } from '../../git/cache.js';
 import type { Source } from '../../git/spec-source.js';
 import { withKillsOf } from '../../kill/newer-commit.js';
 import type { Log } from '../../platform/log.js';
+import { tracedRun } from '../../platform/spans.js';
 import { clean } from '../../report/sanitize.js';
 import type { Seen } from '../upstream/upstream.js';
 import type { Trigger } from '../view.js';
@@ -73,7 +74,11 @@ export class SourceRuns {
         log[status === 'killed' ? 'info' : 'error']({ object: clean(object), status }, 'kill');
       },
     };
-    const end = await runCycle(openRun, order, events);
+    const end = await tracedRun(
+      { name: 'reconcile', source: this.#options.name, id },
+      async () => runCycle(openRun, order, events),
+      (ended) => ended,
+    );
     const local = await this.#planLocalChanges(seen, async () =>
       runCycle(
         openRun,

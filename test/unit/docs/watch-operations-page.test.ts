@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { METRICS } from '../../../src/daemon/metrics/metrics.js';
 import type { Metric } from '../../../src/platform/prometheus.js';
@@ -32,6 +33,24 @@ describe('docs/watch-operations.md', () => {
 
     const known: readonly string[] = Object.values(METRICS).map(({ name }) => name);
     expect(named.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('explains exactly the spans of a run that there are', () => {
+    const section = sectionOf(PAGE, '## OpenTelemetry');
+    const code = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => projectText(`src/${file}`))
+      .join('\n');
+    const namesIn = (pattern: RegExp): string[] => [
+      ...new Set([...code.matchAll(pattern)].map(([, name = '']) => name)),
+    ];
+
+    const stages = rowsOf(section)[1]?.[0]?.split(', ').map(bare) ?? [];
+    const traced = namesIn(/\btraced\(\s*'([^']+)'/g);
+    expect([...stages, 'write'].toSorted()).toEqual(traced.toSorted());
+    const attributes = namesIn(/'((?:flaghoist|http|url|server|vcs)\.[a-z_.]+)':/g);
+    expect(attributes.length).toBeGreaterThan(10);
+    for (const each of attributes) expect(section).toContain(`\`${each}\``);
   });
 
   it('explains exactly the members of a notification', () => {

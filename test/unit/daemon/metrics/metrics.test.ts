@@ -164,7 +164,8 @@ describe('what is counted', () => {
 
   it('is the traffic to the service, tries without an answer among it', async () => {
     const metrics = new Metrics();
-    const request = { method: 'GET', route: '/workspaces', durationMs: 40 } as const;
+    const way = { method: 'GET', route: '/workspaces', origin: 'http://service.test' } as const;
+    const request = { ...way, durationMs: 40, triesBefore: 0 };
 
     metrics.traffic.onTurn(1_500);
     metrics.traffic.onRequest({ ...request, status: null });
