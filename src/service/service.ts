@@ -12,6 +12,7 @@ import type { RateLimit } from './rules/rate-limit.js';
 import { ADMIN_KEY_ENDPOINTS, AUDIT_ENDPOINTS } from './routes/access.js';
 import { CHANGE_REQUEST_ENDPOINTS } from './routes/change-requests.js';
 import { DEFINITION_ENDPOINTS } from './routes/definitions.js';
+import { ATTRIBUTE_ENDPOINTS } from './routes/attributes.js';
 import { ARCHIVE_ENDPOINTS } from './routes/archive.js';
 import { FLAG_ENDPOINTS } from './routes/flags.js';
 import { IDENTITY_ENDPOINTS } from './routes/identities.js';
@@ -64,6 +65,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   ...WORKSPACE_ENDPOINTS,
   ...WORKSPACE_CHANGE_ENDPOINTS,
   ...ENVIRONMENT_CHANGE_ENDPOINTS,
+  ...ATTRIBUTE_ENDPOINTS,
   ...FLAG_ENDPOINTS,
   ...ARCHIVE_ENDPOINTS,
   ...DEFINITION_ENDPOINTS,

@@ -21,6 +21,7 @@ const SINCE_FIRST = [
   'alter table admin_keys drop column expiration_time',
   'alter table admin_keys drop column last_use_time',
   'drop table archived_flags',
+  'drop table attributes',
   'drop table sessions',
   'drop table change_requests',
   'alter table definitions drop column open_change_request_id',

@@ -129,8 +129,8 @@ function methodsOf(path: string, endpoints: readonly Endpoint[]): string[] {
       pattern.every((part, index) => part.startsWith(':') || part === parts[index])
     );
   });
-  const fewest = Math.min(...named.map(({ path }) => path.split(':').length));
-  const meant = named.filter((endpoint) => endpoint.path.split(':').length === fewest);
+  const fewest = Math.min(...named.map(({ path }) => path.split('/:').length));
+  const meant = named.filter((endpoint) => endpoint.path.split('/:').length === fewest);
   return [...new Set(meant.flatMap(({ methods }) => methods))].sort();
 }
 
@@ -215,7 +215,8 @@ function addEndpoint(
 ): void {
   app.route({
     method: [...endpoint.methods],
-    url: `${API_PREFIX}${endpoint.path}`,
+    // The router takes a colon for a parameter wherever it stands, and two for one colon.
+    url: `${API_PREFIX}${endpoint.path.replaceAll(/(?<=[^/]):/g, '::')}`,
     schema: {
       summary: endpoint.summary,
       ...(endpoint.body === undefined ? {} : { body: endpoint.body }),

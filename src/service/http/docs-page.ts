@@ -88,7 +88,7 @@ function groupOf(name: string, endpoints: readonly Endpoint[]): Html {
 
 /** One operation; an endpoint with two methods has two. */
 function operationOf(endpoint: Endpoint, method: string): Html {
-  const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
+  const path = endpoint.path.replaceAll(/(?<=\/):(\w+)/g, '{$1}');
   const { body, takesText } = endpoint;
   return html`<section>
     <h3>${method} ${path}</h3>

@@ -30,7 +30,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 export function openApiOf(endpoints: readonly Endpoint[], version: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const endpoint of endpoints) {
-    const path = API_PREFIX + endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
+    const path = API_PREFIX + endpoint.path.replaceAll(/(?<=\/):(\w+)/g, '{$1}');
     for (const method of endpoint.methods) {
       paths[path] = { ...paths[path], [method.toLowerCase()]: operationOf(endpoint, method) };
     }
@@ -161,7 +161,7 @@ export interface Parameter {
 
 /** Parameters of the path in its order, then those of the query. */
 export function parametersOf(endpoint: Endpoint): readonly Parameter[] {
-  const names = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const names = [...endpoint.path.matchAll(/\/:(\w+)/g)].map(([, name = '']) => name);
   const query = { ...endpoint.query, ...('write' in endpoint ? WORDS_QUERY : {}) };
   return [
     ...names.map((name) => ({

@@ -30,6 +30,15 @@ const REFERENCE = record({ id: TEXT, name: TEXT });
  * element is `{ name }`.
  */
 const TAGS = orNull(listOf(record({ name: TEXT })));
+const ATTRIBUTE = record({
+  id: TEXT,
+  trafficTypeId: TEXT,
+  displayName: TEXT,
+  description: TEXT,
+  dataType: { enum: ['string', 'number', 'datetime', 'set', null] },
+  isSearchable: TRUTH,
+  suggestedValues: listOf(TEXT),
+});
 /** Every page of a list repeats the offset and the limit that were in force for it. */
 const PAGE = { offset: COUNT, limit: COUNT };
 
@@ -59,6 +68,14 @@ export const ANSWER_SCHEMAS = {
       workspace: record({ type: { const: 'workspace' }, id: TEXT }),
     },
   ),
+  Attribute: ATTRIBUTE,
+  AttributePage: record({
+    objects: listOf(ATTRIBUTE),
+    nextMarker: orNull(TEXT),
+    previousMarker: orNull(TEXT),
+    limit: COUNT,
+    count: COUNT,
+  }),
   RolloutStatus: record({ id: TEXT, name: TEXT, description: TEXT }),
   Flag: record(
     {

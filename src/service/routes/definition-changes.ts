@@ -166,15 +166,21 @@ async function saveChanged(
     ...stored,
     killed: Number(killed),
     body_json,
-    // Two changes within one millisecond still have different times, so that a client can tell by
-    // the time alone that a definition was changed.
-    last_update_time: Math.max(request.caller.now, stored.last_update_time + 1),
+    last_update_time: timeOfChange(stored, request),
   };
   await updateDefinition(db, after, uses);
   await letOthersRun();
   const before = wireDefinition(stored);
   const action = actionOf(before.killed, killed);
   return recorded(db, request, place, { action, before, after });
+}
+
+/**
+ * Two changes within one millisecond still have different times, so that a client can tell by the time alone that a definition was
+ * changed.
+ */
+function timeOfChange({ last_update_time }: StoredDefinition, { caller }: ApiRequest): number {
+  return Math.max(caller.now, last_update_time + 1);
 }
 
 /**
@@ -231,6 +237,27 @@ export async function setKilled(db: Db, request: ApiRequest, killed: boolean): P
   if (!killed) checkNotRequested(stored);
   // Nothing else of the definition is looked at: whatever it holds, it can be killed.
   await saveChanged(db, request, place, { stored, killed, body_json: stored.body_json });
+  return true;
+}
+
+/**
+ * Takes note that keys are to be given to treatments anew. Whoever evaluates would draw a new seed for it; no answer of the interface
+ * holds a seed, and this service evaluates nothing. So the time of the last change moves, and the audit log has a row.
+ */
+export async function reallocate(db: Db, request: ApiRequest): Promise<true> {
+  const place = await placeOfChange(db, request, { note: 'both' });
+  const stored = await definitionAt(db, request, place.environment);
+  checkNotRequested(stored);
+  const time = timeOfChange(stored, request);
+  await updateDefinition(db, { ...stored, last_update_time: time }, null);
+  await recordChange(db, request.caller, {
+    kind: 'flag',
+    name: stored.flag_name,
+    action: 'reallocate',
+    workspaceId: place.workspace.id,
+    environment: place.environment,
+    difference: [{ path: '/lastUpdateTime', before: stored.last_update_time, after: time }],
+  });
   return true;
 }
 

@@ -28,6 +28,7 @@ import {
   patchDefinition,
   removeDefinition,
   replaceDefinition,
+  reallocate,
   setKilled,
 } from './definition-changes.js';
 import { answer, answerPage } from './answer-schemas.js';
@@ -112,6 +113,15 @@ export const DEFINITION_ENDPOINTS: readonly Endpoint[] = [
     answer: answer('True'),
     body: WORDS_BODY,
     write: async (db, request) => setKilled(db, request, false),
+  },
+  {
+    methods: ['POST'],
+    path: `${PATH}/reallocate`,
+    inContract: false,
+    summary: 'Give keys to treatments anew: recorded, for nothing is evaluated here',
+    answer: answer('True'),
+    body: WORDS_BODY,
+    write: reallocate,
   },
 ];
 

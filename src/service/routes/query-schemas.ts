@@ -65,6 +65,20 @@ export const CHANGE_REQUEST_QUERY: Readonly<Record<string, Schema>> = {
   status: text('`REQUESTED`, `PUBLISHED`, `REJECTED` or `WITHDRAWN`.'),
 };
 
+/** Pages follow each other by markers, where they are asked for. */
+export const ATTRIBUTE_QUERY: Readonly<Record<string, Schema>> = {
+  paginate: text('`true`: one page. Otherwise all attributes as a bare list.'),
+  searchPrefix: text('How their ids begin, in any case.'),
+  afterMarker: text('`nextMarker` of the page before.'),
+  beforeMarker: text('`previousMarker` of the page after.'),
+  markerLimit: {
+    ...NUMBER,
+    minimum: 0,
+    default: 50,
+    description: 'Size of the page. One above 200 is cut, and the answer says so.',
+  },
+};
+
 /** The contract names the workspace of this list in the query and not in the path. */
 export const ROLLOUT_STATUS_QUERY: Readonly<Record<string, Schema>> = {
   wsId: text('Id or name of a workspace. Default: all workspaces that the key sees.'),

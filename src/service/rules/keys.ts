@@ -79,8 +79,9 @@ export function wantsReplacement({ replace }: Readonly<Record<string, unknown>>)
 
 const MAX_VALUE_LENGTH = 10_000;
 
-/** The id of an attribute. */
-const ATTRIBUTE = /^[A-Za-z][-_A-Za-z0-9]{0,199}$/;
+/** The id of an attribute, as a pattern. */
+export const ATTRIBUTE_NAME = '^[A-Za-z][-_A-Za-z0-9]{0,199}$';
+const ATTRIBUTE = new RegExp(ATTRIBUTE_NAME);
 
 /** Clients send back what they read: what an identity belongs to is held against the path. */
 const IDENTITY_MEMBERS: Readonly<Record<string, Schema>> = {
@@ -106,7 +107,7 @@ export const IDENTITY_VALUES_SCHEMA: Schema = {
     ...IDENTITY_MEMBERS,
     values: {
       type: ['object', 'null'],
-      propertyNames: { pattern: ATTRIBUTE.source },
+      propertyNames: { pattern: ATTRIBUTE_NAME },
       additionalProperties: { type: ['string', 'number', 'boolean'], maxLength: MAX_VALUE_LENGTH },
     },
     ...WORDS_MEMBERS,

@@ -35,7 +35,14 @@ export interface AuditEntry {
 
 /** The kind of object that was changed. */
 export type AuditKind =
-  'flag' | 'segment' | 'identity' | 'workspace' | 'environment' | 'traffic-type' | 'admin-key';
+  | 'flag'
+  | 'segment'
+  | 'identity'
+  | 'workspace'
+  | 'environment'
+  | 'traffic-type'
+  | 'attribute'
+  | 'admin-key';
 
 /**
  * What was done to the object. `kill` and `restore` are changes of a definition that move `killed`.
@@ -48,6 +55,7 @@ export type AuditAction =
   | 'unarchive'
   | 'kill'
   | 'restore'
+  | 'reallocate'
   | 'activate'
   | 'deactivate'
   | 'add-keys'

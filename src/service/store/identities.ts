@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { jsonRows } from './json-rows.js';
 import type { Dialect } from './migrations.js';
-import type { Db } from './tables.js';
+import type { AttributeRow, Db } from './tables.js';
 
 /** Where identities are: those of one traffic type in one environment. */
 export interface IdentityPlace {
@@ -64,5 +64,32 @@ export async function deleteIdentity(db: Db, place: IdentityPlace, key: string):
     .where('environment_id', '=', place.environmentId)
     .where('traffic_type_id', '=', place.trafficTypeId)
     .where('key', '=', key)
+    .execute();
+}
+
+/** What is known of the attributes of a traffic type, in the order of their ids by bytes. */
+export async function listAttributes(db: Db, trafficTypeId: string): Promise<AttributeRow[]> {
+  return db
+    .selectFrom('attributes')
+    .where('traffic_type_id', '=', trafficTypeId)
+    .orderBy('id')
+    .selectAll()
+    .execute();
+}
+
+/** Creates it, or replaces all of it. */
+export async function saveAttribute(db: Db, row: AttributeRow): Promise<void> {
+  await deleteAttribute(db, row);
+  await db.insertInto('attributes').values(row).execute();
+}
+
+export async function deleteAttribute(
+  db: Db,
+  { traffic_type_id, id }: Pick<AttributeRow, 'traffic_type_id' | 'id'>,
+): Promise<void> {
+  await db
+    .deleteFrom('attributes')
+    .where('traffic_type_id', '=', traffic_type_id)
+    .where('id', '=', id)
     .execute();
 }

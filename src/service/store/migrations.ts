@@ -47,6 +47,9 @@ export function migrations(dialect: Dialect): Record<string, Migration> {
       },
     },
     '0009-change-requests': { up: async (db: Kysely<unknown>) => addChangeRequests(db, dialect) },
+    '0010-attributes-of-traffic-types': {
+      up: async (db: Kysely<unknown>) => addAttributes(db, dialect),
+    },
   };
 }
 
@@ -67,6 +70,20 @@ async function withoutReference(db: Kysely<unknown>, dialect: Dialect): Promise<
   ];
   // One after the other: each needs what the one before left.
   for (const statement of statements) await sql.raw(statement).execute(db);
+}
+
+async function addAttributes(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  const { text } = dialectTypesOf(dialect);
+  const table = `create table attributes (
+    traffic_type_id ${text} not null references traffic_types (id),
+    id ${text} not null,
+    display_name ${text} not null,
+    description ${text} not null,
+    data_type ${text},
+    is_searchable integer not null,
+    suggested_values_json ${text} not null,
+    primary key (traffic_type_id, id))`;
+  await sql.raw(table).execute(db);
 }
 
 /** What is asked for, and what it keeps from being changed meanwhile. */

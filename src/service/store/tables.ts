@@ -9,6 +9,7 @@ export interface Tables {
   workspaces: WorkspaceRow;
   environments: EnvironmentRow;
   traffic_types: TrafficTypeRow;
+  attributes: AttributeRow;
   rollout_statuses: RolloutStatusRow;
   flags: FlagRow;
   definitions: DefinitionRow;
@@ -34,6 +35,7 @@ export const PRIMARY_KEYS: {
   workspaces: ['id'],
   environments: ['id'],
   traffic_types: ['id'],
+  attributes: ['traffic_type_id', 'id'],
   rollout_statuses: ['id'],
   flags: ['id'],
   definitions: ['flag_id', 'environment_id'],
@@ -78,6 +80,17 @@ export interface TrafficTypeRow {
   workspace_id: string;
   name: string;
   display_attribute_id: string | null;
+}
+
+/** What is known of an attribute of a traffic type. */
+export interface AttributeRow {
+  traffic_type_id: string;
+  id: string;
+  display_name: string;
+  description: string;
+  data_type: string | null;
+  is_searchable: number;
+  suggested_values_json: string;
 }
 
 export interface RolloutStatusRow {

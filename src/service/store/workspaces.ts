@@ -191,9 +191,15 @@ export async function updateWorkspace(
 }
 
 /**
- * Deletes a workspace with its traffic types and rollout statuses; nothing else may be left in it.
+ * Deletes a workspace with its traffic types, their attributes, and rollout statuses; nothing else may be left in it.
  */
 export async function deleteWorkspace(db: Db, id: string): Promise<void> {
+  await db
+    .deleteFrom('attributes')
+    .where('traffic_type_id', 'in', (types) =>
+      types.selectFrom('traffic_types').where('workspace_id', '=', id).select('id'),
+    )
+    .execute();
   await db.deleteFrom('traffic_types').where('workspace_id', '=', id).execute();
   await db.deleteFrom('rollout_statuses').where('workspace_id', '=', id).execute();
   await db.deleteFrom('archived_flags').where('workspace_id', '=', id).execute();
@@ -234,8 +240,9 @@ export async function findTrafficTypeAnywhere(
   return db.selectFrom('traffic_types').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Nothing may refer to it any more. */
+/** With what is known of its attributes. Nothing else may refer to it any more. */
 export async function deleteTrafficType(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('attributes').where('traffic_type_id', '=', id).execute();
   await db.deleteFrom('traffic_types').where('id', '=', id).execute();
 }
 

@@ -1,0 +1,265 @@
+/**
+ * Endpoints of attributes: what is known of the attributes of a traffic type, one by one: a name for people, a type, values to
+ * suggest. The contract has none of them; paths, bodies and pages are those of public documentation and clients.
+ *
+ * They describe and enforce nothing: identities and rules may name attributes that are not here, and keep them when one is deleted.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { recordChange } from '../change-log.js';
+import type { ApiRequest, Endpoint } from '../http/endpoint.js';
+import { checkMayChangeWorkspace, trafficTypeAt, workspaceAt } from '../http/path-lookup.js';
+import { badRequest, notFound } from '../http/problem.js';
+import { differenceOf } from '../rules/difference.js';
+import { ATTRIBUTE_NAME } from '../rules/keys.js';
+import type { Schema } from '../rules/matchers.js';
+import { WORDS_MEMBERS } from '../rules/note.js';
+import { wholeNumber } from '../rules/paging.js';
+import { deleteAttribute, listAttributes, saveAttribute } from '../store/identities.js';
+import type { AttributeRow, Db, TrafficTypeRow } from '../store/tables.js';
+import { answer, answerList } from './answer-schemas.js';
+import { ATTRIBUTE_QUERY } from './query-schemas.js';
+
+const PATH = '/schema/ws/:ws/trafficTypes/:trafficType';
+
+const ID: Schema = { type: 'string', pattern: ATTRIBUTE_NAME };
+const TEXT: Schema = { type: ['string', 'null'], maxLength: 10_000 };
+
+/** What a client may set, and what it sends back of what it read. */
+const MEMBERS: Readonly<Record<string, Schema>> = {
+  displayName: TEXT,
+  description: TEXT,
+  dataType: { enum: ['string', 'number', 'datetime', 'set', null] },
+  isSearchable: { type: ['boolean', 'null'] },
+  suggestedValues: {
+    type: ['array', 'null'],
+    maxItems: 1_000,
+    items: { type: 'string', maxLength: 1_000 },
+  },
+  trafficTypeId: { ...TEXT, description: 'Id or name of the traffic type of the path.' },
+  organizationId: TEXT,
+};
+
+const CHANGED: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { id: ID, ...MEMBERS, ...WORDS_MEMBERS },
+};
+const ATTRIBUTE: Schema = { ...CHANGED, required: ['id'] };
+
+export const ATTRIBUTE_ENDPOINTS: readonly Endpoint[] = [
+  {
+    methods: ['GET'],
+    path: PATH,
+    inContract: false,
+    summary: 'List the attributes of a traffic type, in the order of their ids',
+    answer: { anyOf: [answerList('Attribute'), answer('AttributePage')] },
+    query: ATTRIBUTE_QUERY,
+    read: readAttributes,
+  },
+  {
+    methods: ['POST', 'PUT'],
+    path: PATH,
+    inContract: false,
+    summary: 'Create an attribute, or replace all that is known of it',
+    answer: answer('Attribute'),
+    body: ATTRIBUTE,
+    write: async (db, request) => save(db, request, request.body as GivenAttribute),
+  },
+  {
+    methods: ['POST'],
+    path: `${PATH}/attribute:bulk`,
+    inContract: false,
+    summary: 'The same of many',
+    answer: answerList('Attribute'),
+    body: { type: 'array', maxItems: 1_000, items: ATTRIBUTE },
+    write: saveMany,
+  },
+  {
+    methods: ['PATCH'],
+    path: `${PATH}/:attribute`,
+    inContract: false,
+    summary: 'Change some of what is known of an attribute',
+    answer: answer('Attribute'),
+    body: CHANGED,
+    write: changeOne,
+  },
+  {
+    methods: ['DELETE'],
+    path: `${PATH}/:attribute`,
+    inContract: false,
+    summary: 'Forget an attribute; identities keep their values of it',
+    answer: answer('True'),
+    write: removeOne,
+  },
+];
+
+/** An attribute as it is sent. */
+interface WireAttribute {
+  readonly id: string;
+  readonly trafficTypeId: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly dataType: string | null;
+  readonly isSearchable: boolean;
+  readonly suggestedValues: readonly string[];
+}
+
+/** One as a client sends it; null counts as not given. */
+type GivenAttribute = {
+  readonly [Name in keyof Omit<WireAttribute, 'id'>]?: WireAttribute[Name] | null;
+} & { readonly id: string };
+
+/** All of them, or one page where pages are asked for: behind `afterMarker`, or up to `beforeMarker`. */
+async function readAttributes(
+  db: Db,
+  request: ApiRequest,
+): Promise<readonly WireAttribute[] | object> {
+  const workspace = await workspaceAt(db, request);
+  const { id } = await trafficTypeAt(db, request, workspace.id);
+  const prefix = textOf(request.query['searchPrefix']).toLowerCase();
+  const all = (await listAttributes(db, id))
+    .map(wireAttribute)
+    .filter((each) => each.id.toLowerCase().startsWith(prefix));
+  return textOf(request.query['paginate']).toLowerCase() === 'true' ? page(all, request) : all;
+}
+
+/** A marker is the id of the last attribute before the page, or of its last. */
+function page(all: readonly WireAttribute[], { query }: ApiRequest): object {
+  const limit = Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
+  const after = textOf(query['afterMarker']);
+  const before = textOf(query['beforeMarker']);
+  const objects =
+    before === ''
+      ? all.filter(({ id }) => id > after).slice(0, limit)
+      : all.filter(({ id }) => id <= before).slice(-limit);
+  const first = objects[0]?.id ?? after;
+  const last = objects.at(-1)?.id;
+  return {
+    objects,
+    nextMarker: last !== undefined && all.some(({ id }) => id > last) ? last : null,
+    previousMarker: all.findLast(({ id }) => id < first)?.id ?? null,
+    limit,
+    count: objects.length,
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function wireAttribute(row: AttributeRow): WireAttribute {
+  const { display_name, description, data_type, is_searchable, suggested_values_json } = row;
+  return {
+    id: row.id,
+    trafficTypeId: row.traffic_type_id,
+    displayName: display_name,
+    description,
+    dataType: data_type,
+    isSearchable: is_searchable === 1,
+    suggestedValues: JSON.parse(suggested_values_json) as string[],
+  };
+}
+
+/** All or none. */
+async function saveMany(db: Db, request: ApiRequest): Promise<WireAttribute[]> {
+  const saved: WireAttribute[] = [];
+  // One after the other: a transaction has one connection.
+  for (const given of request.body as readonly GivenAttribute[]) {
+    saved.push(await save(db, request, given));
+  }
+  return saved;
+}
+
+/**
+ * Creates an attribute, or replaces one. What was so before is not written again.
+ *
+ * @throws Problem (400) it says that it belongs to another traffic type.
+ * @throws Problem (403) the key is restricted to environments.
+ */
+async function save(db: Db, request: ApiRequest, given: GivenAttribute): Promise<WireAttribute> {
+  const { trafficType, workspaceId, rows } = await placeOf(db, request);
+  if (![trafficType.id, trafficType.name].includes(given.trafficTypeId ?? trafficType.id)) {
+    throw badRequest('trafficTypeId is not that of the path');
+  }
+  const found = rows.find(({ id }) => id === given.id);
+  const row: AttributeRow = {
+    traffic_type_id: trafficType.id,
+    id: given.id,
+    display_name: given.displayName ?? '',
+    description: given.description ?? '',
+    data_type: given.dataType ?? null,
+    is_searchable: Number(given.isSearchable ?? false),
+    suggested_values_json: JSON.stringify(given.suggestedValues ?? []),
+  };
+  if (found !== undefined && isDeepStrictEqual({ ...found }, row)) return wireAttribute(row);
+  await saveAttribute(db, row);
+  await record(db, request, { trafficType, workspaceId, before: found, after: row });
+  return wireAttribute(row);
+}
+
+/** @throws Problem (400) its id would be another. */
+async function changeOne(db: Db, request: ApiRequest): Promise<WireAttribute> {
+  const { row } = await attributeAt(db, request);
+  const given = request.body as Partial<GivenAttribute>;
+  if ((given.id ?? row.id) !== row.id) throw badRequest('id is not that of the path');
+  const changed = Object.entries(given).filter(([, value]) => value !== null);
+  return save(db, request, { ...wireAttribute(row), ...Object.fromEntries(changed) });
+}
+
+async function removeOne(db: Db, request: ApiRequest): Promise<true> {
+  const { row, ...place } = await attributeAt(db, request);
+  await deleteAttribute(db, row);
+  await record(db, request, { ...place, before: row, after: undefined });
+  return true;
+}
+
+interface Place {
+  readonly workspaceId: string;
+  readonly trafficType: TrafficTypeRow;
+}
+
+async function placeOf(
+  db: Db,
+  request: ApiRequest,
+): Promise<Place & { rows: readonly AttributeRow[] }> {
+  const workspace = await workspaceAt(db, request);
+  checkMayChangeWorkspace(request);
+  const trafficType = await trafficTypeAt(db, request, workspace.id);
+  return {
+    workspaceId: workspace.id,
+    trafficType,
+    rows: await listAttributes(db, trafficType.id),
+  };
+}
+
+/** @throws Problem (404) there is none. */
+async function attributeAt(db: Db, request: ApiRequest): Promise<Place & { row: AttributeRow }> {
+  const { rows, ...place } = await placeOf(db, request);
+  const wanted = request.params['attribute'] ?? '';
+  const row = rows.find(({ id }) => id === wanted);
+  if (row === undefined) throw notFound('attribute', wanted);
+  return { ...place, row };
+}
+
+interface AttributeChange extends Place {
+  readonly before: AttributeRow | undefined;
+  readonly after: AttributeRow | undefined;
+}
+
+async function record(
+  db: Db,
+  { caller }: ApiRequest,
+  { workspaceId, trafficType, before, after }: AttributeChange,
+): Promise<void> {
+  await recordChange(db, caller, {
+    kind: 'attribute',
+    name: `${trafficType.name}/${(after ?? before)?.id ?? ''}`,
+    action: before === undefined ? 'create' : after === undefined ? 'delete' : 'update',
+    workspaceId,
+    difference: differenceOf(
+      before === undefined ? null : wireAttribute(before),
+      after === undefined ? null : wireAttribute(after),
+    ),
+  });
+}

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
+import { startTestService, type TestService } from '../support/service.js';
+
+/** Attributes of traffic types, and reallocation: what public documentation and clients have beyond the contract. */
+let service: TestService;
+let client: ServiceCalls;
+
+beforeAll(async () => {
+  service = await startTestService({ strict: false });
+  client = callsOf(service);
+});
+
+afterAll(async () => service.stop());
+
+const USER = '/schema/ws/Default/trafficTypes/user';
+const ACCOUNT = '/schema/ws/Default/trafficTypes/account';
+
+interface Attribute {
+  readonly id: string;
+  readonly trafficTypeId: string;
+}
+interface Page {
+  readonly objects: readonly Attribute[];
+  readonly nextMarker: string | null;
+  readonly previousMarker: string | null;
+}
+
+const idsOf = (attributes: readonly Attribute[]): string[] => attributes.map(({ id }) => id);
+
+describe('an attribute of a traffic type', () => {
+  it('is created, replaced as a whole, changed in part, and forgotten', async () => {
+    const created = await client.ok<Attribute>('POST', USER, {
+      id: 'plan',
+      displayName: 'Plan',
+      dataType: 'string',
+      suggestedValues: ['free', 'paid'],
+    });
+    const replaced = await client.ok('PUT', USER, { id: 'plan', description: 'What they pay' });
+    const changed = await client.ok('PATCH', `${USER}/plan`, { isSearchable: true });
+    const listed = await client.ok('GET', USER);
+    const forgotten = await client.ok('DELETE', `${USER}/plan`);
+
+    const bare = { ...created, displayName: '', dataType: null, suggestedValues: [] };
+    expect(created).toEqual({
+      id: 'plan',
+      trafficTypeId: expect.any(String) as string,
+      displayName: 'Plan',
+      description: '',
+      dataType: 'string',
+      isSearchable: false,
+      suggestedValues: ['free', 'paid'],
+    });
+    expect(replaced).toEqual({ ...bare, description: 'What they pay' });
+    expect(changed).toEqual({ ...bare, description: 'What they pay', isSearchable: true });
+    expect(listed).toEqual([changed]);
+    expect([forgotten, await client.ok('GET', USER)]).toEqual([true, []]);
+  });
+
+  it('belongs to one traffic type, which clients name by id or name', async () => {
+    const [account] = await client.ok<Attribute[]>('POST', `${ACCOUNT}/attribute:bulk`, [
+      { id: 'seats', trafficTypeId: 'account', displayName: null },
+    ]);
+
+    const byId = ACCOUNT.replace(/account$/, account?.trafficTypeId ?? '');
+    const elsewhere = await client.call('POST', USER, { ...account });
+    expect(await client.ok('GET', byId)).toEqual([account]);
+    expect(elsewhere.status).toBe(400);
+    expect(await client.ok('GET', USER)).toEqual([]);
+    await client.ok('DELETE', `${byId}/seats`);
+  });
+
+  it.each([
+    [400, 'POST', USER, { id: '1st' }],
+    [400, 'POST', USER, { id: 'plan', dataType: 'money' }],
+    [400, 'POST', USER, { id: 'plan', displayname: 'misspelt' }],
+    [400, 'POST', USER, { displayName: 'without an id' }],
+    [400, 'POST', `${USER}/attribute:bulk`, { id: 'plan' }],
+    [404, 'PATCH', `${USER}/absent`, { description: '' }],
+    [404, 'DELETE', `${USER}/absent`, undefined],
+    [404, 'GET', '/schema/ws/Default/trafficTypes/absent', undefined],
+    [404, 'GET', '/schema/ws/absent/trafficTypes/user', undefined],
+  ])('is refused with %i: %s %s %j', async (status, method, path, body) => {
+    expect((await client.call(method, path, body)).status).toBe(status);
+  });
+
+  it('is made with all others of a list, or with none', async () => {
+    const answer = await client.call('POST', `${USER}/attribute:bulk`, [
+      { id: 'first' },
+      { id: 'second', trafficTypeId: 'account' },
+    ]);
+
+    expect([answer.status, await client.ok('GET', USER)]).toEqual([400, []]);
+  });
+
+  it('has a row in the audit log for each change, and none for a change of nothing', async () => {
+    await client.ok('POST', USER, { id: 'noted', description: 'a' });
+    await client.ok('POST', USER, { id: 'noted', description: 'a' });
+    await client.ok('PATCH', `${USER}/noted`, { description: 'b' });
+    await client.ok('DELETE', `${USER}/noted`);
+
+    const { objects } = await client.ok<{ objects: { action: string; difference: unknown[] }[] }>(
+      'GET',
+      '/auditLog/ws/Default?object=attribute/user/noted',
+    );
+    expect(objects.map(({ action }) => action)).toEqual(['delete', 'update', 'create']);
+    expect(objects[1]?.difference).toEqual([{ path: '/description', before: 'a', after: 'b' }]);
+  });
+
+  it('goes with its traffic type, and with its workspace', async () => {
+    await client.ok('POST', '/workspaces', { name: 'brief' });
+    const type = await client.ok<Attribute>('POST', '/trafficTypes/ws/brief', { name: 'one' });
+    await client.ok('POST', '/trafficTypes/ws/brief', { name: 'two' });
+    for (const name of ['one', 'two']) {
+      await client.ok('POST', `/schema/ws/brief/trafficTypes/${name}`, { id: 'a' });
+    }
+
+    expect(await client.ok('DELETE', `/trafficTypes/${type.id}`)).toBe(true);
+    expect(await client.ok('DELETE', '/workspaces/brief')).toBe(true);
+  });
+
+  it('is read by a key for an environment, which cannot change it', async () => {
+    const { key } = await client.ok<{ key: string }>('POST', '/apiKeys', {
+      name: 'of staging',
+      workspace: 'Default',
+      environments: ['staging'],
+    });
+    const restricted = callsOf({ origin: service.origin, key });
+
+    expect((await restricted.call('GET', USER)).status).toBe(200);
+    expect((await restricted.call('POST', USER, { id: 'plan' })).status).toBe(403);
+  });
+});
+
+describe('pages of attributes', () => {
+  const page = async (query: string): Promise<Page> =>
+    client.ok('GET', `${ACCOUNT}?paginate=true&markerLimit=2${query}`);
+
+  it('lead forward, back, and to themselves by their markers', async () => {
+    const given = ['a1', 'a2', 'a3', 'a4', 'a5'].map((id) => ({ id }));
+    await client.ok('POST', `${ACCOUNT}/attribute:bulk`, given);
+
+    const first = await page('');
+    const second = await page(`&afterMarker=${first.nextMarker ?? ''}`);
+    const third = await page(`&afterMarker=${second.nextMarker ?? ''}`);
+    const back = await page(`&beforeMarker=${third.previousMarker ?? ''}`);
+    const again = await page(`&afterMarker=${second.previousMarker ?? ''}`);
+
+    expect([first, second, third].map(({ objects }) => idsOf(objects))).toEqual([
+      ['a1', 'a2'],
+      ['a3', 'a4'],
+      ['a5'],
+    ]);
+    expect([first.previousMarker, third.nextMarker]).toEqual([null, null]);
+    expect([idsOf(back.objects), idsOf(again.objects)]).toEqual([
+      ['a3', 'a4'],
+      ['a3', 'a4'],
+    ]);
+  });
+
+  it('hold those that begin as asked for', async () => {
+    const found = await client.ok<Page>('GET', `${ACCOUNT}?paginate=true&searchPrefix=A3`);
+
+    expect(idsOf(found.objects)).toEqual(['a3']);
+  });
+});
+
+describe('reallocation of a flag', () => {
+  const path = '/splits/ws/Default/drawn/environments/staging';
+
+  it('leaves the definition but for the time of its last change, and is in the audit log', async () => {
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'drawn' });
+    const before = await client.ok<{ lastUpdateTime: number }>('POST', path, aDefinition());
+
+    const answer = await client.ok('POST', `${path}/reallocate`, { comment: 'A new draw' });
+
+    const after = await client.ok<{ lastUpdateTime: number }>('GET', path);
+    const { objects } = await client.ok<{ objects: object[] }>(
+      'GET',
+      '/auditLog/ws/Default?object=flag/drawn&limit=1',
+    );
+    expect(answer).toBe(true);
+    expect(after).toEqual({ ...before, lastUpdateTime: after.lastUpdateTime });
+    expect(after.lastUpdateTime).toBeGreaterThan(before.lastUpdateTime);
+    expect(objects).toMatchObject([
+      { action: 'reallocate', comment: 'A new draw', environment: 'staging' },
+    ]);
+  });
+
+  it('needs a definition', async () => {
+    expect(
+      (await client.call('POST', `${path.replace('drawn', 'absent')}/reallocate`)).status,
+    ).toBe(404);
+  });
+
+  it('waits for approval where an environment requires it', async () => {
+    const environments = '/environments/ws/Default';
+    const set = async (value: boolean): Promise<unknown> =>
+      client.ok('PATCH', `${environments}/staging`, [
+        { op: 'replace', path: '/changePermissions/areApprovalsRequired', value },
+      ]);
+    await set(true);
+
+    const answer = await client.call('POST', `${path}/reallocate`);
+
+    await set(false);
+    expect(answer.status).toBe(403);
+  });
+});
