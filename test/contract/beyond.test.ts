@@ -373,6 +373,22 @@ describe('an environment name that several workspaces have', () => {
     expect(active.environment.id).toBe(twin?.id);
   });
 
+  it('means the one whose workspace has the traffic type', async () => {
+    await client.ok('POST', '/workspaces', { name: 'Typed twin' });
+    const twin = await client.ok<WireEnvironment>('POST', '/environments/ws/Typed%20twin', {
+      name: 'staging',
+    });
+    await client.ok('POST', '/trafficTypes/ws/Typed%20twin', { name: 'machine' });
+
+    const saved = await client.ok<{ objects: object[] }>(
+      'POST',
+      '/trafficTypes/machine/environments/staging/identities',
+      [{ key: 'k', values: {} }],
+    );
+
+    expect(saved.objects).toMatchObject([{ key: 'k', environmentId: twin.id }]);
+  });
+
   it('is refused where it could mean either', async () => {
     await client.ok('POST', '/workspaces', { name: 'Other twin' });
     await client.ok('POST', '/environments/ws/Other%20twin', { name: 'staging' });

@@ -375,6 +375,21 @@ describe('a change request', () => {
     await decide(ana, await ask(name, 'KILL'), 'WITHDRAWN');
   });
 
+  it('is about as many keys as an upload takes', async () => {
+    await activated('wide');
+    const keys = Array.from({ length: 10_000 }, (_, index) => `${index}`.padEnd(120, 'k'));
+    const words = { title: 't', comment: 'c' };
+
+    const asked = await submit({
+      segment: { name: 'wide', keys },
+      operationType: 'CREATE',
+      ...words,
+    });
+
+    expect(asked).toMatchObject({ segment: { keys } });
+    await decide(ana, asked, 'WITHDRAWN');
+  });
+
   it('is approved by those keys alone that it names', async () => {
     await defined('chosen');
     const cleo = callsOf({ origin: service.origin, key: await service.createKey('cleo') });
@@ -549,6 +564,7 @@ describe('the list of change requests', () => {
       ana.ok('GET', `/changeRequests?environmentId=vault&status=REQUESTED${query}`);
 
     const first = await page('&limit=2');
+    expect((await page('&limit=1')).nextMarker).toMatch(/^\d+$/);
     const second = await page(`&limit=2&after=${first.nextMarker ?? ''}`);
 
     expect(first).toMatchObject({ limit: 2, count: 2, previousMarker: null });

@@ -143,8 +143,12 @@ describe('times', () => {
     const moved = await calls.ok<WireFlag>('PATCH', flag, [
       { op: 'replace', path: '/rolloutStatus/id', value: next?.id },
     ]);
+    await calls.ok('POST', '/segments/ws/Default/trafficTypes/user', { name: 's' });
+    await calls.ok('POST', '/segments/staging/s');
+    const keys = await calls.ok('PUT', '/segments/staging/s/upload', ['k']);
     await still.stop();
 
+    expect(keys).toMatchObject({ creationTime: 1_000, lastUpdateTime: 1_001 });
     expect(definition).toMatchObject({ creationTime: 1_000, lastUpdateTime: 1_001 });
     expect(moved).toMatchObject({ creationTime: 1_000, rolloutStatusTimestamp: 1_001 });
   });

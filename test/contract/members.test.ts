@@ -301,6 +301,7 @@ describe('what else a request may be told apart by', () => {
     ['PUT', '/segments/staging/s/uploadKeys?replace=perhaps', { keys: ['a'] }],
     ['PUT', '/segments/staging/s/upload', ['k'.repeat(5_000)]],
     ['PUT', '/segments/staging/s/upload', ['']],
+    ['PUT', '/segments/staging/s/upload', ['\ud83d']],
     // Two code units for each of fewer than a thousand characters.
     ['PUT', '/segments/staging/s/upload', ['😀'.repeat(501)]],
     ['POST', '/segments/ws/Default/trafficTypes/user', { name: '1st' }],
