@@ -17,7 +17,8 @@ const SECONDS = Number(process.env['CHAOS_SECONDS'] ?? 600);
 
 async function run(
   what: string,
-  options: Pick<ChaosOptions, 'location' | 'nodes' | 'faults' | 'forgivesErrors'>,
+  options: Pick<ChaosOptions, 'location' | 'nodes' | 'faults' | 'forgivesErrors'> &
+    Partial<Pick<ChaosOptions, 'clients' | 'requests'>>,
 ): Promise<ChaosReport> {
   const bounds = { clients: 64, requests: REQUESTS, maxSeconds: SECONDS, seed: SEED };
   const report = await runChaos({ ...bounds, ...options });
@@ -102,4 +103,35 @@ describe.skipIf(lacks('postgresql'))('a service over PostgreSQL', () => {
     expect(report.violations.slice(0, 10)).toEqual([]);
     expect(report.kills).toBe(0);
   });
+
+  it('two of it, each of which is killed, keep what they acknowledged through crashes of the database', async () => {
+    const location = await createDatabase('struck');
+    const report = await run('postgres, two services, each killed, and two crashes', {
+      location,
+      nodes: 2,
+      clients: 32,
+      requests: Math.min(REQUESTS, 10_000),
+      forgivesErrors: true,
+      faults: [
+        killNode(0, 0.2),
+        { after: 0.4, strike: crash },
+        killNode(1, 0.6),
+        { after: 0.8, strike: crash },
+      ],
+    });
+
+    expect(report.violations.slice(0, 10)).toEqual([]);
+    expect(report.kills).toBe(2);
+  });
+
+  /** `kill -9` of one of its processes: the server ends all others, and recovers from its log before it answers again. */
+  async function crash(): Promise<void> {
+    const client = new pg.Client({ connectionString: postgres.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const gone = new Promise((resolve) => client.once('end', resolve));
+    process.kill(rows[0]?.pid ?? 0, 'SIGKILL');
+    await gone;
+  }
 });
