@@ -106,15 +106,20 @@ describe('an archived flag', () => {
     }
     const inBeta = ruleOn({ type: 'IN_SEGMENT', string: 'beta' });
     await flagCalled('in-beta', aDefinition({ rules: [inBeta] }));
-    await client.ok('POST', `${FLAGS}/in-beta/archive`);
+    await flagCalled('in-beta-here');
+    await client.ok('PUT', at('in-beta-here'), aDefinition({ rules: [inBeta] }));
+    for (const name of ['in-beta', 'in-beta-here']) {
+      await client.ok('POST', `${FLAGS}/${name}/archive`);
+    }
     await client.ok('DELETE', '/segments/production/beta');
 
+    const here = await statusOf('POST', `${FLAGS}/in-beta-here/unarchive`);
     const back = await client.call('POST', `${FLAGS}/in-beta/unarchive`);
     await client.ok('POST', '/segments/production/beta');
     const later = await statusOf('POST', `${FLAGS}/in-beta/unarchive`);
 
     await client.ok('DELETE', '/environments/ws/Default/guarded');
-    expect([back.status, later]).toEqual([409, 200]);
+    expect([here, back.status, later]).toEqual([200, 409, 200]);
     expect(back.text).toContain('There is no segment beta active in production');
   });
 

@@ -307,6 +307,14 @@ describe('workspaces, environments and traffic types', () => {
     expect(environment.status).toBe(409);
     const trafficType = await client.call('POST', '/trafficTypes/ws/Default', { name: 'user' });
     expect(trafficType.status).toBe(409);
+    await client.ok('POST', '/workspaces', { name: 'Renamable' });
+    for (const [path, value] of [
+      ['/workspaces/Renamable', 'Default'],
+      ['/environments/ws/Default/production', 'staging'],
+    ] as const) {
+      const renamed = await client.call('PATCH', path, [{ op: 'replace', path: '/name', value }]);
+      expect(renamed.status).toBe(409);
+    }
   });
 
   it('are not deleted while something is in them', async () => {

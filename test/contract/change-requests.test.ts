@@ -375,17 +375,19 @@ describe('a change request', () => {
     await decide(ana, await ask(name, 'KILL'), 'WITHDRAWN');
   });
 
-  it('is about as many keys as an upload takes', async () => {
+  it('is about as many keys as an upload takes, and none that cannot be kept', async () => {
     await activated('wide');
     const keys = Array.from({ length: 10_000 }, (_, index) => `${index}`.padEnd(120, 'k'));
-    const words = { title: 't', comment: 'c' };
-
-    const asked = await submit({
-      segment: { name: 'wide', keys },
+    const bodyOf = (given: string[]): object => ({
+      segment: { name: 'wide', keys: given },
       operationType: 'CREATE',
-      ...words,
+      ...{ title: 't', comment: 'c' },
     });
 
+    const half = await ana.call('POST', `${REQUESTS}/production`, bodyOf(['\ud83d']));
+    const asked = await submit(bodyOf(keys));
+
+    expect(half.status).toBe(400);
     expect(asked).toMatchObject({ segment: { keys } });
     await decide(ana, asked, 'WITHDRAWN');
   });
@@ -565,6 +567,7 @@ describe('the list of change requests', () => {
 
     const first = await page('&limit=2');
     expect((await page('&limit=1')).nextMarker).toMatch(/^\d+$/);
+    expect((await page('&limit=3')).nextMarker).toBeNull();
     const second = await page(`&limit=2&after=${first.nextMarker ?? ''}`);
 
     expect(first).toMatchObject({ limit: 2, count: 2, previousMarker: null });
