@@ -18,11 +18,13 @@ const REPORTS = join(ROOT, 'mutation/reports');
 const RESULTS = join(REPORTS, 'service.jsonl');
 const PLAN = join(REPORTS, 'service-plan.json');
 const FOLDERS = ['src/service/rules', 'src/service/routes'];
-const TESTS = ['test/contract', 'test/support', 'test/unit/service'];
+const TESTS = ['test/contract', 'test/support'];
 const LEAST_SCORE = 85;
 /** A mutant that is not done by then keeps the process busy for ever; no test's own limit ends that. */
 const HANGS_AFTER_MS = 60_000;
 const STARTS_WITHIN_MS = 60_000;
+/** Lines on either side whose words tell which tests a mutant is about. */
+const AROUND = 4;
 /** One process runs so many: what is loaded for one is not forgotten before its end. */
 const AT_ONCE = 250;
 
@@ -35,6 +37,10 @@ export interface Mutant {
   readonly kind: string;
   readonly original: string;
   readonly replacement: string;
+  /** The line on which it begins. */
+  readonly begin: string;
+  /** The lines around it. */
+  readonly around: string;
 }
 
 /** What `service-suite.test.ts` reads. */
@@ -43,7 +49,17 @@ export interface MutationPlan {
   readonly sources: Readonly<Record<string, string>>;
   /** Those to run. */
   readonly mutants: readonly Mutant[];
+  /** Ids of all mutants, by file. */
+  readonly ids: Readonly<Record<string, readonly string[]>>;
   readonly results: string;
+  /** Of the tests, all of them. */
+  readonly tests: string;
+  /** What noticed which mutants before. */
+  readonly noticed: readonly {
+    readonly file: string;
+    readonly line: number;
+    readonly by: string;
+  }[];
 }
 
 export type Status = 'noticed' | 'survived' | 'not reached' | 'ran for ever';
@@ -51,9 +67,9 @@ export type Status = 'noticed' | 'survived' | 'not reached' | 'ran for ever';
 interface Result {
   readonly key: string;
   readonly status: Status | 'begun';
-  /** The test that noticed it. */
+  /** The test that noticed it, or what runs before a suite's tests. */
   readonly by?: string;
-  /** Of the tests that it survived. */
+  /** Of the tests that it survived; of all that there were. */
   readonly tests?: string;
 }
 
@@ -108,7 +124,8 @@ function mutantsOf({ mutants }: Instrumented): Mutant[] {
     const text = textOf(fileName);
     const own = hashes.get(fileName) ?? hash(text);
     hashes.set(fileName, own);
-    const lines = text.split('\n').slice(start.line, end.line + 1);
+    const all = text.split('\n');
+    const lines = all.slice(start.line, end.line + 1);
     const last = lines.length - 1;
     lines[last] = (lines[last] ?? '').slice(0, end.column);
     lines[0] = (lines[0] ?? '').slice(start.column);
@@ -121,16 +138,19 @@ function mutantsOf({ mutants }: Instrumented): Mutant[] {
       kind: mutatorName,
       original: lines.join(' ').replaceAll(/\s+/g, ' ').trim(),
       replacement: replacement.replaceAll(/\s+/g, ' ').trim(),
+      begin: all[start.line] ?? '',
+      around: all.slice(Math.max(0, start.line - AROUND), start.line + AROUND + 1).join('\n'),
     };
   });
 }
 
-/** The last word on each mutant. One that was begun and never ended kept its process busy until that was ended. */
+/** The last word on each mutant, the newest last. One that was begun and never ended kept its process busy until that was ended. */
 function resultsOf(): Map<string, Result> {
   const results = new Map<string, Result>();
   if (!existsSync(RESULTS)) return results;
   for (const line of readFileSync(RESULTS, 'utf8').split('\n').filter(Boolean)) {
     const result = JSON.parse(line) as Result;
+    results.delete(result.key);
     results.set(result.key, result);
   }
   return results;
@@ -140,7 +160,10 @@ const isNoticed = (status: string | undefined): boolean =>
   status === 'noticed' || status === 'ran for ever';
 
 /** Runs what is left, in one process after the other: one ends when all is done, or when a mutant keeps it busy. */
-async function run(sources: MutationPlan['sources'], mutants: readonly Mutant[], tests: string) {
+async function run(
+  { sources, ids, tests }: Pick<MutationPlan, 'sources' | 'ids' | 'tests'>,
+  mutants: readonly Mutant[],
+) {
   const isLeft = (results: Map<string, Result>, { key }: Mutant): boolean => {
     const result = results.get(key);
     return !isNoticed(result?.status) && (result?.tests !== tests || result.status === 'begun');
@@ -154,12 +177,16 @@ async function run(sources: MutationPlan['sources'], mutants: readonly Mutant[],
     if (left.length === 0) return;
     process.stdout.write(`${left.length} mutants to run\n`);
     const next = left.slice(0, AT_ONCE);
-    writeFileSync(PLAN, JSON.stringify({ sources, mutants: next, results: RESULTS, tests }));
-    if (!(await ranWhole())) {
-      for (const result of resultsOf().values()) {
-        if (result.status === 'begun') append({ ...result, status: 'ran for ever' });
-      }
-    }
+    const noticed = mutants.flatMap((mutant) => {
+      const { status, by } = results.get(mutant.key) ?? {};
+      return status === 'noticed' && by !== undefined ? [{ ...mutant, by }] : [];
+    });
+    const plan: MutationPlan = { sources, mutants: next, ids, results: RESULTS, tests, noticed };
+    writeFileSync(PLAN, JSON.stringify(plan));
+    if (await ranWhole()) continue;
+    // Others that were begun are of processes that somebody ended.
+    const last = [...resultsOf().values()].at(-1);
+    if (last?.status === 'begun') append({ ...last, status: 'ran for ever' });
   }
 }
 
@@ -251,14 +278,19 @@ const [...chosen] = process.argv.slice(2).filter((word) => !word.startsWith('--'
 const paths = FOLDERS.flatMap(filesBelow);
 mkdirSync(REPORTS, { recursive: true });
 const instrumented = await instrument(paths);
-const mutants = mutantsOf(instrumented).filter(
+const all = mutantsOf(instrumented);
+const mutants = all.filter(
   ({ file }) => chosen.length === 0 || chosen.some((part) => file.includes(part)),
 );
 if (!process.argv.includes('--report')) {
   const sources = Object.fromEntries(
     instrumented.files.map(({ name, content }) => [join(ROOT, name), content]),
   );
-  await run(sources, mutants, hash(TESTS.flatMap(filesBelow).map(textOf).join('')));
+  const ids = Object.fromEntries(
+    paths.map((path) => [path, all.filter(({ file }) => file === path).map(({ id }) => id)]),
+  );
+  const tests = hash(TESTS.flatMap(filesBelow).map(textOf).join(''));
+  await run({ sources, ids, tests }, mutants);
 }
 const { score, left } = report(mutants);
 process.exitCode = left === 0 && score >= LEAST_SCORE ? 0 : 1;
