@@ -182,7 +182,9 @@ export async function applyWithReplan(
   let done = await apply(planned);
   for (let round = 1; round <= MORE_ROUNDS && mayGoOn(); round += 1) {
     const overtaken = overtakenIn(done.plan.changes, done.outcomes);
-    if (overtaken.size === 0 || done.unverified !== undefined) break;
+    // What another run wrote down meanwhile has to be read before anything is planned on it.
+    const isAdrift = done.unverified !== undefined || done.unsaved !== undefined;
+    if (overtaken.size === 0 || isAdrift) break;
     // One round after the other: each plans from what the one before has left.
     const again = await planAgain(done, overtaken, context);
     if (!again) break;

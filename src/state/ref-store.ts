@@ -105,7 +105,8 @@ export function stateHash(origin: string, directory: string): string {
 /**
  * One state ref of one repository: a chain of commits, each the whole state after an apply.
  *
- * A write goes on from what was read last, and is refused when the ref has moved since.
+ * A write goes on from what was read last, and is refused when the ref has moved since; so is every further one until the
+ * ref is read again.
  */
 export class StateRef {
   readonly name: string;
@@ -272,7 +273,6 @@ export class StateRef {
       const now = await this.commit();
       if (now === from) throw error;
       if (now !== null && from !== null && (await this.#isSameTree(now, from))) return now;
-      this.#tip = null;
       throw new FlaghoistError(
         'IN_USE',
         `cannot write the state: another run moved ${this.name} meanwhile (run again)`,

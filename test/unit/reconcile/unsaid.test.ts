@@ -97,6 +97,33 @@ it('a change that failed and was then held gave exit code 0 where another was wr
   expect(codeOf(done)).toBe(5);
 });
 
+it('what another machine wrote into the state during a run was lost with the next round of that run', async () => {
+  const world = await pipelineWorld();
+  const { live, repository } = world;
+  repository.commit('Add pay', {
+    'flaghoist.yaml': HOLDING,
+    'flags/pay.yaml': flagSpec('pay', { on: 10 }),
+  });
+  await world.applied();
+  repository.commit('Ramp pay, and add another', {
+    'flags/pay.yaml': flagSpec('pay', { on: 20 }),
+    'flags/aaa.yaml': flagSpec('aaa'),
+  });
+  const ref = repository.git('for-each-ref', '--format=%(refname)', 'refs/flaghoist/');
+  const place = `/splits/ws/${live.id}/pay/environments/${live.staging}`;
+  let theirs = '';
+
+  const done = await overtaken(world, /trafficTypes/, async () => {
+    theirs = repository.git('commit-tree', '-m', 'Theirs', '-p', ref, `${ref}~1^{tree}`);
+    repository.git('update-ref', ref, theirs);
+    await live.ok('PATCH', place, [{ op: 'replace', path: '/trafficAllocation', value: 40 }]);
+  });
+
+  expect(repository.git('rev-parse', ref)).toBe(theirs);
+  expect(done.unsaved).toContain('another run moved');
+  expect(codeOf(done)).toBe(5);
+});
+
 it('a flag that had to wait for a withheld segment was exit code 5 in the first run and 0 in the second', async () => {
   const world = await pipelineWorld();
   const { live } = world;

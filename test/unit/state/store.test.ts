@@ -146,6 +146,21 @@ describe('state', () => {
     expect((await other.read()).state).toEqual(stateOf(flag('mine')));
   });
 
+  it('loses nothing that another run wrote when a refused write is followed by another one without a reading', async () => {
+    const repository = makeRepository();
+    const one = await certainHomeOf(repository.directory);
+    const other = await certainHomeOf(repository.directory);
+    await one.read();
+    await other.write(stateOf(flag('theirs')), { head: HEAD, message: 'theirs' });
+    const write = async (): Promise<void> =>
+      one.write(stateOf(flag('mine')), { head: HEAD, message: 'mine' });
+    await expect(write()).rejects.toMatchObject({ code: 'IN_USE' });
+
+    await expect(write()).rejects.toMatchObject({ code: 'IN_USE' });
+
+    expect((await other.read()).state).toEqual(stateOf(flag('theirs')));
+  });
+
   it('keeps a record of writes though the state stays the same, and a run goes on from it', async () => {
     const repository = makeRepository();
     const run = await certainHomeOf(repository.directory);
