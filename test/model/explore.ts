@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Explorer, type Explored } from './explorer.js';
 import { PARTS, type PartName } from './parts.js';
@@ -10,18 +11,29 @@ const { values } = parseArgs({
     part: { type: 'string', multiple: true },
     depth: { type: 'string', default: '30' },
     seconds: { type: 'string', default: '200' },
+    transitions: { type: 'string', default: 'Infinity' },
+    megabytes: { type: 'string', default: '4000' },
+    progress: { type: 'string' },
     planted: { type: 'string' },
   },
 });
 
 const parts = chosen(values.part ?? Object.keys(PARTS), PARTS);
 const [planted] = values.planted === undefined ? [] : chosen([values.planted], PLANTED);
-const limits = { depth: Number(values.depth), seconds: Number(values.seconds) };
+const limits = {
+  depth: Number(values.depth),
+  seconds: Number(values.seconds),
+  transitions: Number(values.transitions),
+  megabytes: Number(values.megabytes),
+};
 
 let hasBroken = false;
 for (const part of parts) {
   const explorer = new Explorer(PARTS[part], planted === undefined ? {} : PLANTED[planted]);
-  const found = await explorer.explore(limits);
+  const onProgress = (soFar: Explored): void => {
+    if (values.progress !== undefined) writeFileSync(values.progress, `${lineOf(part, soFar)}\n`);
+  };
+  const found = await explorer.explore({ ...limits, onProgress });
   process.stdout.write(`${lineOf(part, found)}\n`);
   if (found.broken) process.stdout.write(testOf(part, planted, found.broken));
   hasBroken ||= found.broken !== null;
@@ -39,13 +51,14 @@ function chosen<N extends PartName | PlantedName>(
 }
 
 function lineOf(part: PartName, found: Explored): string {
-  const { states, transitions, runs, evaluations, depth, isClosed, seconds } = found;
+  const { states, transitions, runs, asked, evaluations, depth, isClosed, seconds } = found;
   const counts = [
-    `${states} states`,
+    `${states} states (${found.expanded} expanded)`,
     `${transitions} transitions (${runs} of them runs)`,
-    `${evaluations} runs of the program`,
+    `${asked} results of runs, of ${evaluations} runs of the program`,
     isClosed ? 'nothing new can be reached' : `all of depth ${depth}`,
-    `${seconds.toFixed(0)} s`,
+    `${seconds.toFixed(0)} s, ${found.coreSeconds.toFixed(0)} s of a core`,
+    `${Math.round(process.memoryUsage.rss() / 2 ** 20)} MB`,
   ];
   return `${part}: ${counts.join(', ')}`;
 }

@@ -1,6 +1,8 @@
 import { EMPTY_WORLD, type World } from '../support/service-model.js';
-import { NOTHING_REMEMBERED, rememberedText, type Remembered } from './memory-home.js';
 import type { Commit } from './memory-git.js';
+import { NOTHING_REMEMBERED } from './memory-home.js';
+import { Places } from './places.js';
+import { RunMemo, type Result } from './run-memo.js';
 import {
   afterCommit,
   afterHand,
@@ -9,17 +11,9 @@ import {
   NOTHING_WATCHED,
   textOfWatch,
   unsettled,
-  untold,
   type Watch,
 } from './small-laws.js';
-import {
-  actOnce,
-  runOnce,
-  type Durable,
-  type Planted,
-  type Ran,
-  type RunWay,
-} from './small-run.js';
+import { actOnce, runOnce, type Durable, type Planted, type RunWay } from './small-run.js';
 import {
   committed,
   COUNTS,
@@ -27,13 +21,14 @@ import {
   FIRST,
   isRight,
   killedByHand,
+  liveOf,
   removedByHand,
-  textOf,
   valuesAt,
   type Editable,
   type Field,
   type Values,
 } from './small-world.js';
+import { Interned, NumberSet } from './tables.js';
 
 /** Which part of a small world is explored. */
 export interface Part {
@@ -52,6 +47,10 @@ export interface Limits {
   readonly depth: number;
   readonly seconds: number;
   readonly transitions?: number;
+  /** Of the memory of the process. */
+  readonly megabytes?: number;
+  /** Called every few seconds with what was found so far. */
+  readonly onProgress?: (found: Explored) => void;
 }
 
 export interface Explored {
@@ -59,13 +58,19 @@ export interface Explored {
   readonly transitions: number;
   /** Of these transitions those that are a run, a part of one, or a command. */
   readonly runs: number;
-  /** Runs of the real pipeline: each from another place than all others. */
+  /** Results of runs that were asked for, for transitions and to see whether states come to rest. */
+  readonly asked: number;
+  /** Runs of the real pipeline: each reads something that no other reads. */
   readonly evaluations: number;
   /** Events from the beginning, at most, up to which every state was expanded. */
   readonly depth: number;
+  /** States of which everything was tried that may happen next. */
+  readonly expanded: number;
   /** Nothing new can be reached. */
   readonly isClosed: boolean;
   readonly seconds: number;
+  /** Of the time of a core. */
+  readonly coreSeconds: number;
   /** The shortest story that breaks a law; null: none was found. */
   readonly broken: {
     readonly story: readonly string[];
@@ -91,33 +96,38 @@ const RUNS_TO_SETTLE = 3;
 /** Runs until what is remembered stays as it is: corrections of drift are counted for a while. */
 const RUNS_TO_REST = 5;
 
-/** What is kept of a run: all but its end are moments at which it may be cut off. */
-interface Result extends Pick<Ran, 'end' | 'error' | 'guards' | 'planHash' | 'withheld'> {
-  readonly moments: readonly Durable[];
-  /** Ids of what was written, in order. */
-  readonly writes: readonly string[];
-  readonly breaches: readonly string[];
+interface Following {
+  readonly label: string;
+  readonly next: Commit;
 }
+
+/** Time between two reports of progress. */
+const REPORTED_MS = 5_000;
+/** More sets of what is watched than there can be. */
+const MOST_WATCHED = 512;
 
 /** Explores a part of a small world, breadth first: whoever is found to break a law is found by a shortest story. */
 export class Explorer {
   readonly #part: Part;
   readonly #planted: Planted;
-  readonly #keepsHistory: boolean;
-  readonly #worlds = new Interned(textOf);
-  readonly #memories = new Interned(rememberedText);
-  readonly #heads = new Interned<Commit>(({ id }) => id);
-  readonly #histories = new Map<string, Pick<Durable, 'commit' | 'remembered'>>();
-  readonly #withheld = new Map<string, ReadonlySet<string>>();
-  readonly #ran = new Map<string, Result>();
-  readonly #settling = new Map<string, readonly string[]>();
-  #evaluations = 0;
+  readonly #isExact: boolean;
+  readonly #places: Places;
+  readonly #memo: RunMemo;
+  readonly #watches = new Interned(textOfWatch);
+  readonly #commitsAfter = new WeakMap<Commit, readonly Following[]>();
+  readonly #byHandOf = new WeakMap<World, Map<string, World | null>>();
+  readonly #settling = new Map<number, readonly string[]>();
 
-  /** @param options `keepsHistory`: no commit is left out; to see that this makes no difference. */
-  constructor(part: Part, planted: Planted = {}, options: { keepsHistory?: boolean } = {}) {
+  /**
+   * @param options `isExact`: no commit is left out, and nothing is remembered but of runs that began in the very same place; to
+   *   see that this makes no difference.
+   */
+  constructor(part: Part, planted: Planted = {}, options: { isExact?: boolean } = {}) {
     this.#part = part;
     this.#planted = planted;
-    this.#keepsHistory = options.keepsHistory === true;
+    this.#isExact = options.isExact === true;
+    this.#places = new Places(this.#isExact);
+    this.#memo = new RunMemo(this.#places, this.#isExact);
   }
 
   /** The first commit, applied to a service that has nothing. */
@@ -129,50 +139,57 @@ export class Explorer {
     return this.#canonical({ ...end, watch: NOTHING_WATCHED });
   }
 
-  async explore({
-    depth: most,
-    seconds,
-    transitions: enough = Infinity,
-  }: Limits): Promise<Explored> {
+  async explore(limits: Limits): Promise<Explored> {
     const startedAt = performance.now();
-    const start = await this.start();
-    const seen = new Map<string, { readonly from: string | null; readonly label: string }>();
-    seen.set(this.#keyOf(start), { from: null, label: '' });
-    let [transitions, runs, depth] = [0, 0, 0];
-    let level = [start];
-    let broken: Explored['broken'] = null;
+    const startedWith = process.cpuUsage();
+    const found = new Found();
+    found.add(this.#idOf(await this.start()), null);
+    let [depth, levelEnd, reportedAt] = [0, found.states, startedAt];
+    let isFull = false;
     const isOver = (): boolean =>
-      broken !== null || transitions >= enough || performance.now() - startedAt > seconds * 1_000;
-    while (level.length > 0 && depth < most && !isOver()) {
-      const next: State[] = [];
-      for (const state of level) {
-        if (isOver()) break;
-        const from = this.#keyOf(state);
-        const restless = await this.neverSettles(state);
-        if (restless.length > 0) broken = { story: storyTo(seen, from), breaches: restless };
-        for (const step of await this.steps(state)) {
-          transitions += 1;
-          if (step.isRun) runs += 1;
-          if (broken) break;
-          if (step.breaches.length > 0) {
-            broken = { story: [...storyTo(seen, from), step.label], breaches: step.breaches };
-            break;
-          }
-          const key = this.#keyOf(step.next);
-          if (seen.has(key)) continue;
-          seen.set(key, { from, label: step.label });
-          next.push(step.next);
-        }
-      }
-      if (!isOver() || next.length === 0) depth += 1;
-      level = next;
-    }
-    return {
-      ...{ states: seen.size, transitions, runs, depth, broken },
-      evaluations: this.#evaluations,
-      isClosed: level.length === 0,
+      found.broken !== null ||
+      found.transitions >= (limits.transitions ?? Infinity) ||
+      performance.now() - startedAt > limits.seconds * 1_000 ||
+      isFull;
+    const soFar = (): Explored => ({
+      ...{ states: found.states, transitions: found.transitions, runs: found.runs, depth },
+      ...{ asked: this.#memo.asked, evaluations: this.#memo.made, broken: found.broken },
+      expanded: found.expanded,
+      isClosed: found.expanded === found.states,
       seconds: (performance.now() - startedAt) / 1_000,
-    };
+      coreSeconds:
+        (process.cpuUsage(startedWith).user + process.cpuUsage(startedWith).system) / 1e6,
+    });
+    while (found.expanded < found.states && depth < limits.depth && !isOver()) {
+      await this.#expand(found);
+      if (found.expanded === levelEnd) {
+        depth += 1;
+        levelEnd = found.states;
+      }
+      if (performance.now() - reportedAt < REPORTED_MS) continue;
+      reportedAt = performance.now();
+      isFull = process.memoryUsage.rss() / 2 ** 20 > (limits.megabytes ?? Infinity);
+      limits.onProgress?.(soFar());
+    }
+    return soFar();
+  }
+
+  /** Tries all that may happen in the next state. */
+  async #expand(found: Found): Promise<void> {
+    const at = found.expanded;
+    const state = this.#stateAt(found.idAt(at));
+    const restless = await this.neverSettles(state);
+    if (restless.length > 0) found.broken = { story: found.storyTo(at), breaches: restless };
+    for (const { label, next, breaches, isRun } of found.broken ? [] : await this.steps(state)) {
+      found.transitions += 1;
+      if (isRun) found.runs += 1;
+      if (breaches.length > 0) {
+        found.broken = { story: [...found.storyTo(at), label], breaches };
+        return;
+      }
+      found.add(this.#idOf(next), { from: at, label });
+    }
+    if (!found.broken) found.expanded += 1;
   }
 
   /** All that may happen next. */
@@ -184,12 +201,18 @@ export class Explorer {
   #commits(state: State): Step[] {
     const { commit } = state;
     const now = valuesAt(commit);
-    const says = (values: Values, label: string): Step[] => {
-      if (!isRight(values)) return [];
-      const next = committed(commit, values);
-      const watch = afterCommit(state.watch, now, values);
-      return [this.#step(label, { ...state, commit: next, watch })];
-    };
+    const known = this.#commitsAfter.get(commit) ?? this.#commitsFrom(commit);
+    this.#commitsAfter.set(commit, known);
+    return known.map(({ label, next }) => {
+      const watch = afterCommit(state.watch, now, valuesAt(next));
+      return this.#step(label, { ...state, commit: next, watch });
+    });
+  }
+
+  #commitsFrom(commit: Commit): Following[] {
+    const now = valuesAt(commit);
+    const says = (values: Values, label: string) =>
+      isRight(values) ? [{ label, next: committed(commit, values) }] : [];
     const changes = this.#part.commits.flatMap((field) =>
       Array.from({ length: COUNTS[field] }, (_, value) => value)
         .filter((value) => value !== now[field])
@@ -202,12 +225,18 @@ export class Explorer {
   #edits(state: State): Step[] {
     return this.#part.edits.flatMap((field) =>
       Array.from({ length: COUNTS[field] }, (_, value) => value).flatMap((value) =>
-        this.#byHand(state, `edit ${field} ${value}`, editedByHand(state.world, field, value)),
+        this.#byHand(state, `edit ${field} ${value}`, (world) => editedByHand(world, field, value)),
       ),
     );
   }
 
-  #byHand(state: State, label: string, world: World | null): Step[] {
+  /** @param change gives null where there is nothing to do; asked once for each world and label. */
+  #byHand(state: State, label: string, change: (world: World) => World | null): Step[] {
+    const known = this.#byHandOf.get(state.world) ?? new Map<string, World | null>();
+    this.#byHandOf.set(state.world, known);
+    const found = known.get(label);
+    const world = found === undefined ? change(state.world) : found;
+    if (found === undefined) known.set(label, world && this.#places.worlds.canonical(world));
     if (!world) return [];
     const next = { ...state, world };
     return [this.#step(label, { ...next, watch: afterHand(state.watch, state, next) })];
@@ -215,16 +244,17 @@ export class Explorer {
 
   #acts(state: State): Step[] {
     const { acts } = this.#part;
-    const { world, remembered, commit } = state;
+    const { remembered, commit } = state;
     const lost = { ...state, remembered: NOTHING_REMEMBERED };
+    const byHand = (act: Act, label: string, change: (world: World) => World | null): Step[] =>
+      acts.includes(act) ? this.#byHand(state, label, change) : [];
+    const before = commit.parent && valuesAt(commit.parent);
     return [
-      ...(acts.includes('kill') ? this.#byHand(state, 'kill', killedByHand(world, true)) : []),
-      ...(acts.includes('restore')
-        ? this.#byHand(state, 'restore', killedByHand(world, false))
-        : []),
-      ...(acts.includes('remove') ? this.#byHand(state, 'remove', removedByHand(world)) : []),
-      ...(acts.includes('roll back') && commit.parent
-        ? this.#byHand(state, 'roll back', rolledBack(world, valuesAt(commit.parent)))
+      ...byHand('kill', 'kill', (world) => killedByHand(world, true)),
+      ...byHand('restore', 'restore', (world) => killedByHand(world, false)),
+      ...byHand('remove', 'remove', removedByHand),
+      ...(before
+        ? byHand('roll back', labelOfRollBack(before), (world) => rolledBack(world, before))
         : []),
       ...(acts.includes('lose the state') && remembered.exists
         ? [this.#step('lose the state', { ...lost, watch: afterHand(state.watch, state, lost) })]
@@ -232,15 +262,15 @@ export class Explorer {
     ];
   }
 
-  /** `flaghoist kill` and `flaghoist restore`. */
+  /** `flaghoist kill` and `flaghoist restore`; the latter where there is something to restore. */
   async #commands(state: State): Promise<Step[]> {
     const steps: Step[] = [];
-    for (const isKill of [true, false]) {
+    const isKilled = liveOf(state.world)['a@production killed'] === 1;
+    for (const isKill of isKilled || this.#isExact ? [true, false] : [true]) {
       const name = isKill ? 'kill' : 'restore';
       if (!this.#part.acts.includes(name)) continue;
-      const ran = await this.#remember(`${this.#placeOf(state)} ${name}`, async () =>
-        actOnce(state, isKill),
-      );
+      const run = async () => actOnce(state, isKill);
+      const ran = await this.#memo.of(state, { name, run, isByFile: true });
       if (ran.writes.length === 0) continue;
       const watch = afterHand(state.watch, state, ran.end);
       const step = this.#step(`flaghoist ${name}`, { ...ran.end, watch });
@@ -290,7 +320,7 @@ export class Explorer {
 
   /** What is not as it should be three runs from here, or is not at rest soon after. */
   async neverSettles(state: Durable): Promise<readonly string[]> {
-    const place = this.#placeOf(state);
+    const place = this.#places.idOf(state);
     const known = this.#settling.get(place);
     if (known) return known;
     let now: Durable = state;
@@ -318,39 +348,12 @@ export class Explorer {
     const first = await this.#run(from, { way: 'whole' });
     const hash = first.guards.length > 0 ? first.planHash : null;
     const ran = hash === null ? first : await this.#run(from, { way: 'approved', hash });
-    return { ran, isSame: this.#placeOf(from) === this.#placeOf(ran.end) };
+    return { ran, isSame: this.#places.idOf(from) === this.#places.idOf(ran.end) };
   }
 
   async #run(from: Durable, how: RunWay): Promise<Result> {
     const name = 'before' in how ? `${how.way} ${how.before}` : how.way;
-    return this.#remember(`${this.#placeOf(from)} ${name}`, async () =>
-      runOnce(from, how, this.#planted),
-    );
-  }
-
-  /** Runs once what begins in the same place; of what it did is kept what laws ask for. */
-  async #remember(key: string, run: () => Promise<Ran>): Promise<Result> {
-    const known = this.#ran.get(key);
-    if (known) return known;
-    this.#evaluations += 1;
-    const ran = await run();
-    const { moments, end, writes, error, guards, planHash, withheld } = ran;
-    const result = {
-      moments: moments.slice(0, -1).map((each) => this.#canonicalDurable(each)),
-      end: this.#canonicalDurable(end),
-      writes: writes.map(({ id }) => id),
-      breaches: untold(ran),
-      withheld: this.#shared([...withheld].sort().join(';'), withheld),
-      ...{ error, guards, planHash },
-    };
-    this.#ran.set(key, result);
-    return result;
-  }
-
-  #shared(text: string, withheld: ReadonlySet<string>): ReadonlySet<string> {
-    const found = this.#withheld.get(text) ?? withheld;
-    this.#withheld.set(text, found);
-    return found;
+    return this.#memo.of(from, { name, run: async () => runOnce(from, how, this.#planted) });
   }
 
   #step(label: string, next: State): Step {
@@ -358,109 +361,54 @@ export class Explorer {
   }
 
   #canonical(state: State): State {
-    return { ...this.#canonicalDurable(state), watch: state.watch };
+    return { ...this.#places.canonical(state), watch: state.watch };
   }
 
-  /**
-   * The same with the world, the memory and the history that stand for all that are equal to them. Of the history stay HEAD,
-   * the commit before it, and those that the memory names, in their order: a run asks for no other.
-   */
-  #canonicalDurable(durable: Durable): Durable {
-    const world = this.#worlds.canonical(durable.world);
-    const known = this.#memories.canonical(durable.remembered);
-    const key = `${this.#memories.idOf(known)} ${durable.commit.id}`;
-    const found = this.#histories.get(key) ?? this.#shortened(durable.commit, known);
-    this.#histories.set(key, found);
-    return { world, ...found };
+  #idOf(state: State): number {
+    return this.#places.idOf(state) * MOST_WATCHED + this.#watches.idOf(state.watch);
   }
 
-  #shortened(commit: Commit, remembered: Remembered): Pick<Durable, 'commit' | 'remembered'> {
-    if (this.#keepsHistory) return { commit, remembered };
-    const short = withoutForgotten(commit, remembered);
-    return { commit: short.commit, remembered: this.#memories.canonical(short.remembered) };
-  }
-
-  #placeOf({ world, commit, remembered }: Durable): string {
-    const ids = [
-      this.#worlds.idOf(world),
-      this.#memories.idOf(remembered),
-      this.#heads.idOf(commit),
-    ];
-    return ids.join(' ');
-  }
-
-  #keyOf(state: State): string {
-    return `${this.#placeOf(state)} ${textOfWatch(state.watch)}`;
+  #stateAt(id: number): State {
+    const watch = id % MOST_WATCHED;
+    return {
+      ...this.#places.at((id - watch) / MOST_WATCHED),
+      watch: this.#watches.at(watch),
+    };
   }
 }
 
-/** One value for all that have the same text. */
-class Interned<T extends object> {
-  readonly #textOf: (value: T) => string;
-  readonly #byText = new Map<string, { readonly id: number; readonly value: T }>();
-  readonly #known = new WeakMap<T, { readonly id: number; readonly value: T }>();
+/** What an exploration has found: the states in the order in which they were, each with the event that led to it. */
+class Found {
+  transitions = 0;
+  runs = 0;
+  /** So many of the first states. */
+  expanded = 0;
+  broken: Explored['broken'] = null;
+  readonly #known = new NumberSet();
+  readonly #ids: number[] = [];
+  readonly #from: number[] = [];
+  readonly #labels: string[] = [];
 
-  constructor(text: (value: T) => string) {
-    this.#textOf = text;
+  get states(): number {
+    return this.#ids.length;
   }
 
-  canonical(value: T): T {
-    return this.#find(value).value;
+  idAt(index: number): number {
+    return this.#ids[index] ?? -1;
   }
 
-  idOf(value: T): number {
-    return this.#find(value).id;
+  add(id: number, by: { readonly from: number; readonly label: string } | null): void {
+    if (!this.#known.add(id)) return;
+    this.#ids.push(id);
+    this.#from.push(by?.from ?? -1);
+    this.#labels.push(by?.label ?? '');
   }
 
-  #find(value: T): { readonly id: number; readonly value: T } {
-    const known = this.#known.get(value);
-    if (known) return known;
-    const text = this.#textOf(value);
-    const found = this.#byText.get(text) ?? { id: this.#byText.size, value };
-    this.#byText.set(text, found);
-    this.#known.set(value, found);
-    return found;
+  storyTo(index: number): string[] {
+    const story: string[] = [];
+    for (let at = index; at > 0; at = this.#from[at] ?? -1) story.unshift(this.#labels[at] ?? '');
+    return story;
   }
-}
-
-const COMMIT_ID = /[0-9a-f]{40}/g;
-
-function withoutForgotten(
-  head: Commit,
-  remembered: Remembered,
-): Pick<Durable, 'commit' | 'remembered'> {
-  const { files } = remembered;
-  const named = new Set(files.flatMap(([, text]) => text.match(COMMIT_ID) ?? []));
-  if (remembered.head !== null) named.add(remembered.head);
-  const line: Commit[] = [];
-  for (let commit: Commit | null = head; commit; commit = commit.parent) {
-    const isKept = commit === head || commit === head.parent || named.has(commit.id);
-    if (isKept) line.unshift(commit);
-  }
-  const renamed = new Map<string, string>();
-  let commit: Commit | null = null;
-  for (const each of line) {
-    commit = committed(commit, valuesAt(each));
-    renamed.set(each.id, commit.id);
-  }
-  const idNow = (id: string): string => renamed.get(id) ?? id;
-  const written = files.map(([path, text]) => [path, text.replace(COMMIT_ID, idNow)] as const);
-  const last = remembered.head === null ? null : idNow(remembered.head);
-  return { commit: commit ?? head, remembered: { ...remembered, files: written, head: last } };
-}
-
-function storyTo(
-  seen: ReadonlyMap<string, { readonly from: string | null; readonly label: string }>,
-  key: string,
-): string[] {
-  const story: string[] = [];
-  for (let at: string | null = key; at !== null;) {
-    const step: { readonly from: string | null; readonly label: string } | undefined = seen.get(at);
-    if (!step) break;
-    if (step.from !== null) story.unshift(step.label);
-    at = step.from;
-  }
-  return story;
 }
 
 /** Flag `a` in production as an earlier commit had it, as the page of a service takes it back. */
@@ -472,6 +420,11 @@ function rolledBack(world: World, before: Values): World | null {
     before['a@production allocation'],
   );
   return both ?? first;
+}
+
+/** The same for what leads to the same. */
+function labelOfRollBack(before: Values): string {
+  return `roll back ${before['a@production on']} ${before['a@production allocation']}`;
 }
 
 /** Tells a story again, event by event. @returns what is wrong with it, with the event. */

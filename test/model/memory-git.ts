@@ -26,16 +26,33 @@ export interface Commit {
 
 const commits = new Map<string, Commit>();
 const blobs = new Map<string, Buffer>();
+const treesOf = new WeakMap<
+  Files,
+  { readonly entries: readonly TreeEntry[]; readonly id: string }
+>();
 
 function named(text: string): string {
   return createHash('sha1').update(text).digest('hex');
 }
 
-/** The same commit for the same parent, files and subject. */
-export function commitOf(parent: Commit | null, files: Files, subject: string): Commit {
-  const id = named(JSON.stringify([parent?.id ?? null, files, subject]));
+/**
+ * The same commit for the same parent, files, subject and mark.
+ *
+ * @param mark tells commits apart that are alike in all that can be asked of them.
+ */
+export function commitOf(parent: Commit | null, files: Files, subject: string, mark = 0): Commit {
+  const tree = treesOf.get(files) ?? treeOf(files);
+  treesOf.set(files, tree);
+  const id = named(JSON.stringify([parent?.id ?? null, tree.id, subject, mark]));
   const known = commits.get(id);
   if (known) return known;
+  const { entries } = tree;
+  const commit = { id, parent, files, entries, subject, number: (parent?.number ?? 0) + 1 };
+  commits.set(id, commit);
+  return commit;
+}
+
+function treeOf(files: Files): { readonly entries: readonly TreeEntry[]; readonly id: string } {
   const entries = Object.keys(files)
     .sort()
     .map((path): TreeEntry => {
@@ -44,9 +61,33 @@ export function commitOf(parent: Commit | null, files: Files, subject: string): 
       blobs.set(blobId, content);
       return { path, type: 'file', sizeBytes: content.length, blobId };
     });
-  const commit = { id, parent, files, entries, subject, number: (parent?.number ?? 0) + 1 };
-  commits.set(id, commit);
-  return commit;
+  return { entries, id: named(JSON.stringify(files)) };
+}
+
+/**
+ * What was asked of commits: `text` (and which one it follows), `changes` (the paths that it changes, and which one it follows), `files` (the
+ * text of all), `paths` (the names of all), or the path of one file.
+ */
+export type Asked = Map<Commit, Set<string>>;
+
+let asked: Asked | null = null;
+
+/** Runs with a list of all that is asked of commits on the way; one at a time. The files of what is checked out are told for `sourceAt` alone. */
+export async function listing<T>(run: () => Promise<T>): Promise<{ done: T; asked: Asked }> {
+  const list: Asked = new Map();
+  asked = list;
+  try {
+    return { done: await run(), asked: list };
+  } finally {
+    asked = null;
+  }
+}
+
+function tell(commit: Commit, what: string): void {
+  if (!asked) return;
+  const known = asked.get(commit) ?? new Set();
+  known.add(what);
+  asked.set(commit, known);
 }
 
 export function commitAt(id: string): Commit {
@@ -65,7 +106,9 @@ function isBeforeOrAt(a: string, b: string): boolean {
 /** Trees and ancestors are known without a question. */
 class KnownCommits extends GitCache {
   override treeAt(commit: string): readonly TreeEntry[] | undefined {
-    return commits.get(commit)?.entries;
+    const found = commits.get(commit);
+    if (found) tell(found, 'files');
+    return found?.entries;
   }
 
   override isKnownAncestor(a: string, b: string): boolean {
@@ -85,6 +128,7 @@ const objects = {
 function contentOf(id: string): Buffer | null {
   const commit = commits.get(id);
   if (!commit) return blobs.get(id) ?? null;
+  tell(commit, 'text');
   const parents = commit.parent ? [`parent ${commit.parent.id}`] : [];
   const person = 'Ana <ana@example.com> 1767225600 +0000';
   const header = [`tree ${'0'.repeat(40)}`, ...parents, `author ${person}`, `committer ${person}`];
@@ -101,8 +145,12 @@ const repository: Repository = {
   memory: new KnownCommits(),
 };
 
-/** What a run reads where this commit is checked out. */
-export function sourceAt(commit: Commit): Source {
+/**
+ * What a run reads where this commit is checked out.
+ *
+ * @param tells whether it is listed which of the files are asked for; otherwise all count as read.
+ */
+export function sourceAt(commit: Commit, tells = false): Source {
   const checkout: Checkout = {
     directory: '/small',
     repository,
@@ -110,16 +158,45 @@ export function sourceAt(commit: Commit): Source {
     shallow: false,
     close: async () => Promise.resolve(),
   };
-  const tree: SpecTree = {
-    list: () => commit.entries,
-    read: async (path) => Promise.resolve(Buffer.from(commit.files[path] ?? '')),
-  };
+  const tree: SpecTree = tells
+    ? tellingTree(commit)
+    : {
+        list: () => commit.entries,
+        read: async (path) => Promise.resolve(Buffer.from(commit.files[path] ?? '')),
+      };
   return {
     tree,
     checkout,
     revision: { commit: commit.id, dirty: false },
     warnings: [],
     [Symbol.asyncDispose]: async () => Promise.resolve(),
+  };
+}
+
+function tellingTree(commit: Commit): SpecTree {
+  return {
+    list: () => {
+      tell(commit, 'paths');
+      return commit.entries.map((entry) => ({
+        path: entry.path,
+        get type() {
+          tell(commit, entry.path);
+          return entry.type;
+        },
+        get sizeBytes() {
+          tell(commit, entry.path);
+          return entry.sizeBytes;
+        },
+        get blobId() {
+          tell(commit, entry.path);
+          return entry.blobId ?? '';
+        },
+      }));
+    },
+    read: async (path) => {
+      tell(commit, path);
+      return Promise.resolve(Buffer.from(commit.files[path] ?? ''));
+    },
   };
 }
 
@@ -141,12 +218,18 @@ function logOf(args: readonly string[]): string {
   const told: string[] = [];
   for (let commit: Commit | null = commitAt(to); commit; commit = commit.parent) {
     if (from !== undefined && isBeforeOrAt(commit.id, from)) break;
-    const { id, parent, files } = commit;
-    const before = parent?.files ?? {};
-    const paths = [...new Set([...Object.keys(before), ...Object.keys(files)])].sort();
-    const changed = paths.filter((path) => before[path] !== files[path]);
+    tell(commit, 'changes');
+    const changed = changesOf(commit);
     if (changed.length === 0) continue;
+    const { id, parent } = commit;
     told.push(`\u0001${id} ${parent?.id ?? ''}`, `\n${changed[0] ?? ''}`, ...changed.slice(1));
   }
   return told.map((each) => `${each}\0`).join('');
+}
+
+/** Paths of the files that a commit has otherwise than the one before it. */
+export function changesOf({ parent, files }: Commit): string[] {
+  const before = parent?.files ?? {};
+  const paths = [...new Set([...Object.keys(before), ...Object.keys(files)])].sort();
+  return paths.filter((path) => before[path] !== files[path]);
 }

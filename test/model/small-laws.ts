@@ -80,15 +80,28 @@ export function afterHand(watch: Watch, before: Durable, now: Durable): Watch {
 
 /**
  * Whether nobody can tell any more what somebody did by hand: nothing is remembered of the object, and it is as the commit
- * before HEAD has it, which is how a commit looks that was not applied yet; or it is not there, as before a creation.
+ * before HEAD has it, which is how a commit looks that was not applied yet; or it is not there, as before a creation. Nor is
+ * it told apart from what a run left half made that died while it created the object.
  */
 function isForgotten(field: Kept, { world, commit, remembered }: Durable): boolean {
   const path = field.startsWith('s') ? 'objects/segment/s.json' : 'objects/flag/a.json';
-  const entry = remembered.files.find(([each]) => each === path);
-  if (entry?.[1].includes('"env-production"') === true) return false;
+  const base = remembered.files
+    .filter(([each]) => each === path)
+    .map(([, text]) => basesIn(text)['env-production'])[0];
+  if (base) return base.spec === undefined && base.pending === 'create';
   if (field === 'a@production gone') return true;
   const before = commit.parent && valuesAt(commit.parent);
   return before?.[field] === liveOf(world)[field];
+}
+
+type Bases = Readonly<Record<string, { readonly spec?: unknown; readonly pending?: string }>>;
+
+const bases = new Map<string, Bases>();
+
+function basesIn(text: string): Bases {
+  const known = bases.get(text) ?? (JSON.parse(text) as { environments: Bases }).environments;
+  bases.set(text, known);
+  return known;
 }
 
 /** After a run, or one that was cut off. @param isWhole it went to its end, and nothing stood against it. */

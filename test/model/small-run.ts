@@ -199,7 +199,7 @@ class RunWorld {
   async act(commit: Commit, isKill: boolean): Promise<Ended> {
     await using closers = new Disposables();
     const doubt = new AbortController();
-    const context = this.#context(commit, { closers, doubt }, { way: 'whole' });
+    const context = this.#context(commit, { closers, doubt }, null);
     const what = { flag: 'a', environment: 'production', isKill, reason: 'INC-2' };
     try {
       const openWriter = (): AdminWriter => this.#service.writer();
@@ -227,14 +227,14 @@ class RunWorld {
       readonly closers: Disposables;
       readonly doubt: AbortController;
     },
-    how: RunWay,
+    how: RunWay | null,
   ): RunContext {
     const note = (): void => undefined;
     const wait = { timeoutMs: 0, signal: doubt.signal, note };
     const open = async () => Promise.resolve(this.#ref.open());
     const reader = this.#service.reader();
     return {
-      source: sourceAt(commit),
+      source: sourceAt(commit, how === null),
       memory: new RunCache(specs),
       note,
       options: {
@@ -244,7 +244,7 @@ class RunWorld {
         adopt: false,
         revertDrift: false,
         allowOlder: false,
-        approvals: how.way === 'approved' ? [{ hash: how.hash }] : [],
+        approvals: how?.way === 'approved' ? [{ hash: how.hash }] : [],
       },
       now: () => NOW,
       openReader: async () => Promise.resolve(reader),

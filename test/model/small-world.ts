@@ -69,7 +69,22 @@ export function isRight(values: Values): boolean {
   return values['s there'] === 1 || values['b@production rule'] === 0;
 }
 
+/** A number for each choice of values, the same for the same ones. */
+export function numberOf(values: Values): number {
+  return FIELDS.reduce((number, field) => number * 4 + values[field], 0);
+}
+
+const filesByNumber = new Map<number, Files>();
+
+/** The same object for the same values. */
 export function filesOf(values: Values): Files {
+  const number = numberOf(values);
+  const files = filesByNumber.get(number) ?? filesSaying(values);
+  filesByNumber.set(number, files);
+  return files;
+}
+
+function filesSaying(values: Values): Files {
   const share = (index: number): string => `{ "on": ${SHARES[index] ?? 0}, "off": rest }`;
   const killed = ['', ', killed: true', ', killed: false'][values['a@production killed']] ?? '';
   const allocation = ALLOCATIONS[values['a@production allocation']] ?? 100;
@@ -102,17 +117,25 @@ environments:
   };
 }
 
-const said = new Map<string, Values>();
+const said = new WeakMap<Commit, Values>();
+const following = new WeakMap<Commit, Map<number, Commit>>();
+const first = new Map<number, Commit>();
 
 /** What one commit says, after another; the same for the same two. */
 export function committed(parent: Commit | null, values: Values): Commit {
-  const commit = commitOf(parent, filesOf(values), `Say ${Object.values(values).join('')}`);
-  said.set(commit.id, values);
+  const number = numberOf(values);
+  const known = (parent ? following.get(parent) : first)?.get(number);
+  if (known) return known;
+  const commit = commitOf(parent, filesOf(values), 'Change the specs', number);
+  said.set(commit, values);
+  if (!parent) first.set(number, commit);
+  else
+    following.set(parent, (following.get(parent) ?? new Map<number, Commit>()).set(number, commit));
   return commit;
 }
 
 export function valuesAt(commit: Commit): Values {
-  const found = said.get(commit.id);
+  const found = said.get(commit);
   if (!found) throw new Error(`nothing is known of commit ${commit.id}`);
   return found;
 }
