@@ -1,18 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { measured, median } from './measure.js';
+import { MAIN, measured, median } from './measure.js';
 import { line, table } from './table.js';
-import { commit, flaghoist, withService, type Workspace } from './workspace.js';
+import { commit, withService, type Workspace } from './workspace.js';
 
 const FLAGS = Number(process.env['BENCH_APPLY_FLAGS'] ?? 1_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const CLIENT = join(import.meta.dirname, 'bare-client.ts');
+const RECORDED = join(import.meta.dirname, 'recorded.mjs');
 
 /**
  * The first apply of flags with three environments into an empty service that takes 30 ms for every answer. Floor: a bare
- * client that waits for as many answers of the same service, as many at once; it only reads.
+ * client that makes the same requests, as many at once, of such a service that is empty too.
  */
 export async function apply(): Promise<void> {
   table('A first apply into a service that answers in 30 ms', [
@@ -45,23 +46,30 @@ interface Round {
 
 async function firstApply(atOnce: number): Promise<Round> {
   const workspace = newWorkspace('flag', FLAGS);
+  const { folder, store, repository } = workspace;
   try {
-    return await withService(workspace, false, async (service) => {
-      await fetch(`${service.origin}/bench/slow`);
-      await service.requests();
-      const concurrency = ['--concurrency', String(atOnce)];
-      const run = await flaghoist(workspace, service, 'reconcile', ...concurrency);
-      const { lines } = await service.requests();
-      const { folder } = workspace;
-      const file = join(folder, 'paths.txt');
-      // The same path for all: what is measured is the waiting.
-      writeFileSync(file, lines.map(() => '/internal/api/v2/workspaces').join('\n'));
-      const script = ['--import', 'tsx', CLIENT, service.origin, service.key, file, String(atOnce)];
-      const bare = await measured(script, { folder });
-      return { requests: lines.length, runMs: run.wallMs, floorMs: bare.wallMs };
+    // Both begin with the same ids, which stand in paths.
+    await withService(workspace, false, async () => Promise.resolve());
+    const twin = { ...workspace, store: join(folder, 'twin') };
+    cpSync(store, twin.store, { recursive: true });
+    const file = join(folder, 'requests.jsonl');
+    const ran = await withService(workspace, false, async ({ origin, key }) => {
+      await fetch(`${origin}/bench/slow`);
+      const args = ['reconcile', '--concurrency', String(atOnce), '--url', origin, repository];
+      const env = { FLAGHOIST_API_KEY: key, BENCH_REQUESTS: file };
+      return measured(['--import', RECORDED, MAIN, ...args], { folder, env });
     });
+    const bare = await withService(twin, false, async ({ origin, key }) => {
+      await fetch(`${origin}/bench/slow`);
+      const script = ['--import', 'tsx', CLIENT, origin, key, file, String(atOnce)];
+      return measured(script, { folder });
+    });
+    // One that overtook another on which it depends may be refused; it was answered as slowly.
+    const requests = readFileSync(file, 'utf8').split('\n').length;
+    if (Number(bare.stdout) > requests / 100) throw new Error(`${bare.stdout} were refused`);
+    return { requests, runMs: ran.wallMs, floorMs: bare.wallMs };
   } finally {
-    rmSync(workspace.folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
