@@ -48,8 +48,8 @@ const hasPostgres = findProgram('postgresql') !== null;
 
 export default defineConfig({
   test: {
-    // Most of the time goes into programs that tests start and wait for, so two cores bear a third worker.
-    maxWorkers: 3,
+    // Most of the time goes into programs that tests start and wait for, so two cores bear four workers.
+    maxWorkers: 4,
     reporters: ['default', './test/support/reporter.ts'],
     projects: [
       project('unit', ['test/unit/**/*.test.ts', 'test/architecture.test.ts'], {
