@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withPage, type Page, type PageOptions } from '../test/support/browser.js';
-import { aShopWithConsole } from '../test/support/console-story.js';
+import { aShopWithConsole, askForChanges } from '../test/support/console-story.js';
 import {
   aBadMorning,
   aHeldEvening,
@@ -137,24 +137,39 @@ for (const [name, options] of Object.entries(CONFIRMATIONS).filter(isWanted)) {
   });
 }
 
-/** The console; the last of them shows what is asked before a kill. */
-const CONSOLE_PICTURES: Readonly<Record<string, PageOptions & { readonly kills?: boolean }>> = {
+interface ConsolePicture extends PageOptions {
+  /** Links that are followed first. */
+  readonly links?: readonly string[];
+  readonly height?: number;
+}
+
+const KILL = ['Kill checkout-v2 in production'];
+const REQUEST = {
+  links: ['Change requests', 'Change checkout-v2 in staging'],
+  height: 640,
+} as const;
+
+/** The console: its first page, what is asked before a kill, and a change request. */
+const CONSOLE_PICTURES: Readonly<Record<string, ConsolePicture>> = {
   'console-light': { width: 1024, colorScheme: 'light' },
   'console-dark': { width: 1024, colorScheme: 'dark' },
   'console-narrow': { width: 390, colorScheme: 'light' },
-  'console-kill': { width: 390, colorScheme: 'dark', kills: true },
+  'console-kill': { width: 390, colorScheme: 'dark', links: KILL, height: 700 },
+  'console-request': { ...LIGHT, ...REQUEST },
+  'console-request-dark': { ...DARK, ...REQUEST },
+  'console-request-narrow': { ...NARROW, ...REQUEST, height: 900 },
 };
 
-for (const [name, { kills = false, ...options }] of Object.entries(CONSOLE_PICTURES).filter(
-  isWanted,
-)) {
+for (const [name, picture] of Object.entries(CONSOLE_PICTURES).filter(isWanted)) {
+  const { links = [], height = HEIGHT, ...options } = picture;
   const service = await aShopWithConsole();
+  await askForChanges(service);
   await withPage(`${service.origin}/`, options, async (page) => {
     await page.getByLabel('Admin API key').fill(service.key);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Flags' }).waitFor();
-    if (kills) await page.getByRole('link', { name: 'Kill checkout-v2 in production' }).click();
-    const clip = { x: 0, y: 0, width: options.width ?? 0, height: kills ? 700 : HEIGHT };
+    for (const link of links) await page.getByRole('link', { name: link, exact: true }).click();
+    const clip = { x: 0, y: 0, width: options.width ?? 0, height };
     await page.screenshot({ path: pathOf(name), fullPage: true, clip });
   });
   await service.stop();

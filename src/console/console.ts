@@ -14,11 +14,13 @@ import {
 import { badRequest, isStoreAway, notFound, Problem, storeAway } from '../service/http/problem.js';
 import { setKilled } from '../service/routes/definition-changes.js';
 import { listAudit } from '../service/store/audit.js';
+import { findChangeRequest, listChangeRequests } from '../service/store/change-requests.js';
 import { findDefinition } from '../service/store/definitions.js';
 import { listFlags } from '../service/store/flags.js';
 import { findActivation, listSegments, searchKeys } from '../service/store/segments.js';
 import type { Db, EnvironmentRow } from '../service/store/tables.js';
 import { listEnvironments, listWorkspaces } from '../service/store/workspaces.js';
+import { requestPage, requestsPage } from './change-requests.js';
 import { CONSOLE_POLICY, refusalPage, signInPage, type Place } from './layout.js';
 import { flagArticle, flagsPage, keysPage, logPage, segmentsPage, switchPage } from './pages.js';
 import { SignIn, type Session, type SignInParts } from './sign-in.js';
@@ -30,6 +32,7 @@ const FLAGS_AT_ONCE = 25;
 const SEGMENTS_AT_ONCE = 50;
 const KEYS_AT_ONCE = 200;
 const ENTRIES_AT_ONCE = 50;
+const REQUESTS_AT_ONCE = 50;
 /** Larger forms are answered 413. */
 const MAX_FORM_BYTES = 16 * 1024;
 
@@ -88,6 +91,8 @@ const PAGES: Readonly<Record<string, (visit: Visit) => Promise<string>>> = {
   '/': showFlags,
   '/console/segments': showSegments,
   '/console/keys': showKeys,
+  '/console/requests': showRequests,
+  '/console/request': showRequest,
   '/console/log': showLog,
   '/console/switch': showSwitch,
 };
@@ -275,6 +280,31 @@ async function showKeys(visit: Visit): Promise<string> {
   const keys = found.slice(0, KEYS_AT_ONCE);
   const next = found.length > KEYS_AT_ONCE ? (keys.at(-1) ?? null) : null;
   return keysPage(place, activation, { q, keys, next });
+}
+
+/** Those of the environments that the key sees. */
+async function showRequests(visit: Visit): Promise<string> {
+  const { db, given, request } = visit;
+  const place = await placeOf(visit, 'requests');
+  const before = wholeNumber(given.get('before'));
+  const { environments } = request.caller.scope;
+  const filter = { workspaces: [place.workspace.id], environments, ...(before > 0 && { before }) };
+  const found = await listChangeRequests(db, filter, REQUESTS_AT_ONCE + 1);
+  const requests = found.slice(0, REQUESTS_AT_ONCE);
+  const older = found.length > REQUESTS_AT_ONCE ? (requests.at(-1)?.position ?? null) : null;
+  return requestsPage(place, requests, older);
+}
+
+async function showRequest(visit: Visit): Promise<string> {
+  const { db, given, request } = visit;
+  const place = await placeOf(visit, 'requests');
+  const id = given.get('id') ?? '';
+  const found = await findChangeRequest(db, id);
+  const isHere =
+    found?.workspace_id === place.workspace.id &&
+    isVisible(request.caller.scope.environments, found.environment_id);
+  if (found === undefined || !isHere) throw notFound('change request', id);
+  return requestPage(place, found, await findDefinition(db, found.environment_id, found.name));
 }
 
 async function showLog(visit: Visit): Promise<string> {

@@ -11,7 +11,7 @@ export interface Place {
   readonly session: Session;
   readonly workspaces: readonly WorkspaceRow[];
   readonly workspace: WorkspaceRow;
-  readonly page: 'flags' | 'segments' | 'log';
+  readonly page: 'flags' | 'segments' | 'requests' | 'log';
 }
 
 /** All widths are of the text, and nothing is wider than the window: columns become rows on a telephone. */
@@ -109,6 +109,7 @@ export function refusalPage(message: string): string {
 const PAGES = {
   flags: ['/', 'Flags'],
   segments: ['/console/segments', 'Segments'],
+  requests: ['/console/requests', 'Change requests'],
   log: ['/console/log', 'Log'],
 } as const;
 

@@ -19,8 +19,15 @@ export function changeLines(entry: AuditEntry): string[] {
   const who = oneLine(entry.keyName ?? '?') + key;
   return [
     `${time}  ${entry.action}  ${object}  by ${who}${notes.join('')}`,
-    ...(entry.difference as (MemberChange | KeysChange)[]).map((each) => `    ${memberLine(each)}`),
+    ...differenceLines(entry.difference as (MemberChange | KeysChange)[]).map(
+      (each) => `    ${each}`,
+    ),
   ];
+}
+
+/** One line for each member that a change touched. */
+export function differenceLines(difference: readonly (MemberChange | KeysChange)[]): string[] {
+  return difference.map(memberLine);
 }
 
 function memberLine(change: MemberChange | KeysChange): string {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addConsole } from '../../src/console/console.js';
-import { aShopWithConsole } from '../support/console-story.js';
+import { aShopWithConsole, askForChanges } from '../support/console-story.js';
 import { aDefinition, callsOf, type ServiceCalls } from '../support/service-calls.js';
 import { startTestService, type TestService } from '../support/service.js';
 
@@ -82,7 +82,15 @@ async function isKilled(flag = 'checkout-v2'): Promise<boolean> {
   return (await client().ok<{ killed: boolean }>('GET', path)).killed;
 }
 
-const PATHS = ['/', '/console/segments', '/console/keys', '/console/log', '/console/switch'];
+const PATHS = [
+  '/',
+  '/console/segments',
+  '/console/keys',
+  '/console/requests',
+  '/console/request',
+  '/console/log',
+  '/console/switch',
+];
 
 describe('whoever is not signed in', () => {
   it('sees the form to sign in, and nothing else', async () => {
@@ -398,5 +406,102 @@ describe('a segment of 100,000 keys', () => {
 
     expect(page.text).toContain('<li>k-9-9999</li>');
     expect(page.text).not.toContain('<li>k-9-9998</li>');
+  });
+});
+
+describe('change requests', () => {
+  /** The addresses of the requests of a list, by their words. */
+  const linksIn = (text: string): Record<string, string> =>
+    Object.fromEntries(
+      [...text.matchAll(/<a href="([^"]*request\?[^"]*)"\s*>([^<]+)<\/a/g)].map(
+        ([, href = '', words = '']) => [words.trim(), href.replaceAll('&amp;', '&')],
+      ),
+    );
+
+  it('stand there with what became of them, the newest first', async () => {
+    await askForChanges(service);
+
+    const { text } = await (await signedIn()).get('/console/requests');
+
+    expect(Object.keys(linksIn(text))).toEqual([
+      'Change checkout-v2 in staging',
+      'Add keys to beta-testers in staging',
+      'Kill checkout-v2 in dev',
+    ]);
+    expect([...text.matchAll(/waits for a decision|withdrawn/g)].map(String)).toEqual([
+      'waits for a decision',
+      'waits for a decision',
+      'withdrawn',
+    ]);
+    expect(text).toContain('Less of it: Until the slow query is gone');
+  });
+
+  it('say what they would change as things are now, while they wait', async () => {
+    await askForChanges(service);
+    const browser = await signedIn();
+    const links = linksIn((await browser.get('/console/requests')).text);
+
+    const change = (await browser.get(links['Change checkout-v2 in staging'] ?? '')).text;
+    const keys = (await browser.get(links['Add keys to beta-testers in staging'] ?? '')).text;
+    const withdrawn = (await browser.get(links['Kill checkout-v2 in dev'] ?? '')).text;
+
+    expect(change).toContain('~ /trafficAllocation  100 → 80');
+    expect(change).toContain('~ /targets/on  1 added, 0 removed: ana');
+    expect(change).not.toContain('/killed');
+    expect(keys).toContain('~ /keys  1 added, 0 removed: user-0451');
+    expect(withdrawn).toContain('Not needed');
+    expect(withdrawn).not.toContain('What it would change');
+    for (const text of [change, keys, withdrawn])
+      expect(text).not.toContain('action="/console/approve');
+  });
+
+  it('say what a kill, an end of it, a creation and a deletion would change', async () => {
+    const ask = async (environment: string, name: string, body: object): Promise<void> => {
+      const path = `/changeRequests/ws/Shop/environments/${environment}`;
+      await client().ok('POST', path, { split: { name }, ...body });
+    };
+    await ask('dev', 'checkout-v2', { operationType: 'KILL' });
+    await ask('production', 'recommendations', { operationType: 'RESTORE' });
+    await ask('dev', 'new-search', { operationType: 'ARCHIVE' });
+    const split = aDefinition({ name: 'new-search' });
+    await ask('staging', 'new-search', { operationType: 'CREATE', split });
+    const browser = await signedIn();
+    const links = linksIn((await browser.get('/console/requests')).text);
+
+    const textOf = async (words: string): Promise<string> =>
+      (await browser.get(links[words] ?? '')).text;
+    expect(await textOf('Kill checkout-v2 in dev')).toContain('~ /killed  false → true');
+    expect(await textOf('Restore recommendations in production')).toContain(
+      '~ /killed  true → false',
+    );
+    expect(await textOf('Delete the definition of new-search in dev')).toContain(
+      '- /trafficAllocation  100',
+    );
+    expect(await textOf('Create the definition of new-search in staging')).toContain(
+      '+ /trafficAllocation  100',
+    );
+  });
+
+  it('are of the workspace, and of environments that the key sees', async () => {
+    await askForChanges(service);
+    const made = await client().ok<{ key: string }>('POST', '/apiKeys', {
+      name: 'of dev',
+      environments: ['dev'],
+    });
+    const [all, some] = [await signedIn(), await signedIn(made.key)];
+    const links = linksIn((await all.get('/console/requests')).text);
+    const href = links['Change checkout-v2 in staging'] ?? '';
+    const warehouse = await client().ok<{ objects: { id: string }[] }>(
+      'GET',
+      '/workspaces?name=Warehouse',
+    );
+    const elsewhere = `ws=${warehouse.objects[0]?.id ?? ''}`;
+
+    expect(Object.keys(linksIn((await some.get('/console/requests')).text))).toEqual([
+      'Kill checkout-v2 in dev',
+    ]);
+    expect((await some.get(href)).status).toBe(404);
+    expect((await all.get(href.replace(/ws=[^&]+/, elsewhere))).status).toBe(404);
+    expect((await all.get(`/console/requests?${elsewhere}`)).text).toContain('Nothing was asked');
   });
 });

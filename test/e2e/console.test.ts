@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { axeViolations, scrollsSideways, withPage, type Page } from '../support/browser.js';
-import { aShopWithConsole } from '../support/console-story.js';
+import { aShopWithConsole, askForChanges } from '../support/console-story.js';
 import { lacks } from '../support/requirements.js';
 import type { TestService } from '../support/service.js';
 
@@ -60,6 +60,7 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
     { colorScheme: 'light', width: 390 },
   ] as const)('is fit for everybody, $colorScheme at $width px', async (options) => {
     await withPage(`${service.origin}/`, options, async (page) => {
+      await askForChanges(service);
       const found: Record<string, unknown> = {};
       const look = async (name: string): Promise<void> => {
         found[name] = [await axeViolations(page), await scrollsSideways(page)];
@@ -76,6 +77,12 @@ describe.skipIf(lacks('chromium'))('the console in a browser', { timeout: 90_000
       await page.getByRole('link', { name: 'production: 450 keys' }).click();
       await page.getByText('user-0000').waitFor();
       await look('keys');
+      await page.getByRole('link', { name: 'Change requests' }).click();
+      await page.getByText('withdrawn').waitFor();
+      await look('change requests');
+      await page.getByRole('link', { name: 'Change checkout-v2 in staging' }).click();
+      await page.getByRole('heading', { name: 'What it would change' }).waitFor();
+      await look('change request');
       await page.getByRole('link', { name: 'Log', exact: true }).click();
       await page.getByText('INC-6012').waitFor();
       await page.locator('summary').first().click();

@@ -8,6 +8,28 @@ const matcher = (type: string, rest: object): object => ({
   ...rest,
 });
 
+/**
+ * What somebody asks for in that shop: less of a flag and a key more in staging, which wait, and a kill in dev that is withdrawn.
+ * The change of the flag comes last, and is the newest.
+ */
+export async function askForChanges(service: Pick<TestService, 'origin' | 'key'>): Promise<void> {
+  const client = callsOf(service);
+  const ask = async (environment: string, body: object): Promise<{ id: string }> =>
+    client.ok('POST', `/changeRequests/ws/Shop/environments/${environment}`, body);
+  const kill = { split: { name: 'checkout-v2' }, operationType: 'KILL', title: 'Too early' };
+  const { id } = await ask('dev', kill);
+  await client.ok('PUT', `/changeRequests/${id}`, { status: 'WITHDRAWN', comment: 'Not needed' });
+  const segment = { name: 'beta-testers', keys: ['user-0451'] };
+  await ask('staging', { segment, operationType: 'CREATE', title: 'One more' });
+  const split = aDefinition({
+    name: 'checkout-v2',
+    treatments: [{ name: 'on', keys: ['ana'] }, { name: 'off' }],
+    trafficAllocation: 80,
+  });
+  const note = { title: 'Less of it', comment: 'Until the slow query is gone' };
+  await ask('staging', { split, operationType: 'UPDATE', ...note });
+}
+
 /** A service with a console, over a shop in three environments: something at 25 %, something targeted, something killed. */
 export async function aShopWithConsole(
   options: Parameters<typeof startTestService>[0] = {},
