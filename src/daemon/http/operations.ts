@@ -30,6 +30,8 @@ export interface OperationsOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now?: (() => number) | undefined;
+  /** Within which a request has come whole, its body too. Default: 30 s. */
+  readonly requestTimeoutMs?: number | undefined;
 }
 
 export interface Operations {
@@ -51,7 +53,7 @@ export async function startOperations(
   options: OperationsOptions,
 ): Promise<Operations> {
   const { log, now = Date.now, metrics = new Metrics() } = options;
-  const app = createApp(log);
+  const app = createApp(log, options.requestTimeoutMs ?? REQUEST_WITHIN_MS);
   const { tokenFile, webhookSecretFile: secretFile } = options;
   const access = new Access(tokenFile);
   if (options.isPrivate === true) app.addHook('onRequest', async (request) => access.look(request));
@@ -89,8 +91,22 @@ const CLOSE_WITHIN_MS = 1_000;
 /** Ids of runs are far shorter. */
 const MAX_PARAM_LENGTH = 200;
 
-function createApp(log: Log): FastifyInstance {
-  const app = Fastify({ routerOptions: { maxParamLength: MAX_PARAM_LENGTH } });
+/** Forges give a delivery up after ten seconds. What drips would otherwise hold its connection and its body for ever. */
+const REQUEST_WITHIN_MS = 30_000;
+
+/** How often connections are looked at for requests that take too long. */
+const LOOK_EVERY_MS = 1_000;
+
+function createApp(log: Log, requestTimeout: number): FastifyInstance {
+  const app = Fastify({
+    requestTimeout,
+    http: {
+      // Node takes the larger of the two for the request, and its own default of this one is a minute.
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(LOOK_EVERY_MS, requestTimeout),
+    },
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+  });
   app.addHook('onRequest', (_, reply, done) => {
     void reply.headers({
       'cache-control': 'no-store',

@@ -1,0 +1,100 @@
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { aSource, DaemonInMemory } from '../../../support/daemon-view.js';
+import { startTestOperations, type TestOperations } from '../../../support/operations.js';
+
+const TOKEN = 'a-token-of-the-operator';
+const MiB = 1024 * 1024;
+/** No measure: what has no bound would go on for ever. */
+const BOUND_MS = 30_000;
+
+const AUTHORISED = `authorization: Bearer ${TOKEN}\r\ncontent-type: application/json\r\n`;
+const SIGNED = 'x-hub-signature-256: sha256=00\r\n';
+
+async function start(daemon: DaemonInMemory): Promise<TestOperations> {
+  const given = { tokens: [TOKEN], secrets: ['a-secret-of-the-forge'], requestTimeoutMs: 300 };
+  return startTestOperations(daemon, given);
+}
+
+/**
+ * Sends a beginning, and then what the attack sends until the other side closes the connection.
+ *
+ * @returns what was answered until then.
+ */
+async function attack(
+  { url }: TestOperations,
+  start: string,
+  send: (socket: Socket) => void,
+): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  let answer = '';
+  socket.on('data', (piece: Buffer) => (answer += piece.toString('latin1')));
+  socket.on('error', () => undefined);
+  socket.write(start);
+  send(socket);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return answer;
+}
+
+function drip(socket: Socket): void {
+  const timer = setInterval(() => socket.write(' '), 20);
+  socket.on('close', () => {
+    clearInterval(timer);
+  });
+}
+
+/** Pieces of a body without a length, as fast as they are taken. */
+function pour(socket: Socket): void {
+  const piece = `10000\r\n${' '.repeat(0x10000)}\r\n`;
+  while (!socket.destroyed && socket.write(piece));
+  if (!socket.destroyed) {
+    socket.once('drain', () => {
+      pour(socket);
+    });
+  }
+}
+
+const head = (path: string, headers: string): string =>
+  `POST ${path} HTTP/1.1\r\nhost: daemon\r\n${headers}`;
+const LONG = 'content-length: 1000000\r\n\r\n';
+const SHORT = 'content-length: 1000\r\n\r\n';
+const ENDLESS = 'transfer-encoding: chunked\r\n\r\n';
+
+describe('a request to the daemon', () => {
+  it.each<[string, string, (socket: Socket) => void, number]>([
+    ['a webhook that drips', head('/webhook', SIGNED + LONG), drip, 408],
+    ['a webhook without a signature that drips', head('/webhook', LONG), drip, 401],
+    ['a webhook without end', head('/webhook', SIGNED + ENDLESS), pour, 413],
+    ['an approval that drips', head('/approve', AUTHORISED + SHORT), drip, 408],
+    ['an approval without end', head('/approve', AUTHORISED + ENDLESS), pour, 413],
+    ['a request for a run that drips', head('/reconcile', AUTHORISED + SHORT), drip, 408],
+    ['a request for a run without end', head('/reconcile', AUTHORISED + ENDLESS), pour, 413],
+    ['a header that drips', 'GET /status HTTP/1.1\r\nx-more: ', drip, 408],
+  ])('that is %s is cut off, and asks nothing', async (_, begin, send, status) => {
+    const daemon = new DaemonInMemory(aSource());
+    await using operations = await start(daemon);
+    const startedAt = performance.now();
+
+    const answer = await attack(operations, begin, send);
+
+    expect(performance.now() - startedAt).toBeLessThan(BOUND_MS);
+    expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
+    expect(daemon.asked).toEqual([]);
+    expect((await fetch(`${operations.url}/healthz`)).status).toBe(200);
+  });
+
+  it.each([
+    ['a URL of a million characters', `GET /${'x'.repeat(MiB)} HTTP/1.1\r\nhost: daemon\r\n\r\n`],
+    [
+      'a hundred thousand headers',
+      `GET /status HTTP/1.1\r\nhost: daemon\r\n${'x-more: x\r\n'.repeat(100_000)}\r\n`,
+    ],
+  ])('with %s is refused and cut off', async (_, request) => {
+    await using operations = await start(new DaemonInMemory(aSource()));
+
+    const answer = await attack(operations, request, () => undefined);
+
+    expect(answer.slice(0, 12)).toBe('HTTP/1.1 431');
+    expect((await fetch(`${operations.url}/healthz`)).status).toBe(200);
+  });
+});
