@@ -13,6 +13,8 @@ export interface Page<T> {
 const READINGS = 4;
 /** More than any workspace or segment can hold; a service that goes further is not believed. */
 const MAX_OBJECTS = 1_000_000;
+/** So many objects are 20,000 pages of 50. A list that is cut into smaller pages must hold fewer. */
+const MAX_PAGES = 25_000;
 
 /** The list moved while it was read, or the pages do not fit together. */
 class UnevenPages extends Error {}
@@ -28,7 +30,7 @@ class UnevenPages extends Error {}
  *
  * @param idOf what is unique within the list.
  * @returns every object once, in the service's order; `undefined` where the first page said that there is no such list.
- * @throws Error the list never held together: nothing that is not the whole list is ever returned.
+ * @throws Error the list never held together, or does not end within a million objects and 25,000 pages: nothing that is not the whole list is ever returned.
  */
 export async function readPages<T>(
   fetchPage: (offset: number) => Promise<Page<T> | undefined>,
@@ -67,6 +69,7 @@ class ListSoFar<T> {
   nextOffset = 0;
   readonly #idOf: (object: T) => string;
   readonly #byId = new Map<string, T>();
+  #pages = 0;
   #received = 0;
   #lastId = '';
   #total: number | undefined;
@@ -92,7 +95,8 @@ class ListSoFar<T> {
     }
     this.#received += added.length;
     if (this.#byId.size < this.#received) throw new UnevenPages('it holds one object twice');
-    assertBelievable(this.#received);
+    this.#pages += 1;
+    assertEnds(this.#received, this.#pages);
     // A page of one object has no room for one that is repeated.
     const repeats = this.#total === undefined && page.objects.length > 1;
     this.nextOffset = repeats ? this.#received - 1 : this.#received;
@@ -101,7 +105,7 @@ class ListSoFar<T> {
 
   #noteTotal(total: number | undefined): void {
     if (total === undefined) return;
-    assertBelievable(total);
+    if (total > MAX_OBJECTS) throw new ShapeError('totalCount', 'a believable total', total);
     if (this.#total !== undefined && total !== this.#total)
       throw new UnevenPages('its total moved');
     this.#total = total;
@@ -124,8 +128,11 @@ class ListSoFar<T> {
   }
 }
 
-function assertBelievable(count: number): void {
-  if (count > MAX_OBJECTS) throw new ShapeError('totalCount', 'a believable total', count);
+/** @throws Error the list goes on where no list of the service does. */
+function assertEnds(objects: number, pages: number): void {
+  if (objects <= MAX_OBJECTS && pages <= MAX_PAGES) return;
+  const counted = `${objects.toLocaleString('en-US')} objects in ${pages.toLocaleString('en-US')} pages`;
+  throw new Error(`the list does not end: ${counted} came`);
 }
 
 type KeysPage = Pick<WireSegmentKeys, 'keys' | 'count'>;

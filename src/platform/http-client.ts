@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -34,8 +34,8 @@ export interface Answer {
  * - `not-sent`: no connection was made; the other side has seen nothing.
  * - `lost`: whether the other side has seen the request is unknown.
  * - `untrusted`: the certificate is not accepted; asking again cannot help.
- * - `too-large`: the answer passed `maxAnswerBytes`.
- * - `garbled`: what came is not HTTP, or not UTF-8.
+ * - `too-large`: the answer passed `maxAnswerBytes`, or its headers what the library takes (16 KiB).
+ * - `garbled`: what came is not HTTP, not UTF-8, or compressed.
  */
 export type Fault = 'not-sent' | 'lost' | 'untrusted' | 'too-large' | 'garbled';
 
@@ -55,9 +55,11 @@ export class HttpClient {
   /** Scheme, host and port, without a slash at the end. */
   readonly origin: string;
   readonly #pool: Pool;
+  readonly #maxAnswerBytes: number;
 
   constructor({ url, maxAnswerBytes, connectTimeoutMs, ...options }: HttpClientOptions) {
     this.origin = new URL(url).origin;
+    this.#maxAnswerBytes = maxAnswerBytes;
     this.#pool = new Pool(this.origin, {
       connections: options.connections,
       pipelining: 1,
@@ -72,10 +74,11 @@ export class HttpClient {
   async send(request: HttpRequest): Promise<Answer> {
     try {
       const answer = await this.#pool.request({ ...request, headers: { ...request.headers } });
+      refuseUnread(answer, this.#maxAnswerBytes);
       const bytes = await answer.body.arrayBuffer();
       return { status: answer.statusCode, headers: flat(answer.headers), text: decode(bytes) };
     } catch (error) {
-      throw error instanceof NoAnswerError ? error : noAnswer(error);
+      throw error instanceof NoAnswerError ? error : noAnswer(error, this.#maxAnswerBytes);
     }
   }
 
@@ -90,6 +93,22 @@ function flat(headers: Record<string, string | string[] | undefined>): Record<st
     Array.isArray(value) ? value.join(', ') : (value ?? ''),
   ]);
   return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** What is compressed was not asked for, and nothing bounds what it comes to. Neither body is read. */
+function refuseUnread({ headers, body }: Dispatcher.ResponseData, maxAnswerBytes: number): void {
+  const encodings = [headers['content-encoding'] ?? []].flat();
+  const isPlain = encodings.every((each) => each === '' || each.toLowerCase() === 'identity');
+  const isLarge = Number(headers['content-length']) > maxAnswerBytes;
+  if (isPlain && !isLarge) return;
+  body.on('error', () => undefined).destroy();
+  if (isLarge) throw tooLarge(maxAnswerBytes);
+  throw new NoAnswerError('garbled', 'the answer is compressed, which was not asked for');
+}
+
+function tooLarge(maxAnswerBytes: number, cause?: unknown): NoAnswerError {
+  const most = `more than ${(maxAnswerBytes / 1024).toLocaleString('en-US')} KiB`;
+  return new NoAnswerError('too-large', `the answer is too large (${most})`, { cause });
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -115,7 +134,7 @@ const NOT_SENT = new Set([
 /** Codes of OpenSSL and Node for a certificate that is not accepted. */
 const UNTRUSTED = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|INVALID_CA|HOSTNAME_)/;
 
-function noAnswer(cause: unknown): NoAnswerError {
+function noAnswer(cause: unknown, maxAnswerBytes: number): NoAnswerError {
   const code = codeOf(cause);
   const options = { cause };
   if (UNTRUSTED.test(code)) {
@@ -124,8 +143,9 @@ function noAnswer(cause: unknown): NoAnswerError {
   if (NOT_SENT.has(code)) {
     return new NoAnswerError('not-sent', `no connection (${code})`, options);
   }
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-    return new NoAnswerError('too-large', 'the answer is too large', options);
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return tooLarge(maxAnswerBytes, cause);
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+    return new NoAnswerError('too-large', 'the headers of the answer are too large', options);
   }
   if (code.startsWith('HPE_')) {
     return new NoAnswerError('garbled', `the answer is not HTTP (${code})`, options);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readPages } from '../../../src/admin-api/paging.js';
 import { closeAfterEach, httpFixture } from '../../support/http-fixture.js';
 import type { Reply, Script } from '../../support/http.js';
 
@@ -117,5 +118,38 @@ describe('a count of keys', () => {
     expect(await reader.countKeys('e-1', 'one')).toBeNull();
     expect(await reader.countKeys('e-1', 'two')).toBe(2);
     expect(await reader.countKeys('e-1', 'one')).toBe(1);
+  });
+});
+
+describe('a list without end', () => {
+  it.each([
+    ['full pages, and no total', 100, undefined, '1,000,099 objects in 10,102 pages'],
+    ['pages of one object, and a total', 1, 1_000_000, '25,001 objects in 25,001 pages'],
+  ])('is given up: %s', async (_, size, total, counted) => {
+    let last = -1;
+    // Each page begins with the last object of the one before, as a service that keeps to the offset has it.
+    const fetchPage = async (offset: number) => {
+      const objects = Array.from({ length: size }, (__, index) => offset + index);
+      last = offset;
+      return Promise.resolve({ objects, total });
+    };
+
+    await expect(readPages(fetchPage, String)).rejects.toThrow(
+      `the list does not end: ${counted} came`,
+    );
+    expect(last).toBeLessThanOrEqual(1_000_000);
+  });
+
+  it('is given up after four readings where each page is the first one', async () => {
+    let asked = 0;
+    const fetchPage = async () => {
+      asked += 1;
+      return Promise.resolve({ objects: [1, 2, 3], total: 900_000 });
+    };
+
+    await expect(readPages(fetchPage, String)).rejects.toThrow(
+      'it holds one object twice, in each of 4 readings',
+    );
+    expect(asked).toBe(8);
   });
 });

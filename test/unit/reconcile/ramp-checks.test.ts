@@ -121,7 +121,7 @@ describe('a check', () => {
     [
       'far too much',
       { status: 200, body: 'x'.repeat(70_000) },
-      'no answer: the answer is too large',
+      'no answer: the answer is too large (more than 64 KiB)',
     ],
   ])('that is answered by %s', async (_, answer, why) => {
     const server = await answering(() => answer);

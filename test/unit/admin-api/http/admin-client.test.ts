@@ -53,6 +53,8 @@ const DELETE: WriteRequest = {
   path: ['splits', 'ws', 'w', 'f'],
   what: 'delete flag "f"',
 };
+const listsDeep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+const DEEP = listsDeep(100_000);
 const OK: Reply = { status: 200, body: { fine: true } };
 
 async function errorOf(act: Promise<unknown>): Promise<FlaghoistError> {
@@ -252,6 +254,9 @@ describe('a read', () => {
     ['404', errorReply(404), 'UNREADABLE', '404'],
     ['a page for 404', { status: 404, body: '<html>' }, 'UNREADABLE', '404'],
     ['brackets without end', { status: 200, body: '['.repeat(100_000) }, 'UNREADABLE', 'too deep'],
+    ['a list 65 lists deep', { status: 200, body: listsDeep(65) }, 'UNREADABLE', 'too deep'],
+    ['a list 100,000 lists deep', { status: 200, body: DEEP }, 'UNREADABLE', 'too deep'],
+    ['an error that is as deep', { status: 400, body: DEEP }, 'UNREADABLE', '400'],
   ])('fails typed for %s', async (_, reply, code, text) => {
     const { client } = await fixture(() => reply);
 
