@@ -71,7 +71,9 @@ function planBreaches(ran: Ran, document: Document): string[] {
         ...(keys ? [{ id, path: 'keys' }] : []),
       ])
       .filter(({ path }) => path !== '/baselineTreatment' && path !== '/killed')
-      .filter(({ id, path }) => !was.some((each) => each.id === id && each.path === path))
+      .filter(
+        ({ id, path }) => !was.some((each) => each.id === id && ['', path].includes(each.path)),
+      )
       .map((each) => `${told(each)} is planned to be written, and is equal`),
     ...(isWhole && only === null ? strangerBreaches(ran, document) : []),
     ...(isWhole && only === null ? liveKillBreaches(ran, document) : []),

@@ -90,7 +90,8 @@ export class StoryMemory {
     const live = ran.before.get(id)?.get(path);
     const wanted = fields.get(path);
     const gitChanged = !agreed.some((each) => isSame(each, wanted));
-    const mayBeSame = agreed.some((each) => isSame(each, wanted));
+    // Whether keys of others may stay is no matter of the keys that somebody took away.
+    const mayBeSame = agreed.some((each) => isSame(apartFromMode(each), apartFromMode(wanted)));
     const isAddOnly = path === 'keys' && (wanted as { mode: string }).mode === 'add-only';
     if (agreed.some((each) => isSatisfied(path, each, live)) || isAddOnly) {
       // What was applied last is still there: then only a commit can be the cause.
@@ -201,6 +202,13 @@ export class StoryMemory {
       }
     }
   }
+}
+
+/** Of keys the keys; of all else all. */
+function apartFromMode(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'mode' in value && 'keys' in value
+    ? value.keys
+    : value;
 }
 
 function isSame(one: unknown, other: unknown): boolean {
