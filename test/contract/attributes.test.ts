@@ -158,6 +158,13 @@ describe('pages of attributes', () => {
     ]);
   });
 
+  it('are of a size that is a number, also where none is asked for', async () => {
+    const wrong = '99999999999999999999';
+
+    expect((await client.call('GET', `${ACCOUNT}?markerLimit=${wrong}`)).status).toBe(400);
+    expect((await client.call('GET', `${ACCOUNT}?paginate=true&markerLimit=x`)).status).toBe(400);
+  });
+
   it('hold those that begin as asked for', async () => {
     const found = await client.ok<Page>('GET', `${ACCOUNT}?paginate=true&searchPrefix=A3`);
 

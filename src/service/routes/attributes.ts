@@ -117,16 +117,23 @@ async function readAttributes(
 ): Promise<readonly WireAttribute[] | object> {
   const workspace = await workspaceAt(db, request);
   const { id } = await trafficTypeAt(db, request, workspace.id);
+  const limit = pageSizeOf(request);
   const prefix = textOf(request.query['searchPrefix']).toLowerCase();
   const all = (await listAttributes(db, id))
     .map(wireAttribute)
     .filter((each) => each.id.toLowerCase().startsWith(prefix));
-  return textOf(request.query['paginate']).toLowerCase() === 'true' ? page(all, request) : all;
+  return textOf(request.query['paginate']).toLowerCase() === 'true'
+    ? page(all, limit, request)
+    : all;
+}
+
+/** It has to be right where no page is asked for, too. */
+function pageSizeOf({ query }: ApiRequest): number {
+  return Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
 }
 
 /** A marker is the id of the last attribute before the page, or of its last. */
-function page(all: readonly WireAttribute[], { query }: ApiRequest): object {
-  const limit = Math.min(wholeNumber('markerLimit', query['markerLimit'], 50) || 50, 200);
+function page(all: readonly WireAttribute[], limit: number, { query }: ApiRequest): object {
   const after = textOf(query['afterMarker']);
   const before = textOf(query['beforeMarker']);
   const objects =
