@@ -43,11 +43,7 @@ describe.skipIf(lacks('postgresql'))('replicas whose database is away', () => {
   let world: ReplicaWorld;
 
   beforeEach(async () => {
-    world = await ReplicaWorld.open(2_000);
-    world.push(1);
-    await world.start();
-    await world.start();
-    await world.applied(1);
+    world = await ReplicaWorld.openTwo(2_000);
   });
 
   afterEach(async () => {

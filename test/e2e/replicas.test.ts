@@ -14,6 +14,8 @@ const LEASE_MS = 2_000;
 
 /** Where nobody is lost, a machine that is busy must not make it look so. */
 const LONG_LEASE_MS = 120_000;
+/** The same where one takes over what another gave back: it looks for that four times in a lease. */
+const STEADY_LEASE_MS = 12_000;
 
 function urlOf({ watching }: Replica): string {
   return String(watching.lines.find(({ msg }) => msg === 'watching')?.['url']);
@@ -121,11 +123,7 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
     folder = mkdtempSync(join(tmpdir(), 'flaghoist-replicas-tokens-'));
     writeFileSync(join(folder, 'tokens'), 'the-token\n');
     const surface = ['--listen', '127.0.0.1:0', '--token-file', join(folder, 'tokens')];
-    world = await ReplicaWorld.open(LONG_LEASE_MS);
-    world.push(1);
-    await world.start(surface);
-    await world.start(surface);
-    await world.applied(1);
+    world = await ReplicaWorld.openTwo(STEADY_LEASE_MS, surface);
   });
 
   afterEach(async () => {
@@ -219,11 +217,7 @@ describe.skipIf(lacks('postgresql'))('replicas of which one is lost', () => {
   let world: ReplicaWorld;
 
   beforeEach(async () => {
-    world = await ReplicaWorld.open(LEASE_MS);
-    world.push(1);
-    await world.start();
-    await world.start();
-    await world.applied(1);
+    world = await ReplicaWorld.openTwo(LEASE_MS);
   });
 
   afterEach(async () => {

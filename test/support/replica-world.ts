@@ -94,6 +94,20 @@ export class ReplicaWorld implements AsyncDisposable {
     return new ReplicaWorld({ leaseMs, service, live, line, database, witness });
   }
 
+  /**
+   * Two replicas, of which one has applied the first commit.
+   *
+   * @param args further ones of `watch`, for both.
+   */
+  static async openTwo(leaseMs: number, args: readonly string[] = []): Promise<ReplicaWorld> {
+    const world = await ReplicaWorld.open(leaseMs);
+    world.push(1);
+    await world.start(args);
+    await world.start(args);
+    await world.applied(1);
+    return world;
+  }
+
   /** @param args further ones of `watch`. */
   async start(args: readonly string[] = []): Promise<Replica> {
     this.#started += 1;
