@@ -60,6 +60,9 @@ async function validate(workspaces: readonly Workspace[]): Promise<void> {
     '`yaml`, ms',
     'cold, ratio',
     'again, ratio',
+    'cold, CPU, ms',
+    'again, CPU, ms',
+    '`yaml`, CPU, ms',
     'cold, peak, MiB',
     'again, peak, MiB',
   ]);
@@ -81,6 +84,9 @@ async function validate(workspaces: readonly Workspace[]): Promise<void> {
       whole(of(({ bare }) => bare.wallMs)),
       of(({ cold, bare }) => cold.wallMs / bare.wallMs).toFixed(2),
       of(({ again, bare }) => again.wallMs / bare.wallMs).toFixed(2),
+      whole(of(({ cold }) => cold.cpuMs)),
+      whole(of(({ again }) => again.cpuMs)),
+      whole(of(({ bare }) => bare.cpuMs)),
       whole(of(({ cold }) => cold.peakMiB)),
       whole(of(({ again }) => again.peakMiB)),
     ]);
