@@ -75,6 +75,11 @@ export interface Base<T> {
    * that a half-made object is known as ours), or a deletion that was held back or failed.
    */
   readonly pending?: 'create' | 'delete';
+  /**
+   * While a creation is pending that is a single request: the canonical spec that it carries, without its kill. Where the
+   * object is found, this is what it was made with, and any other value is somebody else's.
+   */
+  readonly created?: T;
   /** Where the config wants deletions in two steps: that a run saw it gone from the specs. */
   readonly removed?: RemovalMark;
   /** The kill in `spec` stood in the break-glass list: taking the entry out of it restores the flag. */

@@ -186,6 +186,7 @@ function isBase(value: unknown, shape: Shape): boolean {
     commit: isCommitOrNull,
     fields: optional(isFieldCommits),
     pending: optional(oneOf('create', 'delete')),
+    created: optional(SPECS[shape]),
     removed: optional(record({ since: isMoment, commit: isCommitOrNull })),
     killListed: optional(isFlagOfTruth),
     liveKillSeenAt: optional(isCommit),

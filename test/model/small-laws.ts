@@ -80,15 +80,18 @@ export function afterHand(watch: Watch, before: Durable, now: Durable): Watch {
 
 /**
  * Whether nobody can tell any more what somebody did by hand: nothing is remembered of the object, and it is as the commit
- * before HEAD has it, which is how a commit looks that was not applied yet; or it is not there, as before a creation. Nor is
- * it told apart from what a run left half made that died while it created the object.
+ * before HEAD has it, which is how a commit looks that was not applied yet; or it is not there, as before a creation. The keys
+ * of a segment are not told apart either from what a run left half made that died while it created it.
  */
 function isForgotten(field: Kept, { world, commit, remembered }: Durable): boolean {
   const path = field.startsWith('s') ? 'objects/segment/s.json' : 'objects/flag/a.json';
   const base = remembered.files
     .filter(([each]) => each === path)
     .map(([, text]) => basesIn(text)['env-production'])[0];
-  if (base) return base.spec === undefined && base.pending === 'create';
+  if (base) {
+    const isUnknown = base.spec === undefined && base.pending === 'create';
+    return isUnknown && (field === 's@production keys' || field === 'a@production gone');
+  }
   if (field === 'a@production gone') return true;
   const before = commit.parent && valuesAt(commit.parent);
   return before?.[field] === liveOf(world)[field];

@@ -22,7 +22,7 @@ import type { ObservedKind } from '../objects/planned-kind.js';
  * dies half-way finds its own half-made objects to be its own.
  */
 export function stateBeforeApply(
-  { state, policy }: PlanInput,
+  { desired, state, policy }: Pick<PlanInput, 'desired' | 'state' | 'policy'>,
   changes: readonly Change[],
   head: string | null,
 ): State {
@@ -30,16 +30,17 @@ export function stateBeforeApply(
   const next = new Map(state);
   const idOfName = new Map(policy.environments.map(({ name, id }) => [name, id]));
   for (const { ref } of changes.filter(isBegun)) {
-    const { kind, name } = ref;
+    const { kind, name, environment } = ref;
+    const rules = observedKind(kind);
     // What the service cannot show is ours once it was seen to be taken, and not before.
-    if (!observedKind(kind)) continue;
+    if (!rules) continue;
     const key = keyOf(kind, name);
     const entry = next.get(key) ?? { kind, name, environments: {} };
-    const pending: Base<never> = { commit: head, pending: 'create' };
-    next.set(
-      key,
-      withBase(entry, ref.environment === null ? null : idOfName.get(ref.environment), pending),
-    );
+    const place = environment === null ? null : idOfName.get(environment);
+    const created =
+      environment === null ? undefined : rules.createdBase(desired, name, { name: environment });
+    const base: Base<unknown> = { commit: head, pending: 'create' };
+    next.set(key, withBase(entry, place, created === undefined ? base : { ...base, created }));
   }
   return next;
 }
@@ -107,7 +108,7 @@ function isBegun({ action }: Change): boolean {
 function withBase(
   entry: StateEntry,
   place: string | null | undefined,
-  base: Base<never>,
+  base: Base<unknown>,
 ): StateEntry {
   if (place === undefined) return entry;
   if (place === null) return { ...entry, workspace: { ...entry.workspace, ...base } } as StateEntry;

@@ -12,7 +12,7 @@ import type { ActualFlag } from '../../model/actual.js';
 import type { DesiredDefinition, DesiredFlag } from '../../model/desired.js';
 import { objectId } from '../../model/ref.js';
 import type { FieldChange } from '../../model/plan.js';
-import type { FlagEntry } from '../../model/state.js';
+import type { Base, FlagEntry } from '../../model/state.js';
 import {
   plannedChange,
   requestHold,
@@ -29,6 +29,7 @@ import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import { environmentRules, withholdReason, type PlannedEnvironment } from '../policy.js';
 import { rampedChange, rampHold } from '../ramps.js';
 import { createdFields, threeWay } from '../three-way.js';
+import { baseOfFound } from './flag-base.js';
 import { usesOf } from '../order/references.js';
 
 export interface DefinitionSubject {
@@ -66,7 +67,7 @@ function planUpdate(
 ): ObjectPlan {
   const { flag, definition, entry, environment } = of;
   const id = objectId(subject.ref);
-  const base = entry?.environments[environment.id];
+  const base = baseIn(entry, environment);
   const restore = plannedRestore(of, live.killed, input);
   const differences = definitionDifferences(of, live, input);
   const fields = [...restore.changes, ...differences, ...baselineToFollow(of, live, differences)];
@@ -132,6 +133,15 @@ function planCreation(
       { action: 'create-definition', flag: flag.name, environment: environment.name, body },
     ]),
   };
+}
+
+/** What is remembered of a definition that was found. */
+function baseIn(
+  entry: FlagEntry | undefined,
+  { id }: PlannedEnvironment,
+): Base<Definition> | undefined {
+  const base = entry?.environments[id];
+  return base && baseOfFound(base);
 }
 
 /** The live definition with the allowed changes in it. */
@@ -200,7 +210,7 @@ function definitionDifferences(
   { policy }: PlanInput,
 ): FieldChange[] {
   const names = live.treatments.map((treatment) => treatment.name);
-  const base = entry?.environments[environment.id];
+  const base = baseIn(entry, environment);
   // A base that an earlier version remembered may be in an older form.
   const baseFields = base?.spec && definitionFields(canonicalDefinition(base.spec), names);
   return threeWay({

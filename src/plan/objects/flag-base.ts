@@ -34,6 +34,25 @@ export function environmentBase(
   return flag && definition && effectiveFields({ flag, definition, environment }, desired);
 }
 
+/** See `ObservedKind`. A kill is left out: to take one back needs that git was seen to have ordered it. */
+export function createdBase(
+  desired: BoundDesired,
+  name: string,
+  environment: Pick<PlannedEnvironment, 'name'>,
+): Definition | undefined {
+  const base = environmentBase(desired, name, environment);
+  if (base?.killed === undefined) return base;
+  const { killed: _, ...created } = base;
+  return created;
+}
+
+/** The base of a definition that was found: where its creation was pending, what it was created with. */
+export function baseOfFound(base: Base<Definition>): Base<Definition> {
+  if (base.created === undefined) return base;
+  const { created, pending: _, fields: __, ...rest } = base;
+  return { ...rest, spec: created };
+}
+
 /** What the specs say of a flag in one place, field by field; null: at workspace level. Undefined: nothing. */
 export function declaredFields(
   desired: BoundDesired,
@@ -73,7 +92,7 @@ export const withEqualFields: ObservedKind['withEqualFields'] = (
   const definition = live.definitions.get(environment.name);
   if (!wanted || !definition) return before;
   return definitionBaseAfter(
-    before as Base<Definition>,
+    baseOfFound(before as Base<Definition>),
     { desired: wanted, live: definitionFromWire(definition), head },
     definition.treatments.map((treatment) => treatment.name),
   );

@@ -39,6 +39,7 @@ import { rememberingKills } from '../kills/base.js';
 import { killOrders } from '../kills/orders.js';
 import { isKillInReach } from '../kills/plan.js';
 import {
+  createdBase,
   declaredFields,
   environmentBase,
   liveTrafficType,
@@ -263,6 +264,7 @@ export const FLAG_KIND: PlannedKind = {
     }),
     workspaceBase,
     environmentBase,
+    createdBase,
     withEqualFields,
     completed: (base, { name, environment, before, head, now }, input) =>
       rememberingKills(

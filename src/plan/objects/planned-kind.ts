@@ -85,6 +85,15 @@ export interface ObservedKind {
     environment: Pick<PlannedEnvironment, 'name'>,
   ) => unknown;
   /**
+   * What the single request that creates a declared object in one environment makes of it, but for a kill. Undefined: its
+   * creation takes several requests, so that one that is half made cannot be told from one that somebody changed.
+   */
+  readonly createdBase: (
+    desired: BoundDesired,
+    name: string,
+    environment: Pick<PlannedEnvironment, 'name'>,
+  ) => unknown;
+  /**
    * The base of an object of which not all was found equal: the fields that were are of now, all others keep theirs.
    *
    * @param environment null: the workspace level.

@@ -72,6 +72,7 @@ export const SEGMENT_KIND: PlannedKind = {
     }),
     workspaceBase,
     environmentBase,
+    createdBase: () => undefined,
     // The keys of a segment in an environment are one field.
     withEqualFields: (before) => before,
     completed: (base) => base,

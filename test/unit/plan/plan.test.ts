@@ -247,31 +247,59 @@ describe('what is gone from the service', () => {
 });
 
 describe('what a run was about to create when it died', () => {
-  it('is its own, also in a protected environment', () => {
-    const flag = desiredFlag('pay', {
-      fields: { tags: ['web'] },
-      environments: { production: onShare(10) },
-    });
-    const desired = aDesired({
-      flags: [flag],
+  const specs = (share: number) =>
+    aDesired({
+      flags: [
+        desiredFlag('pay', {
+          fields: { tags: ['web'] },
+          environments: { production: onShare(share) },
+        }),
+      ],
       segments: [desiredSegment('beta', { production: ['a', 'b'] })],
     });
-    const policy = aPolicy({ environments: [anEnvironment('production', { protected: true })] });
-    const nothing = anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] });
-    const input = { desired, actual: nothing, state: NO_STATE, policy };
-    const state = stateBeforeApply(input, planChanges(input).changes, 'a'.repeat(40));
-    const half = anActual({
-      flags: [liveFlag('pay', { production: onShare(5) })],
+  const policy = aPolicy({
+    environments: [
+      anEnvironment('production', { protected: true, onDrift: 'report', onConflict: 'hold' }),
+    ],
+  });
+  const nothing = anActual({ flags: [noFlag('pay')], segments: [noSegment('beta')] });
+  const input = { desired: specs(10), actual: nothing, state: NO_STATE, policy };
+  const state = stateBeforeApply(input, planChanges(input).changes, 'a'.repeat(40));
+  const half = (share: number) =>
+    anActual({
+      flags: [liveFlag('pay', { production: onShare(share) })],
       segments: [liveSegment('beta', { production: ['a'] })],
     });
 
-    const plan = planChanges({ desired, actual: half, state, policy });
+  it('is its own, also in a protected environment', () => {
+    const plan = planChanges({ desired: specs(20), actual: half(10), state, policy });
 
     expect(planLines(plan)).toEqual([
       'update flag/pay',
       'update segment/beta@production',
       'update flag/pay@production',
     ]);
+  });
+
+  it('is not what somebody set in the definition after it was created', () => {
+    const lines = (share: number): string[] =>
+      planLines(planChanges({ desired: specs(share), actual: half(5), state, policy }));
+
+    expect(lines(10)).toContain('withheld update flag/pay@production: drift-reported');
+    expect(lines(20)).toContain('withheld update flag/pay@production: conflict-held');
+  });
+
+  it('is made again where the definition is not there, whether it was created or not', () => {
+    const gone = anActual({ flags: [liveFlag('pay')], segments: [] });
+
+    const plan = planChanges({
+      desired: aDesired({ flags: [...specs(10).flags.values()] }),
+      actual: gone,
+      state,
+      policy,
+    });
+
+    expect(planLines(plan)).toContain('create flag/pay@production');
   });
 });
 

@@ -49,3 +49,30 @@ it('tells a kill that was made, though nobody answered it', async () => {
   const { stdout } = await cliRun(args, { FLAGHOIST_API_KEY: service.key });
   expect(stdout).toMatch(/failed kill .*flag\/pay@production: Kill pay/);
 });
+
+it('leaves what somebody set in a definition that it had created and could not look at', async () => {
+  let isAway = false;
+  const { repository, live, ...world } = await pipelineWorld(undefined, {
+    middleware: (next) => (request, response) => {
+      if (isAway) response.writeHead(503).end();
+      else next(request, response);
+      if (request.method === 'POST' && request.url?.includes(live.production))
+        response.once('finish', () => (isAway = true));
+    },
+  });
+  repository.commit('Add pay', {
+    'flaghoist.yaml': PIPELINE_CONFIG.replace('production: {}', 'production: { protected: true }'),
+    'flags/pay.yaml': flagSpec('pay'),
+  });
+  expect((await world.applied({ timeout: 3_000 })).unverified).toContain('503');
+  isAway = false;
+  const place = `/splits/ws/${live.id}/pay/environments/${live.production}`;
+  await live.ok('PATCH', place, [{ op: 'replace', path: '/trafficAllocation', value: 40 }]);
+
+  const done = await world.applied();
+
+  expect(done.plan.withheld).toMatchObject([
+    { id: 'flag/pay@production', why: 'drift-reported', fields: [{ path: '/trafficAllocation' }] },
+  ]);
+  expect(await live.ok('GET', place)).toMatchObject({ trafficAllocation: 40 });
+});

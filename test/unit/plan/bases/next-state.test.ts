@@ -3,7 +3,8 @@ import { keyList } from '../../../../src/model/segment-keys.js';
 import type { Actual } from '../../../../src/model/actual.js';
 import type { BoundDesired } from '../../../../src/model/bound-desired.js';
 import type { Outcome } from '../../../../src/model/outcome.js';
-import type { State } from '../../../../src/model/state.js';
+import type { Definition } from '../../../../src/model/flag/flag.js';
+import type { Base, State } from '../../../../src/model/state.js';
 import {
   stateAfterAnswers,
   stateAfterVerify,
@@ -241,7 +242,7 @@ describe('what the specs no longer have', () => {
 describe('before the first request', () => {
   const before = (changes: Parameters<typeof aChange>[], state: State = NO_STATE): State =>
     stateBeforeApply(
-      { desired: both, actual: anActual(), state, policy: aPolicy() },
+      { desired: both, state, policy: aPolicy() },
       changes.map((each) => aChange(...each)),
       HEAD,
     );
@@ -254,12 +255,13 @@ describe('before the first request', () => {
       ['segment/beta@production', 'activate'],
     ];
 
+    const spec = pay.environments.get('staging')?.fields;
     expect(Object.fromEntries(before(changes))).toEqual({
       'flag/pay': {
         kind: 'flag',
         name: 'pay',
         workspace: pending,
-        environments: { 'env-staging': pending },
+        environments: { 'env-staging': { ...pending, created: spec } },
       },
       'segment/beta': {
         kind: 'segment',
@@ -289,6 +291,42 @@ describe('before the first request', () => {
       },
     });
     expect(next.get('segment/beta')).toBe(state.get('segment/beta'));
+  });
+
+  it('with what a definition is created, but for its kill: to take that back, it must have been seen', () => {
+    const killed = desiredFlag('pay', { environments: { staging: { killed: true } } });
+    const next = stateBeforeApply(
+      { desired: aDesired({ flags: [killed] }), state: NO_STATE, policy: aPolicy() },
+      [aChange('flag/pay@staging', 'create')],
+      HEAD,
+    );
+
+    const base = next.get('flag/pay')?.environments['env-staging'] as Base<Definition>;
+    expect(base.created).toHaveProperty('defaultRule');
+    expect(base.created).not.toHaveProperty('killed');
+  });
+
+  it('of a definition that somebody changed since it was created, the equal fields are of now', () => {
+    const changed = desiredFlag('pay', {
+      environments: { staging: { ...onShare(5), trafficAllocation: 60 } },
+    });
+    const state = before([['flag/pay@staging', 'create']]);
+    const live = { ...onShare(40), trafficAllocation: 60 };
+
+    const next = after({
+      desired: aDesired({ flags: [changed] }),
+      actual: anActual({ flags: [liveFlag('pay', { staging: live })] }),
+      state,
+      equal: ['flag/pay'],
+    });
+
+    const base = next.get('flag/pay')?.environments['env-staging'];
+    expect(base).not.toHaveProperty('pending');
+    expect(base).not.toHaveProperty('created');
+    expect(base?.spec).toMatchObject({
+      trafficAllocation: 60,
+      defaultRule: pay.environments.get('staging')?.fields.defaultRule,
+    });
   });
 
   it('nothing else that changes is remembered', () => {
