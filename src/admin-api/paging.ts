@@ -8,6 +8,8 @@ export interface Page<T> {
   readonly total?: number | undefined;
   /** Echoed by the service; absent where it echoes none. */
   readonly offset?: number | undefined;
+  /** Characters of the answer. */
+  readonly length: number;
 }
 
 const READINGS = 4;
@@ -15,6 +17,8 @@ const READINGS = 4;
 const MAX_OBJECTS = 1_000_000;
 /** So many objects are 20,000 pages of 50. A list that is cut into smaller pages must hold fewer. */
 const MAX_PAGES = 25_000;
+/** Characters of all pages: the definitions of 100,000 flags in an environment are some 200 million. */
+const MAX_LENGTH = 512 * 1024 * 1024;
 
 /** The list moved while it was read, or the pages do not fit together. */
 class UnevenPages extends Error {}
@@ -30,7 +34,7 @@ class UnevenPages extends Error {}
  *
  * @param idOf what is unique within the list.
  * @returns every object once, in the service's order; `undefined` where the first page said that there is no such list.
- * @throws Error the list never held together, or does not end within a million objects and 25,000 pages: nothing that is not the whole list is ever returned.
+ * @throws Error the list never held together, or does not end within a million objects, 25,000 pages and 512 Mi characters: nothing that is not the whole list is ever returned.
  */
 export async function readPages<T>(
   fetchPage: (offset: number) => Promise<Page<T> | undefined>,
@@ -71,6 +75,7 @@ class ListSoFar<T> {
   readonly #byId = new Map<string, T>();
   #pages = 0;
   #received = 0;
+  #length = 0;
   #lastId = '';
   #total: number | undefined;
 
@@ -96,7 +101,8 @@ class ListSoFar<T> {
     this.#received += added.length;
     if (this.#byId.size < this.#received) throw new UnevenPages('it holds one object twice');
     this.#pages += 1;
-    assertEnds(this.#received, this.#pages);
+    this.#length += page.length;
+    assertEnds(this.#received, this.#pages, this.#length);
     // A page of one object has no room for one that is repeated.
     const repeats = this.#total === undefined && page.objects.length > 1;
     this.nextOffset = repeats ? this.#received - 1 : this.#received;
@@ -129,10 +135,11 @@ class ListSoFar<T> {
 }
 
 /** @throws Error the list goes on where no list of the service does. */
-function assertEnds(objects: number, pages: number): void {
-  if (objects <= MAX_OBJECTS && pages <= MAX_PAGES) return;
+function assertEnds(objects: number, pages: number, length: number): void {
+  if (objects <= MAX_OBJECTS && pages <= MAX_PAGES && length <= MAX_LENGTH) return;
   const counted = `${objects.toLocaleString('en-US')} objects in ${pages.toLocaleString('en-US')} pages`;
-  throw new Error(`the list does not end: ${counted} came`);
+  const size = length > MAX_LENGTH ? ` of ${length.toLocaleString('en-US')} characters` : '';
+  throw new Error(`the list does not end: ${counted}${size} came`);
 }
 
 type KeysPage = Pick<WireSegmentKeys, 'keys' | 'count'>;

@@ -110,13 +110,16 @@ export class HttpAdminReader implements AdminReader {
     const keys = await this.#readPages<string>(
       request,
       async (offset) => {
-        const page = await this.#keysPage(request, offset, KEYS_PER_PAGE);
-        if (page === undefined) return undefined;
+        const found = await this.#keysPage(request, offset, KEYS_PER_PAGE);
+        if (found === undefined) return undefined;
+        const { page, length } = found;
         openChangeRequestId = page.openChangeRequestId;
-        const total = await this.#keysCount.askedTotal(page, offset, async () =>
-          this.#keysPage(request, 0, 1),
+        const total = await this.#keysCount.askedTotal(
+          page,
+          offset,
+          async () => (await this.#keysPage(request, 0, 1))?.page,
         );
-        return { objects: page.keys.map(({ key }) => key), total, offset: page.offset };
+        return { objects: page.keys.map(({ key }) => key), total, offset: page.offset, length };
       },
       (key) => key,
     );
@@ -124,8 +127,8 @@ export class HttpAdminReader implements AdminReader {
   }
 
   async countKeys(environmentId: string, segment: string): Promise<number | null | undefined> {
-    const page = await this.#keysPage(keysRequest(environmentId, segment), 0, 1);
-    return page && this.#keysCount.provenCount(page);
+    const found = await this.#keysPage(keysRequest(environmentId, segment), 0, 1);
+    return found && this.#keysCount.provenCount(found.page);
   }
 
   async listTrafficTypes(workspaceId: string): Promise<readonly WireTrafficType[] | null> {
@@ -215,11 +218,11 @@ export class HttpAdminReader implements AdminReader {
     request: ReadRequest,
     offset: number,
     limit: number,
-  ): Promise<WireSegmentKeys | undefined> {
+  ): Promise<{ readonly page: WireSegmentKeys; readonly length: number } | undefined> {
     const query = { limit: String(limit), offset: String(offset) };
     const answer = await this.#client.get({ ...request, query, accepts: isAbsence });
     if (answer.status === 404) return undefined;
-    return this.#checked(request, answer, shapes.segmentKeys);
+    return { page: this.#checked(request, answer, shapes.segmentKeys), length: answer.length };
   }
 
   async #optionalPages<T extends { name: string }>(
@@ -286,7 +289,7 @@ export class HttpAdminReader implements AdminReader {
       const answer = await this.#client.get({ ...request, query });
       if (isNoEndpoint(answer.status)) return undefined;
       const { objects, totalCount, offset: echoed } = this.#checked(request, answer, page);
-      return { objects, total: totalCount, offset: echoed };
+      return { objects, total: totalCount, offset: echoed, length: answer.length };
     };
     return this.#readPages(request, fetchPage, idOf);
   }

@@ -231,7 +231,7 @@ export class AdminClient implements GetOnly {
       (async () => {
         try {
           const json = await confirm();
-          return json === undefined ? undefined : { status: 200, json };
+          return json === undefined ? undefined : { status: 200, json, length: 0 };
         } catch (cause) {
           throw new FlaghoistError(
             'UNREACHABLE',

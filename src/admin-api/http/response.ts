@@ -6,6 +6,8 @@ export interface ServiceAnswer {
   readonly status: number;
   /** `undefined`: the body was empty, or (patch, delete, write) plain text. */
   readonly json: unknown;
+  /** Characters of the body; 0 where the answer was worked out from others. */
+  readonly length: number;
 }
 
 export interface Expected {
@@ -30,7 +32,7 @@ export function classify(answer: Answer, expected: Expected): Try<ServiceAnswer>
 
   const body = errorBody(answer);
   if (expected.accepts(status, body !== undefined)) {
-    return { ok: true, answer: { status, json: body } };
+    return { ok: true, answer: { status, json: body, length: answer.text.length } };
   }
   const why = `the service answered ${status}`;
   return {
@@ -48,17 +50,19 @@ export function isThrottle(answer: Answer): boolean {
 function classifySuccess(answer: Answer, expected: Expected): Try<ServiceAnswer> {
   const unreadable = (what: string): FailedTry =>
     failed('unreadable', answer, expected, `the service answered ${what} in place of JSON`);
+  const { status, text } = answer;
+  const { length } = text;
   const needsJson = expected.kind === 'read' || expected.kind === 'create';
   if (isPage(answer)) return unreadable('a page');
-  if (answer.text.trim() === '') {
+  if (text.trim() === '') {
     if (needsJson) return unreadable('nothing');
-    return { ok: true, answer: { status: answer.status, json: undefined } };
+    return { ok: true, answer: { status, json: undefined, length } };
   }
-  if (depthOf(answer.text) > MAX_DEPTH) return unreadable('something nested too deep');
-  const json = parse(answer.text);
-  if (json !== undefined) return { ok: true, answer: { status: answer.status, json } };
+  if (depthOf(text) > MAX_DEPTH) return unreadable('something nested too deep');
+  const json = parse(text);
+  if (json !== undefined) return { ok: true, answer: { status, json, length } };
   if (needsJson) return unreadable('something');
-  return { ok: true, answer: { status: answer.status, json: undefined } };
+  return { ok: true, answer: { status, json: undefined, length } };
 }
 
 function failureOf(status: number, isServiceBody: boolean, kind: RequestKind): Failure {

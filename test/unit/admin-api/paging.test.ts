@@ -131,7 +131,7 @@ describe('a list without end', () => {
     const fetchPage = async (offset: number) => {
       const objects = Array.from({ length: size }, (__, index) => offset + index);
       last = offset;
-      return Promise.resolve({ objects, total });
+      return Promise.resolve({ objects, total, length: 9 });
     };
 
     await expect(readPages(fetchPage, String)).rejects.toThrow(
@@ -140,11 +140,22 @@ describe('a list without end', () => {
     expect(last).toBeLessThanOrEqual(1_000_000);
   });
 
+  it('is given up where its pages hold more than the memory of a run', async () => {
+    const fetchPage = async (offset: number) => {
+      const objects = [offset, offset + 1];
+      return Promise.resolve({ objects, total: 1_000, length: 60 * 1024 * 1024 });
+    };
+
+    await expect(readPages(fetchPage, String)).rejects.toThrow(
+      'the list does not end: 18 objects in 9 pages of 566,231,040 characters came',
+    );
+  });
+
   it('is given up after four readings where each page is the first one', async () => {
     let asked = 0;
     const fetchPage = async () => {
       asked += 1;
-      return Promise.resolve({ objects: [1, 2, 3], total: 900_000 });
+      return Promise.resolve({ objects: [1, 2, 3], total: 900_000, length: 9 });
     };
 
     await expect(readPages(fetchPage, String)).rejects.toThrow(

@@ -319,7 +319,7 @@ it('is made of a get and nothing else', async () => {
     origin: 'http://x',
     get: async ({ path }) => {
       asked.push(path.join('/'));
-      return Promise.resolve({ status: 200, json: ENVIRONMENTS });
+      return Promise.resolve({ status: 200, json: ENVIRONMENTS, length: 9 });
     },
   };
 
