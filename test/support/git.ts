@@ -18,6 +18,12 @@ export interface TestRepository {
 
 let minutes = 0;
 
+/** A collection in the background would race with the removal of the directory. */
+const INITIALIZE = 'git init --quiet --initial-branch=main; git config gc.auto 0';
+/** One process of this one, and not three: each copies the tables of all of its memory, which takes longer than git does. */
+const COMMIT =
+  'git add --all; git commit --quiet --allow-empty --cleanup=verbatim -m "$1"; git rev-parse HEAD';
+
 /** A directory that goes away with the test, symbolic links resolved. */
 export function makeDirectory(): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), 'flaghoist-')));
@@ -30,21 +36,13 @@ export function makeDirectory(): string {
 export function makeRepository(): TestRepository {
   const directory = makeDirectory();
   const repository = testRepository(directory);
-  repository.git('init', '--quiet', '--initial-branch=main');
-  // A collection in the background would race with the removal of the directory.
-  repository.git('config', 'gc.auto', '0');
+  runIn(directory, 'sh', '-e', '-c', INITIALIZE);
   return repository;
 }
 
 /** The same helpers over a repository that is there already. */
 export function testRepository(directory: string): TestRepository {
-  const git = (...args: string[]): string =>
-    execFileSync('git', args, {
-      cwd: directory,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: environment(),
-    }).trim();
+  const git = (...args: string[]): string => runIn(directory, 'git', ...args);
   const write = (files: Files): void => {
     for (const [path, content] of Object.entries(files)) {
       const full = join(directory, path);
@@ -63,11 +61,19 @@ export function testRepository(directory: string): TestRepository {
     commit: (message, files = {}) => {
       write(files);
       minutes += 1;
-      git('add', '--all');
-      git('commit', '--quiet', '--allow-empty', '--cleanup=verbatim', '-m', message);
-      return git('rev-parse', 'HEAD');
+      return runIn(directory, 'sh', '-e', '-c', COMMIT, 'sh', message);
     },
   };
+}
+
+/** @returns what the program printed, trimmed. */
+function runIn(directory: string, program: string, ...args: string[]): string {
+  return execFileSync(program, args, {
+    cwd: directory,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environment(),
+  }).trim();
 }
 
 /** Nothing of the machine's own config, and a clock of its own. */
