@@ -1,4 +1,5 @@
 import { ShapeError } from './decode.js';
+import { DEFAULT_CONCURRENCY } from '../model/run.js';
 import type { WireSegmentKeys } from './wire.js';
 
 /** One page as it came, in terms that every list shares. */
@@ -60,10 +61,49 @@ async function readOnce<T>(
   const first = await fetchPage(0);
   if (first === undefined) return undefined;
   const list = new ListSoFar(idOf);
-  for (let page: Page<T> | undefined = first; ; page = await fetchPage(list.nextOffset)) {
-    // Page after page: only the one before tells where the next one starts.
+  const ahead = new PagesAhead(fetchPage, first);
+  for (let page: Page<T> | undefined = first; ; page = await ahead.page(list.nextOffset)) {
+    // Page after page: only the ones before tell where the next one starts, and whether the list holds together.
     if (page === undefined) throw new UnevenPages('it was gone before its end');
     if (list.add(page)) return list.objects();
+  }
+}
+
+/**
+ * Pages of a list that said how long it is, several of which are under way at once: those that follow where each is as large as the
+ * first. One more at each page that came, so that a list that does not hold together costs few requests. Once a page starts
+ * elsewhere, what was asked for is of no use, and the rest is asked for one by one.
+ */
+class PagesAhead<T> {
+  readonly #fetchPage: (offset: number) => Promise<Page<T> | undefined>;
+  readonly #size: number;
+  readonly #total: number;
+  readonly #asked = new Map<number, Promise<Page<T> | undefined>>();
+  #atOnce = 1;
+
+  constructor(fetchPage: (offset: number) => Promise<Page<T> | undefined>, first: Page<T>) {
+    this.#fetchPage = fetchPage;
+    this.#size = first.objects.length;
+    this.#total = first.total ?? 0;
+  }
+
+  /** @param offset to be asked in ascending order, each once. */
+  async page(offset: number): Promise<Page<T> | undefined> {
+    if (offset % this.#size !== 0 || offset >= this.#total) return this.#fetchPage(offset);
+    this.#atOnce = Math.min(this.#atOnce + 1, DEFAULT_CONCURRENCY);
+    const end = Math.min(this.#total, offset + this.#atOnce * this.#size);
+    for (let at = offset; at < end; at += this.#size) this.#ask(at);
+    const page = this.#asked.get(offset);
+    this.#asked.delete(offset);
+    return page;
+  }
+
+  #ask(offset: number): void {
+    if (this.#asked.has(offset)) return;
+    const page = this.#fetchPage(offset);
+    // Nobody waits for it where a page before it fails, or the list turns out not to hold together.
+    page.catch(() => undefined);
+    this.#asked.set(offset, page);
   }
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { readPages } from '../../../src/admin-api/paging.js';
 import { closeAfterEach, httpFixture } from '../../support/http-fixture.js';
@@ -161,6 +162,66 @@ describe('a list without end', () => {
     await expect(readPages(fetchPage, String)).rejects.toThrow(
       'it holds one object twice, in each of 4 readings',
     );
-    expect(asked).toBe(8);
+    expect(asked).toBe(12);
+  });
+});
+
+/** Pages that come when the test lets them, and how many were waited for at once. */
+function heldPages(total: number, sizeAt: (offset: number) => number) {
+  const waiting = new Map<number, () => void>();
+  const rounds: number[][] = [];
+  const fetchPage = async (offset: number) => {
+    await new Promise<void>((resolve) => {
+      waiting.set(offset, resolve);
+    });
+    const length = Math.min(sizeAt(offset), total - offset);
+    const objects = Array.from({ length }, (_, index) => offset + index);
+    return { objects, total, offset, length };
+  };
+  /** Lets all come that are under way, the last one first, until none is. */
+  const serve = async (): Promise<number[][]> => {
+    while (waiting.size > 0) {
+      rounds.push([...waiting.keys()]);
+      for (const [offset, resolve] of [...waiting].reverse()) {
+        waiting.delete(offset);
+        resolve();
+      }
+      await setImmediate();
+    }
+    return rounds;
+  };
+  return { fetchPage, serve };
+}
+
+describe('a list that says how long it is', () => {
+  it('is asked for several pages at once, more of them the longer it holds together', async () => {
+    const { fetchPage, serve } = heldPages(1_950, () => 100);
+    const reading = readPages(fetchPage, String);
+    const rounds = await serve();
+
+    expect(await reading).toEqual(Array.from({ length: 1_950 }, (_, index) => index));
+    expect(rounds.map(({ length }) => length)).toEqual([1, 2, 4, 8, 5]);
+    expect(rounds.flat().toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index * 100),
+    );
+  });
+
+  it('is whole where a page of it is cut short, and asked for page by page from there on', async () => {
+    const { fetchPage, serve } = heldPages(20, (offset) => (offset === 4 ? 1 : 2));
+    const reading = readPages(fetchPage, String);
+    const rounds = await serve();
+
+    expect(await reading).toEqual(Array.from({ length: 20 }, (_, index) => index));
+    expect(rounds.slice(-4)).toEqual([[13], [15], [17], [19]]);
+  });
+
+  it('fails as its first broken page does, whatever becomes of those behind', async () => {
+    const fetchPage = async (offset: number) => {
+      if (offset > 0) throw new Error(`no page at ${offset}`);
+      return Promise.resolve({ objects: [0], total: 9, length: 9 });
+    };
+
+    await expect(readPages(fetchPage, String)).rejects.toThrow('no page at 1');
+    await setImmediate();
   });
 });
