@@ -73,7 +73,8 @@ export async function attribute(
   }
   const treeOf = async (commit: string) => commitTree(checkout, commit);
   const forms = new SnapshotCache(treeOf, snapshotsAt, maxCommits);
-  const find = searcher(repository, head);
+  const commits = new Commits(repository);
+  const find = searcher(commits, repository, head);
   const searches: Search[][] = [];
   for (const request of requests) {
     const own: Search[] = [];
@@ -87,13 +88,37 @@ export async function attribute(
   const notes: ChangeNote[] = [];
   for (const [index, request] of requests.entries()) {
     const found = await causesOf(request, searches[index] ?? [], forms);
-    notes.push(noteOf(request, await textsOf(found, repository)));
+    notes.push(noteOf(request, await textsOf(found, commits)));
   }
   return notes;
 }
 
+/** Commits of a repository, each of which is read once: a commit that made a thousand flags is asked for by each of them. */
+class Commits {
+  readonly #repository: Repository;
+  readonly #read = new Map<string, Promise<CommitText | null>>();
+
+  constructor(repository: Repository) {
+    this.#repository = repository;
+  }
+
+  /** Null: it is not in this clone, or no name of a commit. */
+  async textOf(id: string): Promise<CommitText | null> {
+    const text = this.#read.get(id) ?? this.#readText(id);
+    this.#read.set(id, text);
+    return text;
+  }
+
+  async #readText(id: string): Promise<CommitText | null> {
+    if (!/^[0-9a-f]{40,64}$/.test(id)) return null;
+    const content = await this.#repository.objects.read(id);
+    return content && parseCommit(id, content);
+  }
+}
+
 /** Finds the candidates of a part; each stretch of history is read once. */
 function searcher(
+  commits: Commits,
   repository: Repository,
   head: string,
 ): (request: AttributionRequest, part: AttributedPart) => Promise<Search> {
@@ -101,7 +126,7 @@ function searcher(
   return async ({ ref, action }, part) => {
     const isNew = action === 'create' || action === 'activate';
     const { base, isDrift } = part;
-    const isBaseHere = !isDrift && base !== null && (await isHere(repository, base));
+    const isBaseHere = !isDrift && base !== null && (await commits.textOf(base)) !== null;
     const from = isBaseHere ? base : null;
     const log = logs.get(from ?? '') ?? readLog(repository, from, head);
     logs.set(from ?? '', log);
@@ -175,19 +200,12 @@ async function changed(
   return earlier.every((form) => differs(form, after, part.paths));
 }
 
-async function isHere({ objects }: Repository, commit: string): Promise<boolean> {
-  return /^[0-9a-f]{40,64}$/.test(commit) && (await objects.read(commit)) !== null;
-}
-
-async function textsOf(
-  { commits, restored }: Causes,
-  { objects }: Repository,
-): Promise<CauseTexts> {
+async function textsOf({ commits: ids, restored }: Causes, commits: Commits): Promise<CauseTexts> {
   const textOf = async (id: string): Promise<CommitText> =>
-    parseCommit(id, (await objects.read(id)) ?? Buffer.alloc(0));
+    (await commits.textOf(id)) ?? parseCommit(id, Buffer.alloc(0));
   return {
-    texts: await Promise.all(commits.slice(0, MAX_TEXTS).map(textOf)),
-    count: commits.length,
+    texts: await Promise.all(ids.slice(0, MAX_TEXTS).map(textOf)),
+    count: ids.length,
     restored: restored === undefined ? undefined : await textOf(restored),
   };
 }

@@ -24,11 +24,12 @@ import type { PlannedEnvironment } from '../policy.js';
 export function planImpact(plan: Plan, input: PlanInput): ReadonlyMap<ObjectId, Impact> {
   const impacts = environmentSides(plan, input).flatMap((sides) => {
     const found = analyses(sides);
+    const dependants = [...found.values()].filter(isDependant);
     const { environment } = sides;
     return plan.changes
       .filter(({ ref }) => ref.environment === environment.name)
       .flatMap((change): [ObjectId, Impact][] => {
-        const affected = affectedBy(change, found);
+        const affected = affectedBy(change, found, dependants);
         return affected ? [[change.id, changeImpact(change, affected, sides)]] : [];
       });
   });
@@ -56,10 +57,11 @@ function changeImpact(
 function affectedBy(
   change: Change,
   found: ReadonlyMap<string, FlagAnalysis>,
+  dependants: readonly FlagAnalysis[],
 ): AffectedGroups[] | null {
   switch (plannedKind(change.ref.kind).reaches) {
     case 'by-definition':
-      return affectedByFlags(change, found);
+      return affectedByFlags(change, found, dependants);
     case 'by-keys':
       return affectedByKeys(change, found);
     case 'nobody':
@@ -67,15 +69,20 @@ function affectedBy(
   }
 }
 
-/** The flag itself, and those that hang on it and do not change themselves: they would be told of twice. */
+/** Those that hang on another flag and do not change themselves: they would be told of twice. */
+function isDependant({ audience, sides }: FlagAnalysis): boolean {
+  return audience.flags.size > 0 && !sides.change;
+}
+
+/** The flag itself, and those that hang on it. */
 function affectedByFlags(
   { ref }: Change,
   found: ReadonlyMap<string, FlagAnalysis>,
+  dependants: readonly FlagAnalysis[],
 ): AffectedGroups[] {
   const own = found.get(ref.name);
-  const others = [...found.values()].filter(
-    ({ flag, audience, sides }) =>
-      flag !== ref.name && audience.flags.has(ref.name) && !sides.change,
+  const others = dependants.filter(
+    ({ flag, audience }) => flag !== ref.name && audience.flags.has(ref.name),
   );
   return [...(own ? [own] : []), ...others].map((analysis) => ({ analysis }));
 }

@@ -17,13 +17,17 @@ export function renamesAmong(
   changes: readonly Change[],
   input: PlanInput,
 ): ReadonlyMap<ObjectId, Rename> {
-  const coming = new Map<string, ObjectId[]>();
+  const whole = changes.filter(({ ref }) => ref.environment === null);
   const going = new Map<string, ObjectId[]>();
-  for (const { id, ref, action } of changes) {
-    if (ref.environment !== null) continue;
-    const entry = input.state.get(id);
+  for (const { id, action } of whole) {
+    const entry = action === 'delete' ? input.state.get(id) : undefined;
+    if (entry) add(going, rememberedForm(entry), id);
+  }
+  // Where nothing goes, nothing that comes needs its form worked out.
+  if (going.size === 0) return new Map();
+  const coming = new Map<string, ObjectId[]>();
+  for (const { id, ref, action } of whole) {
     if (action === 'create') add(coming, declaredForm(ref, input), id);
-    if (action === 'delete' && entry) add(going, rememberedForm(entry), id);
   }
   return new Map(
     [...coming].flatMap(([form, [to, ...others]]): [ObjectId, Rename][] => {
@@ -38,7 +42,10 @@ export function renamesAmong(
 }
 
 function add(forms: Map<string, ObjectId[]>, form: string | undefined, id: ObjectId): void {
-  if (form !== undefined) forms.set(form, [...(forms.get(form) ?? []), id]);
+  if (form === undefined) return;
+  const alike = forms.get(form);
+  if (alike) alike.push(id);
+  else forms.set(form, [id]);
 }
 
 /** Undefined: it is in no environment, and would look like any other. */

@@ -34,12 +34,11 @@ export function ordered(
     .filter((each) => each.requests.length > 0 || isCarried(each));
   const inOrder = topological(nodesOf(others, actual, environments));
   const killsAlone = killing.filter((each) => each.requests.length === 1 && !isCarried(each));
+  const nodes = nodesByChange(inOrder);
   const changes = inOrder.flatMap(({ planned, isLast }): Change[] => {
     if (!isLast) return [];
     const { change } = planned;
-    const needs = inOrder
-      .filter((node) => node.planned === planned)
-      .flatMap((node) => [...node.needs]);
+    const needs = (nodes.get(planned) ?? []).flatMap((node) => [...node.needs]);
     const ids = new Set(
       needs.map((need) => need.planned.change.id).filter((id) => id !== change.id),
     );
@@ -49,6 +48,17 @@ export function ordered(
     changes: [...killsAlone.map(({ change }) => ({ ...change, dependsOn: [] })), ...changes],
     steps: stepsOf(inOrder, killSteps(killing)),
   };
+}
+
+/** The nodes of each, one or two, in their order. */
+function nodesByChange(inOrder: readonly Node[]): ReadonlyMap<PlannedChange, readonly Node[]> {
+  const nodes = new Map<PlannedChange, Node[]>();
+  for (const node of inOrder) {
+    const own = nodes.get(node.planned);
+    if (own) own.push(node);
+    else nodes.set(node.planned, [node]);
+  }
+  return nodes;
 }
 
 function isKilling({ requests }: PlannedChange): boolean {

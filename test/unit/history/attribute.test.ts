@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCheckout } from '../../../src/git/checkout.js';
 import {
   attribute,
@@ -318,6 +318,27 @@ describe('attribution', () => {
     expect(Array.from(title)).toHaveLength(100);
     expect(title).toMatch(/^\[31mRed\[0m gnp\.exe f{40} 👩+…$/u);
     expect(comment).toMatch(/\n::error::x\ny$/);
+  });
+
+  it('reads a commit once, however many objects it changed', async () => {
+    const repository = makeRepository();
+    const names = Array.from({ length: 20 }, (_, index) => `pay-${index}`);
+    repository.commit('Add flags', Object.fromEntries(names.map((n) => [`flags/${n}.yaml`, '1'])));
+    const checkout = await openCheckout(repository.directory);
+    onTestFinished(async () => checkout.close());
+    const objects = checkout.repository?.objects;
+    if (!objects) throw new Error('no repository');
+    const read = vi.spyOn(objects, 'read');
+    const requests = names.map((name): AttributionRequest => {
+      const ref = { kind: 'flag', name, environment: 'production' } as const;
+      const parts = [{ base: null, paths: null, isDrift: false }];
+      return { id: objectId(ref), ref, action: 'create', reason: 'commit', parts };
+    });
+
+    const notes = await attribute(checkout, { head: checkout.head, requests, snapshotsAt });
+
+    expect(notes.map(({ title }) => title)).toEqual(names.map(() => 'Add flags'));
+    expect(read.mock.calls.filter(([id]) => id === checkout.head)).toHaveLength(1);
   });
 
   it('finds the cause in a config that lies in a folder', async () => {
