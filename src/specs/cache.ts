@@ -3,7 +3,7 @@ import type { Config, Desired, DesiredFlag, DesiredSegment } from '../model/desi
 import type { Diagnostic } from '../model/diagnostic.js';
 import type { TreeEntry } from '../model/spec-tree.js';
 import type { KeptFiles } from './parse/kept-files.js';
-import { SpecFile, type ParsedFile } from './parse/parse-file.js';
+import { RightSpec, SpecFile, type ParsedFile } from './parse/parse-file.js';
 import type { Reference, ResolvedFlag } from './resolve/resolved-flag.js';
 
 /** Parsed files that are kept besides those of the last reading: of commits that runs compare with. */
@@ -76,6 +76,15 @@ export class SpecCache {
   /** Keeps what is remembered for other processes, where there is a place for it. */
   async keep(): Promise<void> {
     await this.kept?.keep(this.#parsed);
+  }
+
+  /**
+   * Lets go of what files say, once flags were made of it. It is made again where somebody asks, from the file of other processes or
+   * from the text.
+   */
+  letGo(): void {
+    for (const [id, file] of this.#parsed) if (file instanceof RightSpec) file.letGo(id, this.kept);
+    this.kept?.close();
   }
 
   /**

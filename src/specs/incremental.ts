@@ -6,6 +6,7 @@ import { changedReferenceDiagnostics } from './resolve/references.js';
 import { desiredFlag, resolvedFlag } from './resolve/flags.js';
 import { rampDiagnostics } from './resolve/ramps.js';
 import type { ResolvedFlag } from './resolve/resolved-flag.js';
+import { validOf } from './resolve/spec-set.js';
 import type { RightReading, SpecCache } from './cache.js';
 
 /** Above this number it is faster to read all files together. */
@@ -76,15 +77,11 @@ async function flagIn(
   memory: SpecCache,
 ): Promise<ResolvedFlag | null> {
   const file = memory.fileOf(entry) ?? (await loadFile(tree, entry, 'flag', memory));
-  if (!file.valid || file.diagnostics().length > 0) return null;
-  // A valid file holds what its schema says.
-  const spec = file.parsed.value as FlagSpec;
+  const [of] = validOf<FlagSpec>([file]);
+  if (of === undefined || file.diagnostics().length > 0) return null;
+  const { spec } = of;
   const before = memory.rightReferences?.flags.get(spec.flag);
   if (before?.file.path !== file.path || overlaid.has(spec.flag)) return null;
-  const { flag, diagnostics } = resolvedFlag(
-    { config: desired.config, settings, memory },
-    { file, spec },
-    [],
-  );
+  const { flag, diagnostics } = resolvedFlag({ config: desired.config, settings, memory }, of, []);
   return diagnostics.length > 0 ? null : flag;
 }

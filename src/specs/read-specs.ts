@@ -88,6 +88,7 @@ export async function readSpecs(
     changed === null ? await readAll(tree, memory) : { ok: true, desired: changed, warnings: [] };
   const isOfGit = tree.list().every(({ blobId }) => blobId !== undefined);
   if (isOfGit) memory.readings.set(tree.list(), result);
+  memory.letGo();
   return result;
 }
 

@@ -23,6 +23,8 @@ const MAX_FILES = 100_000;
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
 
+/** Files whose texts are held at the same time. */
+const AT_ONCE = 256;
 /** More files than these are not parsed again for the next reading. */
 const MANY = 1_000;
 
@@ -308,14 +310,15 @@ export class StateRef {
     checkSizes(lines, this.name);
     const objects = this.#objects ?? new ObjectReader(this.#git);
     try {
-      const contents = await Promise.all(
-        lines.map(async (line) => ({ ...line, content: await this.#content(line, objects) })),
-      );
       const entries = new Map<string, StateEntry>();
       const others = new Map<string, string>();
-      for (const { path, content } of contents) {
-        if (typeof content === 'string') others.set(path, content);
-        else entries.set(keyOf(content.kind, content.name), content);
+      for (let from = 0; from < lines.length; from += AT_ONCE) {
+        const some = lines.slice(from, from + AT_ONCE);
+        const contents = await Promise.all(some.map(async (line) => this.#content(line, objects)));
+        for (const [at, content] of contents.entries()) {
+          if (typeof content === 'string') others.set(some[at]?.path ?? '', content);
+          else entries.set(keyOf(content.kind, content.name), content);
+        }
       }
       return { entries, others };
     } finally {

@@ -1,10 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { join } from 'node:path';
 import { byCodeUnits } from '../../model/json.js';
-import { apartFrom, isRight, parsedAgain, type FileKind, type ParsedFile } from './parse-file.js';
+import {
+  parsedAgain,
+  RightSpec,
+  type FileKind,
+  type MadeBefore,
+  type ParsedApart,
+  type ParsedFile,
+} from './parse-file.js';
 import type { Spans } from './typed-value.js';
 
 /** Specs of more text than this, in UTF-16 code units, are not kept: they take some three times as much on the disk. */
@@ -30,14 +37,11 @@ type Place = readonly [
   offsetBytes: number,
 ];
 
-/** What is held in memory while a reading asks for it. */
-interface Loaded {
-  readonly bytes: Buffer;
+/** What is held while a reading asks for it: the file is read bit by bit, and never as a whole. */
+interface Opened {
+  /** Null: there is none. */
+  readonly file: number | null;
   readonly places: ReadonlyMap<string, Place>;
-  /** Room for the offsets of all files: one of its own for each would weigh as much again. */
-  readonly room: ArrayBuffer;
-  /** How much of it is taken, in bytes. */
-  taken: number;
 }
 
 /**
@@ -45,12 +49,14 @@ interface Loaded {
  * of its content; the file goes by the code that parsed, so that another version never reads it. It may be deleted at any
  * time. What cannot be read, or was changed, counts as not there, and what cannot be written is not kept.
  */
-export class KeptFiles {
+export class KeptFiles implements MadeBefore {
   readonly #folder: string;
   readonly #name: string;
   /** Of those in the file; null: it was not looked at yet. */
   #ids: ReadonlySet<string> | null = null;
-  #loaded: Loaded | null = null;
+  #opened: Opened | null = null;
+  /** Room for the offsets of many files: one of its own for each would weigh as much again. */
+  readonly #room = new Room();
 
   constructor(gitDir: string, prefix: string) {
     this.#folder = join(gitDir, 'flaghoist', 'parsed');
@@ -60,46 +66,75 @@ export class KeptFiles {
 
   /** @param id see `SpecCache.parsed`. */
   parsed(id: string): ParsedFile | undefined {
-    if (this.#ids?.has(id) === false) return undefined;
-    const loaded = this.#load();
-    const place = loaded.places.get(id);
-    return place && parsedFileIn(loaded, place);
+    const found = this.#body(id);
+    if (found === undefined) return undefined;
+    const { body, place } = found;
+    const text = body.toString('utf8', 0, place[2]);
+    return parsedAgain(kindIn(id), text, this.#apartIn(body, place));
+  }
+
+  apart(id: string): ParsedApart | undefined {
+    const found = this.#body(id);
+    return found && this.#apartIn(found.body, found.place);
   }
 
   /**
-   * Lets go of what was read, and writes all that was parsed where too much of it is not in the file.
+   * Writes all that was parsed where too much of it is not in the file.
    *
    * @param parsed by id. What is wrong among it is parsed each time.
    */
   async keep(parsed: ReadonlyMap<string, ParsedFile>): Promise<void> {
-    const known = this.#ids ?? new Set(this.#load().places.keys());
-    this.#loaded = null;
+    const known = this.#ids ?? new Set(this.#open().places.keys());
     this.#ids = known;
-    const right = [...parsed].filter(([, file]) => isRight(file));
-    const fresh = right.filter(([id]) => !known.has(id)).length;
-    if (fresh * ONE_IN <= known.size) return;
-    if (right.reduce((sum, [, { source }]) => sum + source.text.length, 0) > MOST_TEXT) return;
-    if (await this.#write(right)) this.#ids = new Set(right.map(([id]) => id));
+    const right = [...parsed].flatMap(([id, file]): RightFile[] =>
+      file instanceof RightSpec ? [[id, file]] : [],
+    );
+    const isWritten = isWorthWriting(right, known) && (await this.#write(right));
+    if (isWritten) this.#ids = new Set(right.map(([id]) => id));
+    this.close();
   }
 
-  #load(): Loaded {
-    if (this.#loaded === null) {
-      const bytes = soundBytes(join(this.#folder, this.#name));
-      const all = placesIn(bytes);
-      const places = new Map(all.map((place) => [place[0], place]));
-      const room = new ArrayBuffer(all.reduce((sum, [, , , , spansBytes]) => sum + spansBytes, 0));
-      this.#loaded = { bytes, places, room, taken: 0 };
-      this.#ids = new Set(places.keys());
+  /** Closes the file, which the next reading opens again. */
+  close(): void {
+    const file = this.#opened?.file ?? null;
+    this.#opened = null;
+    if (file !== null) closeSync(file);
+  }
+
+  #open(): Opened {
+    if (this.#opened === null) {
+      this.#opened = openedAt(join(this.#folder, this.#name));
+      this.#ids = new Set(this.#opened.places.keys());
     }
-    return this.#loaded;
+    return this.#opened;
+  }
+
+  /** Bytes that the next reading overwrites. */
+  #body(id: string): { readonly body: Buffer; readonly place: Place } | undefined {
+    if (this.#ids?.has(id) === false) return undefined;
+    const { file, places } = this.#open();
+    const place = places.get(id);
+    if (file === null || place === undefined) return undefined;
+    const [, at, ...lengths] = place;
+    const body = bytesAt(file, at, lengths[0] + lengths[1] + lengths[2]);
+    return body && { body, place };
+  }
+
+  #apartIn(body: Buffer, [, , textBytes, jsonBytes, spansBytes, offsetBytes]: Place): ParsedApart {
+    const end = textBytes + jsonBytes;
+    const json = body.toString('utf8', textBytes, end);
+    return { json, spans: this.#room.copyOf(body.subarray(end, end + spansBytes), offsetBytes) };
   }
 
   /** Under another name first: a reader sees all of it or nothing. */
-  async #write(files: readonly (readonly [string, ParsedFile])[]): Promise<boolean> {
+  async #write(files: readonly RightFile[]): Promise<boolean> {
     const unfinished = join(this.#folder, `${this.#name}.${randomUUID()}`);
     try {
       await mkdir(this.#folder, { recursive: true });
-      await writeFile(unfinished, chunksOf(files));
+      await writeFile(
+        unfinished,
+        chunksOf(files, (id) => this.#body(id)),
+      );
       await rename(unfinished, join(this.#folder, this.#name));
       await removeOld(this.#folder);
       return true;
@@ -119,46 +154,74 @@ export function keepParsed(
   if (repository !== null) memory.kept ??= new KeptFiles(repository.gitDir, repository.prefix);
 }
 
-/** All of a file but the hash at its end; empty where there is none, or it is not as it was written. */
-function soundBytes(path: string): Buffer {
+type RightFile = readonly [id: string, file: RightSpec];
+
+/** @param known ids of those that stand in the file. */
+function isWorthWriting(files: readonly RightFile[], known: ReadonlySet<string>): boolean {
+  const fresh = files.filter(([id]) => !known.has(id)).length;
+  if (fresh * ONE_IN <= known.size) return false;
+  return files.reduce((sum, [, { source }]) => sum + source.text.length, 0) <= MOST_TEXT;
+}
+
+/** What is read of the file at once: memory of this size is given back to the system, that of larger pieces is not always. */
+const PIECE_BYTES = 256 * 1024;
+let piece = Buffer.alloc(0);
+
+/** Bytes that the next call overwrites; undefined where the file is shorter. */
+function bytesAt(file: number, at: number, length: number): Buffer | undefined {
+  if (piece.length < length) piece = Buffer.allocUnsafe(Math.max(length, PIECE_BYTES));
+  return readSync(file, piece, 0, length, at) === length ? piece.subarray(0, length) : undefined;
+}
+
+/** Opens the file where there is one, and it is as it was written. */
+function openedAt(path: string): Opened {
+  let file: number | null = null;
   try {
-    const whole = readFileSync(path);
-    const bytes = whole.subarray(0, -HASH_BYTES);
-    const hash = createHash('sha256').update(bytes).digest();
-    return hash.equals(whole.subarray(-HASH_BYTES)) ? bytes : Buffer.alloc(0);
+    file = openSync(path, 'r');
+    const end = soundEnd(file);
+    if (end !== null) return { file, places: placesIn(file, end) };
   } catch {
-    return Buffer.alloc(0);
+    // It counts as not there.
   }
+  if (file !== null) closeSync(file);
+  return { file: null, places: new Map() };
+}
+
+/** Where the hash at the end of the file begins; null where the file is not what it says. */
+function soundEnd(file: number): number | null {
+  const end = fstatSync(file).size - HASH_BYTES;
+  const hash = createHash('sha256');
+  for (let at = 0; at < end; at += PIECE_BYTES) {
+    hash.update(bytesAt(file, at, Math.min(PIECE_BYTES, end - at)) ?? '');
+  }
+  return bytesAt(file, end, HASH_BYTES)?.equals(hash.digest()) === true ? end : null;
 }
 
 /** The table behind the bodies, with its length at its end. */
-function placesIn(bytes: Buffer): readonly Place[] {
-  if (bytes.length === 0) return [];
-  const end = bytes.length - LENGTH_BYTES;
-  const table = bytes.toString('utf8', end - bytes.readUInt32LE(end), end);
-  return JSON.parse(table) as readonly Place[];
+function placesIn(file: number, hashAt: number): ReadonlyMap<string, Place> {
+  const end = hashAt - LENGTH_BYTES;
+  const length = bytesAt(file, end, LENGTH_BYTES)?.readUInt32LE() ?? 0;
+  const table = bytesAt(file, end - length, length)?.toString('utf8') ?? '[]';
+  return new Map((JSON.parse(table) as readonly Place[]).map((place) => [place[0], place]));
 }
 
-/** Nothing of it points into the bytes, which are let go of. */
-function parsedFileIn(loaded: Loaded, place: Place): ParsedFile {
-  const { bytes } = loaded;
-  const [id, at, textBytes, jsonBytes] = place;
-  const jsonAt = at + textBytes;
-  const json = bytes.toString('utf8', jsonAt, jsonAt + jsonBytes);
-  const spans = spansIn(loaded, jsonAt + jsonBytes, place);
-  return parsedAgain(kindIn(id), bytes.toString('utf8', at, jsonAt), { json, spans });
-}
+/** Memory for many small lists of offsets, some hundred at a time. */
+class Room {
+  #bytes = new ArrayBuffer(0);
+  #taken = 0;
 
-/** A copy. Each takes a multiple of eight bytes, so that all of them lie where their numbers may. */
-function spansIn(loaded: Loaded, from: number, [, , , , spansBytes, offsetBytes]: Place): Spans {
-  const { bytes, room, taken } = loaded;
-  // Asked for twice, as by two paths of one content.
-  const into = taken + spansBytes > room.byteLength ? new ArrayBuffer(spansBytes) : room;
-  const at = into === room ? taken : 0;
-  new Uint8Array(into, at, spansBytes).set(bytes.subarray(from, from + spansBytes));
-  loaded.taken += into === room ? spansBytes : 0;
-  const count = spansBytes / offsetBytes;
-  return offsetBytes === 2 ? new Uint16Array(into, at, count) : new Uint32Array(into, at, count);
+  /** A list takes a multiple of eight bytes, so that all of them lie where their numbers may. */
+  copyOf(bytes: Uint8Array, offsetBytes: number): Spans {
+    if (this.#taken + bytes.length > this.#bytes.byteLength) {
+      this.#bytes = new ArrayBuffer(Math.max(bytes.length, PIECE_BYTES));
+      this.#taken = 0;
+    }
+    const [into, at] = [this.#bytes, this.#taken];
+    new Uint8Array(into, at, bytes.length).set(bytes);
+    this.#taken += bytes.length;
+    const count = bytes.length / offsetBytes;
+    return offsetBytes === 2 ? new Uint16Array(into, at, count) : new Uint32Array(into, at, count);
+  }
 }
 
 /** Of an id, which begins with it. */
@@ -166,14 +229,22 @@ function kindIn(id: string): FileKind {
   return id.slice(0, id.indexOf(':')) as FileKind;
 }
 
-/** A file bit by bit: bodies, their table, its length, and the hash of all that. */
-function* chunksOf(files: readonly (readonly [string, ParsedFile])[]): Generator<Buffer> {
+/**
+ * A file bit by bit: bodies, their table, its length, and the hash of all that.
+ *
+ * @param known the body of a file that stands in the last one; it is copied.
+ */
+function* chunksOf(
+  files: readonly RightFile[],
+  known: (id: string) => { readonly body: Buffer; readonly place: Place } | undefined,
+): Generator<Buffer> {
   const hash = createHash('sha256');
   const places: Place[] = [];
   let at = 0;
   for (let from = 0; from < files.length; from += AT_ONCE) {
     const bodies = files.slice(from, from + AT_ONCE).flatMap(([id, file]) => {
-      const { body, lengths } = bodyOf(file);
+      const found = known(id);
+      const { body, lengths } = found ? copyOf(found) : bodyOf(file);
       places.push([id, at, ...lengths]);
       at += lengths[0] + lengths[1] + lengths[2];
       return body;
@@ -188,11 +259,18 @@ function* chunksOf(files: readonly (readonly [string, ParsedFile])[]): Generator
   yield Buffer.concat([table, length, hash.update(table).update(length).digest()]);
 }
 
-function bodyOf(file: ParsedFile): {
+interface Body {
   readonly body: readonly Uint8Array[];
   readonly lengths: readonly [number, number, number, number];
-} {
-  const { json, spans } = apartFrom(file);
+}
+
+function copyOf({ body, place }: { readonly body: Buffer; readonly place: Place }): Body {
+  const [, , ...lengths] = place;
+  return { body: [Buffer.from(body)], lengths };
+}
+
+function bodyOf(file: RightSpec): Body {
+  const { json, spans } = file.apart();
   const body = [
     Buffer.from(file.source.text),
     Buffer.from(json),

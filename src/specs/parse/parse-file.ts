@@ -32,6 +32,8 @@ export interface ParsedFile {
   readonly value: unknown;
   /** Whether the value is what its schema says. */
   readonly valid: boolean;
+  /** Name of the flag or segment that the file is about, as it is written; undefined where no text says it. */
+  readonly subject: string | undefined;
   /** Null for a list of keys or identities, which has no places inside. */
   readonly places: SourcePositions | null;
   readonly problems: readonly Problem[];
@@ -79,26 +81,95 @@ export function parsedApart(kind: FileKind, text: string): ParsedApart | null {
 }
 
 /** The file that `parseFile` would make of the same text. */
-export function parsedAgain(
-  kind: FileKind,
-  text: string,
-  { json, spans }: ParsedApart,
-): ParsedFile {
-  const value = withMappings(JSON.parse(json));
-  const places = new SourcePositions(kind as SchemaName, { text, value, spans });
-  return { source: new SourceText(text), value, valid: true, places, problems: [] };
+export function parsedAgain(kind: FileKind, text: string, apart: ParsedApart): RightSpec {
+  const { value, spans } = madeOf(apart);
+  return new RightSpec(kind as SchemaName, new SourceText(text), { value, spans });
 }
 
-/** Whether nothing is wrong with a file by itself, so that `apartFrom` can be asked for it. Lists are no such files. */
-export function isRight({ valid, problems, places }: ParsedFile): boolean {
-  return valid && problems.length === 0 && places?.spans != null;
+function madeOf({ json, spans }: ParsedApart): Made {
+  return { value: withMappings(JSON.parse(json)), spans };
 }
 
-/** The same as `parsedApart` of the text; of files that are right alone. */
-export function apartFrom({ value, places }: ParsedFile): ParsedApart {
-  const spans = places?.spans;
-  if (spans == null) throw new Error('bug: the file is not right');
-  return { json: JSON.stringify(value), spans };
+/** What was made of a text of which nothing is wrong. */
+interface Made {
+  readonly value: unknown;
+  readonly spans: Spans;
+}
+
+/** Where what was made of a text may be found without parsing it once more. */
+export interface MadeBefore {
+  /** @param id see `SpecCache.parsed`. */
+  apart(id: string): ParsedApart | undefined;
+}
+
+/**
+ * A spec of which nothing is wrong by itself; lists are no such files. What was made of its text can be let go of, which is
+ * most of what ten thousand flags weigh, and is made again where somebody asks: once a flag is resolved, hardly anybody does.
+ */
+export class RightSpec implements ParsedFile {
+  readonly source: SourceText;
+  readonly valid = true;
+  readonly problems = NO_PROBLEMS;
+  readonly subject: string | undefined;
+  readonly #kind: SchemaName;
+  #made: (Made & { readonly places: SourcePositions }) | null = null;
+  #before: MadeBefore | undefined;
+  #id = '';
+
+  constructor(kind: SchemaName, source: SourceText, made: Made) {
+    this.#kind = kind;
+    this.source = source;
+    this.subject = subjectOf(kind, made.value);
+    this.#take(made);
+  }
+
+  get value(): unknown {
+    return this.#again().value;
+  }
+
+  get places(): SourcePositions {
+    return this.#again().places;
+  }
+
+  /** The same as `parsedApart` of the text. */
+  apart(): ParsedApart {
+    const { value, spans } = this.#again();
+    return { json: JSON.stringify(value), spans };
+  }
+
+  /** @param id by which `before` knows the file. */
+  letGo(id: string, before: MadeBefore | undefined): void {
+    this.#made = null;
+    this.#id = id;
+    this.#before = before;
+  }
+
+  #again(): Made & { readonly places: SourcePositions } {
+    if (this.#made !== null) return this.#made;
+    const apart = this.#before?.apart(this.#id) ?? parsedApart(this.#kind, this.source.text);
+    if (apart === null) throw new Error('bug: a file that was right is wrong now');
+    return this.#take(madeOf(apart));
+  }
+
+  #take({ value, spans }: Made): Made & { readonly places: SourcePositions } {
+    const places = new SourcePositions(this.#kind, { text: this.source.text, value, spans });
+    this.#made = { value, spans, places };
+    return this.#made;
+  }
+}
+
+const NO_PROBLEMS: readonly Problem[] = [];
+
+/** Kinds of files that are about one object, and the member that names it. */
+const SUBJECTS: Partial<Record<FileKind, string>> = {
+  flag: 'flag',
+  'flag-overlay': 'flag',
+  segment: 'segment',
+};
+
+function subjectOf(kind: FileKind, value: unknown): string | undefined {
+  const name = memberOf(value, SUBJECTS[kind] ?? '');
+  return typeof name === 'string' ? name : undefined;
 }
 
 /** Parses YAML and checks it against the schema of its kind. */
@@ -111,16 +182,19 @@ function parseSpec(kind: SchemaName, source: SourceText): ParsedFile {
   // What an alias or a doubled key left behind would only echo in the schema's errors.
   const departures =
     problems.length > 0 ? [] : schemaProblems(kind, value, () => placesIn(document, kind));
+  const all = [...leaks, ...problems, ...departures];
+  if (all.length === 0) return new RightSpec(kind, source, { value, spans });
   return {
     source,
     value,
+    subject: subjectOf(kind, value),
     valid: problems.length + departures.length === 0,
     places: new SourcePositions(kind, {
       text: source.text,
       value,
       spans: problems.length > 0 ? null : spans,
     }),
-    problems: [...leaks, ...problems, ...departures],
+    problems: all,
   };
 }
 
@@ -129,12 +203,13 @@ function listed(
   source: SourceText,
   { keys, problems }: { keys: unknown; problems: readonly Problem[] },
 ): ParsedFile {
-  return { source, value: keys, valid: problems.length === 0, places: null, problems };
+  const valid = problems.length === 0;
+  return { source, value: keys, subject: undefined, valid, places: null, problems };
 }
 
 /** A file without a value. */
 function unreadable(source: SourceText, problems: readonly Problem[]): ParsedFile {
-  return { source, value: undefined, valid: false, places: null, problems };
+  return { source, value: undefined, subject: undefined, valid: false, places: null, problems };
 }
 
 function problemAt(code: DiagnosticCode, span: Span, message: string): Problem {
@@ -210,7 +285,7 @@ class SourcePositions {
   readonly #text: string;
   readonly #value: unknown;
   /** See `typedValue`; null: they do not go with the value. */
-  readonly spans: Spans | null;
+  readonly #spans: Spans | null;
   #all: ReadonlyMap<string, Place> | undefined;
 
   constructor(
@@ -220,14 +295,14 @@ class SourcePositions {
     this.#kind = kind;
     this.#text = text;
     this.#value = value;
-    this.spans = spans;
+    this.#spans = spans;
   }
 
   /** The place of a value; undefined where no value stands there. */
   at(path: Path): Place | undefined {
-    const index = this.spans === null ? undefined : indexOf(this.#value, path);
-    if (index === undefined || this.spans === null) return this.#parsed().get(pointerOf(path));
-    return index === null ? undefined : placeIn(this.spans, index);
+    const index = this.#spans === null ? undefined : indexOf(this.#value, path);
+    if (index === undefined || this.#spans === null) return this.#parsed().get(pointerOf(path));
+    return index === null ? undefined : placeIn(this.#spans, index);
   }
 
   /** Where the key of a value begins, or, where it is no member, the value itself. */

@@ -39,10 +39,40 @@ interface Said<T> extends Omit<BlockSource, 'block'> {
   readonly value: T;
 }
 
-/** Rules as written. */
-export interface SaidRules extends Said<NonNullable<EnvironmentSpec['rules']>> {
-  /** What the names in them stand for; absent where no rule uses one. */
-  readonly named?: NamedConditions;
+type WrittenRules = NonNullable<EnvironmentSpec['rules']>;
+
+/** Rules as written. What a right file says is asked of it, because it may have to be made again. */
+export class SaidRules implements Said<WrittenRules> {
+  readonly file: SpecFile;
+  readonly path: readonly string[];
+  /** What the names in them stand for; undefined where no rule uses one. */
+  readonly named: NamedConditions | undefined;
+  readonly #held: WrittenRules | undefined;
+
+  constructor({ file, path, value }: Said<WrittenRules>, named: NamedConditions | undefined) {
+    this.file = file;
+    this.path = path;
+    this.named = named;
+    this.#held = file.valid ? undefined : value;
+  }
+
+  get value(): WrittenRules {
+    if (this.#held !== undefined) return this.#held;
+    // A valid file holds what its schema says.
+    return memberAt(this.file.parsed.value, this.path) as WrittenRules;
+  }
+
+  /** The same rules at another place of the file. */
+  at(path: readonly string[]): SaidRules {
+    const { file, named } = this;
+    return new SaidRules({ file, path, value: this.#held ?? NO_RULES }, named);
+  }
+}
+
+const NO_RULES: WrittenRules = [];
+
+function memberAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce((at, name) => (at as Readonly<Record<string, unknown>>)[name], value);
 }
 
 /** A definition, as far as it could be made from its blocks. */
@@ -121,7 +151,7 @@ export function resolveDefinition(
             ...(desiredRamps.length > 0 && { ramps: desiredRamps }),
           },
     treatments: names,
-    rules: said.rules && withConditions(said.rules, named),
+    rules: said.rules && new SaidRules(said.rules, usedConditions(said.rules.value, named)),
     ramps: ramps.length === 0 ? NO_RAMPS : ramps,
     diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics,
   };
@@ -174,7 +204,7 @@ function bucketsIn(written: Buckets, names: readonly string[]): Checked<Bucket[]
 }
 
 function rulesIn(
-  written: SaidRules['value'],
+  written: WrittenRules,
   names: readonly string[],
   named: NamedConditions | null,
 ): Checked<Rule[]> {
@@ -183,11 +213,12 @@ function rulesIn(
   return known.of([written, names], () => rulesOf(written, names, named));
 }
 
-function withConditions(rules: SaidRules, named: NamedConditions | null): SaidRules {
-  const isUsed = rules.value.some(({ if: one }) =>
-    [one].flat().some(({ use }) => use !== undefined),
-  );
-  return isUsed && named ? { ...rules, named } : rules;
+function usedConditions(
+  rules: WrittenRules,
+  named: NamedConditions | null,
+): NamedConditions | undefined {
+  const isUsed = rules.some(({ if: one }) => [one].flat().some(({ use }) => use !== undefined));
+  return isUsed && named ? named : undefined;
 }
 
 /** One empty list for all definitions without a ramp. */

@@ -40,8 +40,8 @@ export function resolveFlags(specs: SpecSet): {
     const ofFlag = overlays.get(overlay.spec.flag) ?? [];
     overlays.set(overlay.spec.flag, [...ofFlag, overlay]);
   }
-  const flags = [...specs.flags.values()].map((each) => {
-    const resolved = resolvedFlag(specs, each, overlays.get(each.spec.flag) ?? []);
+  const flags = [...specs.flags].map(([name, each]) => {
+    const resolved = resolvedFlag(specs, each, overlays.get(name) ?? []);
     diagnostics.push(...resolved.diagnostics);
     return resolved.flag;
   });
@@ -72,6 +72,32 @@ export function resolvedFlag(
   return specs.memory.flags.get(each.file, from, () => resolveFlag(specs, each, overlays));
 }
 
+/** What the file says is asked of it, because it may have to be made again. */
+class FlagOf implements ResolvedFlag {
+  readonly name: string;
+  readonly trafficType: string;
+  readonly environments: ResolvedFlag['environments'];
+  readonly #of: SpecOf<FlagSpec>;
+
+  constructor(
+    of: SpecOf<FlagSpec>,
+    { trafficType, environments }: Pick<ResolvedFlag, 'trafficType' | 'environments'>,
+  ) {
+    this.name = of.spec.flag;
+    this.trafficType = trafficType;
+    this.environments = environments;
+    this.#of = of;
+  }
+
+  get file(): ResolvedFlag['file'] {
+    return this.#of.file;
+  }
+
+  get spec(): FlagSpec {
+    return this.#of.spec;
+  }
+}
+
 /** Resolves one flag from its own file and its overlays. */
 function resolveFlag(
   specs: FlagSurroundings,
@@ -87,7 +113,7 @@ function resolveFlag(
   });
   const environments = resolveEnvironments(specs, each, overlays, diagnostics);
   diagnostics.push(...missing, ...nameDiagnostics(each));
-  const flag = { name: spec.flag, file, trafficType, spec, environments };
+  const flag = new FlagOf(each, { trafficType, environments });
   return { flag, diagnostics: diagnostics.length === 0 ? NO_DIAGNOSTICS : diagnostics };
 }
 
@@ -173,7 +199,7 @@ function twinOf(
     const { definition, ramps, rules } = known;
     if (definition === undefined || ramps.length > 0 || other.file !== file) continue;
     if (!sameJson(other.block, block)) continue;
-    const own = rules && block.rules ? { ...rules, path: [...path, 'rules'] } : rules;
+    const own = rules && block.rules ? rules.at([...path, 'rules']) : rules;
     return { ...known, rules: own, definition: { ...definition, location } };
   }
   return undefined;

@@ -16,6 +16,20 @@ export interface SpecOf<T> {
   readonly spec: T;
 }
 
+/** The same, its content asked for where it is looked at, because it may have to be made again. */
+class SpecIn<T> implements SpecOf<T> {
+  readonly file: SpecFile;
+
+  constructor(file: SpecFile) {
+    this.file = file;
+  }
+
+  get spec(): T {
+    // A valid file holds what its schema says.
+    return this.file.parsed.value as T;
+  }
+}
+
 /** All specs of one tree, by name; a file that departs from its schema counts as a name and nothing else. */
 export interface SpecSet {
   /** Undefined where flaghoist.yaml itself is wrong; what depends on it is then not judged. */
@@ -49,12 +63,10 @@ export function specSet(
   memory: SpecCache,
 ): { specs: SpecSet; diagnostics: Diagnostic[] } {
   const flags = named<FlagSpec>(loaded.files.get('flag') ?? [], {
-    nameOf: ({ flag }) => flag,
     code: 'duplicate-flag',
     member: 'flag',
   });
   const segments = named<SegmentSpec>(loaded.files.get('segment') ?? [], {
-    nameOf: ({ segment }) => segment,
     code: 'duplicate-segment',
     member: 'segment',
   });
@@ -85,7 +97,7 @@ function settingsOf(config: Config | undefined): string {
 
 /** @param files of one kind, whose schema describes `T`. */
 export function validOf<T>(files: readonly SpecFile[]): SpecOf<T>[] {
-  return files.flatMap((file) => (file.valid ? [{ file, spec: file.parsed.value as T }] : []));
+  return files.flatMap((file) => (file.valid ? [new SpecIn<T>(file)] : []));
 }
 
 /**
@@ -105,12 +117,12 @@ function brokenOverlays(files: readonly SpecFile[]): string[] {
  */
 function named<T>(
   files: readonly SpecFile[],
-  { nameOf, code, member }: { nameOf: (spec: T) => string; code: DiagnosticCode; member: string },
+  { code, member }: { code: DiagnosticCode; member: string },
 ): { specs: Map<string, SpecOf<T>>; unjudged: Set<string>; diagnostics: Diagnostic[] } {
   const specs = new Map<string, SpecOf<T>>();
   const diagnostics: Diagnostic[] = [];
   for (const each of validOf<T>(files)) {
-    const name = nameOf(each.spec);
+    const name = each.file.parsed.subject ?? '';
     const first = specs.get(name);
     if (first === undefined) {
       specs.set(name, each);
@@ -122,8 +134,8 @@ function named<T>(
   const unjudged = new Set<string>();
   for (const file of files.filter(({ valid }) => !valid)) {
     unjudged.add(fileNameOf(file.path));
-    const written = (file.parsed.value as Record<string, unknown> | null | undefined)?.[member];
-    if (typeof written === 'string') unjudged.add(written);
+    const { subject } = file.parsed;
+    if (subject !== undefined) unjudged.add(subject);
   }
   return { specs, unjudged, diagnostics };
 }
