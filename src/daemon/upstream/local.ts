@@ -226,6 +226,8 @@ class FileEvents {
       },
     });
     watcher.on('all', this.#hint);
+    // What happened while the library still looked through the folder is no event to it.
+    watcher.once('ready', this.#hint);
     // Too many watches, a folder that vanished: a look finds out, and the clock is left.
     watcher.on('error', this.#hint);
     return watcher;
