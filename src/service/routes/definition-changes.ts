@@ -139,12 +139,14 @@ async function change(
   // A definition may be large: between the parts of the work others have their turn.
   await letOthersRun();
   const uses = await checkedUses(db, place, stored.flag_name, content);
-  if (isSameContent(stored, content)) return new JsonText(definitionText(stored));
+  const { killed } = content;
+  const body_json = JSON.stringify(content.body);
+  if (isSameContent(stored, killed, body_json)) return new JsonText(definitionText(stored));
   return saveChanged(
     db,
     request,
     place,
-    { stored, killed: content.killed, body_json: JSON.stringify(content.body) },
+    { stored, before, killed, body_json },
     isDeepStrictEqual(uses, usesOf(before)) ? null : uses,
   );
 }
@@ -158,10 +160,15 @@ async function saveChanged(
   db: Db,
   request: ApiRequest,
   place: Place,
-  changed: { stored: StoredDefinition; killed: boolean; body_json: string },
+  changed: {
+    stored: StoredDefinition;
+    before: WireDefinition;
+    killed: boolean;
+    body_json: string;
+  },
   uses: Uses | null = null,
 ): Promise<JsonText> {
-  const { stored, killed, body_json } = changed;
+  const { stored, before, killed, body_json } = changed;
   const after: StoredDefinition = {
     ...stored,
     killed: Number(killed),
@@ -170,7 +177,6 @@ async function saveChanged(
   };
   await updateDefinition(db, after, uses);
   await letOthersRun();
-  const before = wireDefinition(stored);
   const action = actionOf(before.killed, killed);
   return recorded(db, request, place, { action, before, after });
 }
@@ -188,8 +194,8 @@ function timeOfChange({ last_update_time }: StoredDefinition, { caller }: ApiReq
  * further members of treatments keep the order in which they came, so that another order of these
  * counts as a change.
  */
-function isSameContent(stored: StoredDefinition, { killed, body }: DefinitionContent): boolean {
-  return Number(killed) === stored.killed && JSON.stringify(body) === stored.body_json;
+function isSameContent(stored: StoredDefinition, killed: boolean, body_json: string): boolean {
+  return Number(killed) === stored.killed && body_json === stored.body_json;
 }
 
 /**
@@ -236,7 +242,8 @@ export async function setKilled(db: Db, request: ApiRequest, killed: boolean): P
   if (stored.killed === Number(killed)) return true;
   if (!killed) checkNotRequested(stored);
   // Nothing else of the definition is looked at: whatever it holds, it can be killed.
-  await saveChanged(db, request, place, { stored, killed, body_json: stored.body_json });
+  const before = wireDefinition(stored);
+  await saveChanged(db, request, place, { stored, before, killed, body_json: stored.body_json });
   return true;
 }
 
@@ -374,13 +381,14 @@ async function recorded(
   { workspace, environment }: Place,
   done: { action: AuditAction; before: WireDefinition | null; after: StoredDefinition },
 ): Promise<JsonText> {
+  const text = definitionText(done.after);
   await recordChange(db, caller, {
     kind: 'flag',
     name: done.after.flag_name,
     action: done.action,
     workspaceId: workspace.id,
     environment,
-    difference: definitionDifference(done.before, wireDefinition(done.after)),
+    difference: definitionDifference(done.before, JSON.parse(text) as WireDefinition),
   });
-  return new JsonText(definitionText(done.after));
+  return new JsonText(text);
 }

@@ -101,6 +101,7 @@ const MAX_SIZE = 1024 * 1024;
 
 /** @param before may have been larger already, in an earlier version; then it may stay so. */
 function checkSize(given: unknown, before: WireDefinition | null): void {
+  if (sizeOf(given, MAX_SIZE) <= MAX_SIZE) return;
   const most = before === null ? MAX_SIZE : Math.max(MAX_SIZE, sizeOf(before));
   if (sizeOf(given, most) <= most) return;
   throw badRequest(

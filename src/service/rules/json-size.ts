@@ -13,18 +13,32 @@ interface Visit {
   readonly depth: number;
 }
 
-/** All values within a JSON value, in no order; without recursion, so that no depth is too much. */
-function* visits(value: unknown): Generator<Visit> {
-  const waiting: Visit[] = [{ value, name: '', depth: 0 }];
+/**
+ * Whether all values within a JSON value, itself included, are as `holds` has it. In no order, and without recursion, so that no depth is
+ * too much; ends with the first that is not.
+ */
+function everyValue(value: unknown, holds: (visit: Visit) => boolean): boolean {
+  const waiting = [visitOf(value, '', 0)];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const isContainer = typeof next.value === 'object' && next.value !== null;
-    const depth = isContainer ? next.depth + 1 : next.depth;
-    yield { ...next, depth };
-    if (!isContainer) continue;
-    for (const [name, member] of Object.entries(next.value as object)) {
-      waiting.push({ value: member, name: Array.isArray(next.value) ? '' : name, depth });
+    if (!holds(next)) return false;
+    const { value: container, depth } = next;
+    if (Array.isArray(container)) {
+      for (const element of container) waiting.push(visitOf(element, '', depth));
+    } else if (isContainer(container)) {
+      for (const name of Object.keys(container)) {
+        waiting.push(visitOf(container[name], name, depth));
+      }
     }
   }
+  return true;
+}
+
+function visitOf(value: unknown, name: string, above: number): Visit {
+  return { value, name, depth: isContainer(value) ? above + 1 : above };
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 /**
@@ -33,16 +47,15 @@ function* visits(value: unknown): Generator<Visit> {
  */
 export function sizeOf(value: unknown, most = Infinity): number {
   let size = 0;
-  for (const visit of visits(value)) {
+  everyValue(value, (visit) => {
     size += VALUE_SIZE + visit.name.length;
     if (typeof visit.value === 'string') size += visit.value.length;
-    if (size > most) break;
-  }
+    return size <= most;
+  });
   return size;
 }
 
 /** Whether a JSON value has more lists and objects within each other than `MAX_JSON_DEPTH`. */
 export function isTooDeep(value: unknown): boolean {
-  for (const { depth } of visits(value)) if (depth > MAX_JSON_DEPTH) return true;
-  return false;
+  return !everyValue(value, ({ depth }) => depth <= MAX_JSON_DEPTH);
 }

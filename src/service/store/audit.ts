@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Page } from '../rules/paging.js';
 import { jsonRows } from './json-rows.js';
 import type { Dialect } from './migrations.js';
+import { statement } from './statement.js';
 import type { Db } from './tables.js';
 
 /** One change, as the audit log keeps it. */
@@ -79,15 +80,16 @@ export interface AuditFilter {
 
 /** Adds one entry; the store gives it the next id. */
 export async function insertAudit(db: Db, entry: Omit<AuditEntry, 'id'>): Promise<void> {
-  await sql`
-    insert into audit (${AUDIT_COLUMNS}) values (${sql.join(valuesOf(entry))})`.execute(db);
+  await insertValues(db, ...valuesOf(entry));
 }
 
 /** The columns of `valuesOf`, in its order. */
-const AUDIT_COLUMNS = sql.raw(
-  `time, transaction_id, workspace_id, environment_id, environment_name, kind, name, action, title, comment,
-    key_id, key_name, difference_json`,
-);
+const AUDIT_COLUMNS = `time, transaction_id, workspace_id, environment_id, environment_name, kind, name, action, title,
+  comment, key_id, key_name, difference_json`;
+
+const insertValues = statement(`
+  insert into audit (${AUDIT_COLUMNS})
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`);
 
 function valuesOf(entry: Omit<AuditEntry, 'id'>): (string | number | null)[] {
   return [
@@ -115,7 +117,7 @@ export async function insertAuditEntries(
 ): Promise<void> {
   const rows = entries.map(valuesOf);
   await sql`
-    insert into audit (${AUDIT_COLUMNS})
+    insert into audit (${sql.raw(AUDIT_COLUMNS)})
     select cast(value ->> 0 as bigint), value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
       value ->> 7, value ->> 8, value ->> 9, value ->> 10, value ->> 11, value ->> 12
     from ${jsonRows(dialect, rows)}`.execute(db);

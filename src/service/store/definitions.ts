@@ -1,8 +1,8 @@
-import { sql, type RawBuilder } from 'kysely';
 import type { WireDefinition } from '../../admin-api/wire.js';
 import type { DefinitionContent, Uses } from '../rules/definition.js';
 import { partsOf } from '../parts.js';
 import type { Page } from '../rules/paging.js';
+import { statement } from './statement.js';
 import { NAMES_AT_ONCE, type Db, type DefinitionRow, type EnvironmentRow } from './tables.js';
 
 /** A definition with the names that it is sent with. */
@@ -40,19 +40,17 @@ export async function findDefinition(
   environmentId: string,
   flagNameOrId: string,
 ): Promise<StoredDefinition | undefined> {
-  return (
-    (await definitionWhere(db, environmentId, sql`flags.name = ${flagNameOrId}`)) ??
-    (await definitionWhere(db, environmentId, sql`flags.id = ${flagNameOrId}`))
-  );
+  const [byName] = await definitionsByName(db, environmentId, flagNameOrId);
+  if (byName !== undefined) return byName;
+  const [byId] = await definitionsById(db, environmentId, flagNameOrId);
+  return byId;
 }
 
-/** Written out, because every change asks for it: building such a statement takes longer than running it. */
-async function definitionWhere(
-  db: Db,
-  environmentId: string,
-  flag: RawBuilder<unknown>,
-): Promise<StoredDefinition | undefined> {
-  const { rows } = await sql<StoredDefinition>`
+const definitionsByName = definitionsBy('name');
+const definitionsById = definitionsBy('id');
+
+function definitionsBy(column: 'id' | 'name') {
+  return statement<StoredDefinition>(`
     select definitions.*, flags.name as flag_name, environments.name as environment_name,
       traffic_types.id as traffic_type_id, traffic_types.name as traffic_type_name
     from environments
@@ -60,8 +58,7 @@ async function definitionWhere(
     join definitions on definitions.flag_id = flags.id
       and definitions.environment_id = environments.id
     join traffic_types on traffic_types.id = flags.traffic_type_id
-    where environments.id = ${environmentId} and ${flag}`.execute(db);
-  return rows[0];
+    where environments.id = $1 and flags.${column} = $2`);
 }
 
 /**
@@ -146,15 +143,16 @@ export async function updateDefinition(
   { flag_id, environment_id, killed, body_json, last_update_time }: DefinitionRow,
   uses: Uses | null,
 ): Promise<void> {
-  await sql`
-    update definitions
-    set killed = ${killed}, body_json = ${body_json}, last_update_time = ${last_update_time}
-    where flag_id = ${flag_id} and environment_id = ${environment_id}`.execute(db);
+  await updateBody(db, killed, body_json, last_update_time, flag_id, environment_id);
   if (uses === null) return;
   const place = { flagId: flag_id, environmentId: environment_id };
   await deleteUses(db, place);
   await insertUses(db, place, uses);
 }
+
+const updateBody = statement(`
+  update definitions set killed = $1, body_json = $2, last_update_time = $3
+  where flag_id = $4 and environment_id = $5`);
 
 /** Deletes the definition and what is known of its references; nothing where there is none. */
 export async function deleteDefinition(

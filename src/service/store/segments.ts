@@ -7,6 +7,7 @@ import type {
 import { partsOf } from '../parts.js';
 import { sortName } from '../rules/names.js';
 import type { Page } from '../rules/paging.js';
+import { statement } from './statement.js';
 import { NAMES_AT_ONCE, type Db, type EnvironmentRow, type SegmentRow } from './tables.js';
 
 /** A segment with the name of its traffic type. */
@@ -145,10 +146,19 @@ export async function findActivation(
   environmentId: string,
   segmentName: string,
 ): Promise<StoredActivation | undefined> {
-  return selectActivations(db, environmentId)
-    .where('segments.name', '=', segmentName)
-    .executeTakeFirst();
+  const [found] = await activationsCalled(db, environmentId, segmentName);
+  return found;
 }
+
+const activationsCalled = statement<StoredActivation>(`
+  select segments.*, traffic_types.name as traffic_type_name, activations.id as activation_id,
+    activations.creation_time as activation_time, activations.last_update_time, activations.key_count,
+    activations.open_change_request_id, environments.id as environment_id, environments.name as environment_name
+  from environments
+  join segments on segments.workspace_id = environments.workspace_id
+  join activations on activations.segment_id = segments.id and activations.environment_id = environments.id
+  join traffic_types on traffic_types.id = segments.traffic_type_id
+  where environments.id = $1 and segments.name = $2`);
 
 /** The names that are not those of active segments of the environment, in the order given. */
 export async function inactiveSegments(
@@ -204,12 +214,12 @@ export async function touchActivation(
   activationId: number,
   changed: { keyCount: number; now: number },
 ): Promise<void> {
-  await db
-    .updateTable('activations')
-    .set({ key_count: changed.keyCount, last_update_time: changed.now })
-    .where('id', '=', activationId)
-    .execute();
+  await updateActivation(db, changed.keyCount, changed.now, activationId);
 }
+
+const updateActivation = statement(
+  'update activations set key_count = $1, last_update_time = $2 where id = $3',
+);
 
 /** One page of keys, in the order of their bytes. */
 export async function listKeys(db: Db, activationId: number, page: Page): Promise<string[]> {

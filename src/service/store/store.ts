@@ -207,7 +207,9 @@ function preparedOnce(database: SqliteDatabase): (text: string) => SqliteStateme
     const known = prepared.get(text);
     if (known !== undefined) return known;
     if (prepared.size >= MAX_PREPARED_STATEMENTS) prepared.clear();
-    const statement = database.prepare(text);
+    const made = database.prepare(text);
+    // The library asks the database for it each time.
+    const statement = Object.defineProperty(made, 'reader', { value: made.reader });
     prepared.set(text, statement);
     return statement;
   };
@@ -279,8 +281,8 @@ async function storeOver(parts: Parts, opened: Opened = {}): Promise<Store> {
   }
   const writes = new WriteCounter(parts.othersVersion);
   let writers = 0;
-  const write = writeTogether(async (works) =>
-    writeAlone(db, dialect, async (transaction) => runAll(transaction, works)),
+  const write = writeTogether(async (next) =>
+    writeAlone(db, dialect, async (transaction) => runAll(transaction, next)),
   );
   return {
     dialect,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Page } from '../rules/paging.js';
 import { sortName } from '../rules/names.js';
+import { statement } from './statement.js';
 import type {
   Db,
   EnvironmentRow,
@@ -47,11 +48,12 @@ export function pageOf<T>(rows: readonly T[], page: Page): T[] {
  * of another.
  */
 export async function findWorkspace(db: Db, idOrName: string): Promise<WorkspaceRow | undefined> {
-  // Written out, as all that every change asks for is: building such a statement takes longer than running it.
-  const { rows } = await sql<WorkspaceRow>`
-    select * from workspaces where id = ${idOrName} or name = ${idOrName}`.execute(db);
-  return byIdFirst(rows, idOrName);
+  return byIdFirst(await workspacesCalled(db, idOrName), idOrName);
 }
+
+const workspacesCalled = statement<WorkspaceRow>(
+  'select * from workspaces where id = $1 or name = $1',
+);
 
 function byIdFirst<T extends { id: string }>(rows: readonly T[], id: string): T | undefined {
   return rows.find((row) => row.id === id) ?? rows[0];
@@ -108,10 +110,12 @@ export async function findEnvironment(
  * many.
  */
 export async function environmentsCalled(db: Db, idOrName: string): Promise<EnvironmentRow[]> {
-  const { rows } = await sql<EnvironmentRow>`
-    select * from environments where id = ${idOrName} or name = ${idOrName}`.execute(db);
-  return rows;
+  return environmentsWhere(db, idOrName);
 }
+
+const environmentsWhere = statement<EnvironmentRow>(
+  'select * from environments where id = $1 or name = $1',
+);
 
 /** The workspace must have no environment of this name. */
 export async function insertEnvironment(

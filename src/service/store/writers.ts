@@ -1,7 +1,7 @@
 import { setImmediate as afterWhatHasCome, setTimeout as wait } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { isBusy } from '../../platform/sqlite.js';
 import type { Dialect } from './migrations.js';
+import { statement } from './statement.js';
 import type { Db } from './tables.js';
 
 /** What one writer does in a transaction. */
@@ -21,6 +21,9 @@ interface Writer {
  */
 const TOGETHER_MS = 20;
 
+/** Takes the work that waits for the longest time; undefined: none does. */
+export type NextWork = () => Work | undefined;
+
 /**
  * Lets writers that wait at the same time write in one transaction, one after the other: to bring a transaction to the
  * disk takes longer than most of what is written. Each is answered after that transaction has ended. The writers of a
@@ -28,10 +31,10 @@ const TOGETHER_MS = 20;
  * readers.
  *
  * @param transact runs works in one transaction, as many of them as `runAll` takes, and says what became of these.
- * Where it rejects, all that waited are rejected: none of them did anything.
+ * Where it rejects, those that it took are rejected, or all that wait where it took none: none of them did anything.
  */
 export function writeTogether(
-  transact: (works: readonly Work[]) => Promise<readonly Settled[]>,
+  transact: (next: NextWork) => Promise<readonly Settled[]>,
 ): <T>(work: (db: Db) => Promise<T>) => Promise<T> {
   const waiting: Writer[] = [];
   let isWriting = false;
@@ -40,12 +43,7 @@ export function writeTogether(
     while (waiting.length > 0) {
       // Requests that have come already are read first, so that they write together with this one.
       await afterWhatHasCome();
-      const writers = [...waiting];
-      const settled = await transact(writers.map(({ work }) => work)).catch((reason: unknown) =>
-        writers.map(() => ({ status: 'rejected', reason }) as const),
-      );
-      waiting.splice(0, settled.length);
-      for (const [index, each] of settled.entries()) writers[index]?.settle(each);
+      await transactOnce(waiting, transact);
     }
     isWriting = false;
   };
@@ -60,39 +58,61 @@ export function writeTogether(
     });
 }
 
+/** Those that come while the transaction is open may still be taken into it. */
+async function transactOnce(
+  waiting: Writer[],
+  transact: (next: NextWork) => Promise<readonly Settled[]>,
+): Promise<void> {
+  const taken: Writer[] = [];
+  try {
+    const settled = await transact(() => {
+      const writer = waiting.shift();
+      if (writer) taken.push(writer);
+      return writer?.work;
+    });
+    for (const [index, each] of settled.entries()) taken[index]?.settle(each);
+  } catch (reason) {
+    const lost = taken.length > 0 ? taken : waiting.splice(0);
+    for (const { settle } of lost) settle({ status: 'rejected', reason });
+  }
+}
+
 /**
  * Runs works one after the other, each as if it were alone: what one throws undoes what it did and nothing else. Ends after
- * the first that brings the time to `TOGETHER_MS`; says what became of those that were run, in their order.
+ * the first that brings the time to `TOGETHER_MS`; says what became of those that were taken, in their order.
  *
- * @throws what a work throws that is alone: the whole transaction is to be undone.
+ * @throws what the first throws, after which no other was taken: the whole transaction is to be undone. So it needs no
+ *   savepoint, which would cost one that is alone two round trips to PostgreSQL.
  */
-export async function runAll(db: Db, works: readonly Work[]): Promise<readonly Settled[]> {
-  const [first, ...others] = works;
-  // A savepoint costs two round trips to PostgreSQL, and its transaction undoes a lone work as well.
-  if (first !== undefined && others.length === 0) {
-    return [{ status: 'fulfilled', value: await first(db) }];
-  }
+export async function runAll(db: Db, next: NextWork): Promise<readonly Settled[]> {
   const start = performance.now();
-  const settled: Settled[] = [];
-  for (const work of works) {
-    if (settled.length > 0 && performance.now() - start > TOGETHER_MS) break;
+  const first = next();
+  if (first === undefined) return [];
+  const settled: Settled[] = [{ status: 'fulfilled', value: await first(db) }];
+  while (performance.now() - start <= TOGETHER_MS) {
+    const work = next();
+    if (work === undefined) break;
     settled.push(await runApart(db, work));
   }
   return settled;
 }
 
 async function runApart(db: Db, work: Work): Promise<Settled> {
-  await sql`savepoint work`.execute(db);
+  await beginWork(db);
   try {
     const value = await work(db);
-    await sql`release savepoint work`.execute(db);
+    await endWork(db);
     return { status: 'fulfilled', value };
   } catch (reason) {
-    await sql`rollback to savepoint work`.execute(db);
-    await sql`release savepoint work`.execute(db);
+    await undoWork(db);
+    await endWork(db);
     return { status: 'rejected', reason };
   }
 }
+
+const beginWork = statement('savepoint work');
+const endWork = statement('release savepoint work');
+const undoWork = statement('rollback to savepoint work');
 
 /** Counts writes, our own and those of other connections. */
 export class WriteCounter {
@@ -148,7 +168,10 @@ export async function writeAlone<T>(
  * and fails where another process has begun. Either lock ends with the transaction.
  */
 async function waitForOtherWriters(transaction: Db, dialect: Dialect): Promise<void> {
-  if (dialect === 'postgres')
-    await sql`select pg_advisory_xact_lock(72616771)`.execute(transaction);
-  else await sql`update admin_keys set id = id where 1 = 0`.execute(transaction);
+  await WAITS[dialect](transaction);
 }
+
+const WAITS = {
+  postgres: statement('select pg_advisory_xact_lock(72616771)'),
+  sqlite: statement('update admin_keys set id = id where 1 = 0'),
+};

@@ -1,0 +1,99 @@
+import { setImmediate as letOthersRun } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openStore, type Store } from '../../../src/service/store/store.js';
+import type { Db } from '../../../src/service/store/tables.js';
+import { findWorkspace, insertWorkspace } from '../../../src/service/store/workspaces.js';
+import { writeTogether, type NextWork } from '../../../src/service/store/writers.js';
+
+let store: Store | undefined;
+
+afterEach(async () => {
+  await store?.close();
+});
+
+const inserting = (name: string) => async (db: Db) => {
+  await insertWorkspace(db, { id: name, name, requiresTitleAndComments: false });
+  return name;
+};
+const failing = (name: string) => async (db: Db) => {
+  await inserting(name)(db);
+  throw new Error(`no ${name}`);
+};
+
+describe('writers of one store', () => {
+  it('are undone where they fail, and no other is, wherever in the transaction', async () => {
+    store = await openStore({ kind: 'memory' });
+    const works = [failing('a'), inserting('b'), failing('c'), inserting('d'), failing('e')];
+
+    const settled = await Promise.allSettled(works.map(async (work) => store?.write(work)));
+
+    expect(settled.map(({ status }) => status)).toEqual([
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+    ]);
+    const left = await store.read(async (db) => {
+      const found: unknown[] = [];
+      for (const name of ['a', 'b', 'c', 'd', 'e']) {
+        found.push((await findWorkspace(db, name))?.name);
+      }
+      return found;
+    });
+    expect(left).toEqual([undefined, 'b', undefined, 'd', undefined]);
+  });
+});
+
+/** Stands in for the database: takes what waits into one transaction, and says how many works each had. */
+function transactions(fails: (nth: number) => boolean = () => false) {
+  const sizes: number[] = [];
+  const transact = async (next: NextWork) => {
+    const nth = sizes.push(0) - 1;
+    const settled: PromiseSettledResult<unknown>[] = [];
+    for (let work = next(); work !== undefined; work = next()) {
+      settled.push({ status: 'fulfilled', value: await work(undefined as never) });
+      sizes[nth] = settled.length;
+    }
+    if (fails(nth)) throw new Error(`transaction ${nth}`);
+    return settled;
+  };
+  return { sizes, write: writeTogether(transact) };
+}
+
+describe('writers that wait', () => {
+  it('go into the transaction that is open when they come', async () => {
+    const { sizes, write } = transactions();
+    const second: Promise<string>[] = [];
+
+    const first = write(async () => {
+      second.push(write(async () => Promise.resolve('second')));
+      await letOthersRun();
+      return 'first';
+    });
+
+    expect(await first).toBe('first');
+    expect(await Promise.all(second)).toEqual(['second']);
+    expect(sizes).toEqual([2]);
+  });
+
+  it('are told of a commit that failed, and those that come later are not', async () => {
+    const { write } = transactions((nth) => nth === 0);
+    const both = [1, 2].map(async (each) => write(async () => Promise.resolve(each)));
+
+    expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual([
+      'rejected',
+      'rejected',
+    ]);
+    expect(await write(async () => Promise.resolve(3))).toBe(3);
+  });
+
+  it('are all told where no transaction can be begun', async () => {
+    const write = writeTogether(async () => Promise.reject(new Error('away')));
+    const all = [1, 2, 3].map(async (each) => write(async () => Promise.resolve(each)));
+
+    for (const each of await Promise.allSettled(all)) {
+      expect(each).toMatchObject({ status: 'rejected', reason: { message: 'away' } });
+    }
+  });
+});
