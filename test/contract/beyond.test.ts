@@ -55,6 +55,31 @@ describe('lists of flags and definitions', () => {
     );
   });
 
+  it('show each definition as it shows itself, whatever it and its environment hold', async () => {
+    await client.ok('POST', '/workspaces', { name: 'Same' });
+    const path = '/splits/ws/Same';
+    const { id } = await client.ok<WireEnvironment>('POST', '/environments/ws/Same', {
+      name: 'the "live" one \\ größte 🚩',
+    });
+    await client.ok('POST', '/trafficTypes/ws/Same', { name: 'user' });
+    const description = 'a "quoted" \\ text, größer 🚩';
+    const treatments = ['on', 'off'].map((name) => ({ name, description }));
+    for (const name of ['plain', 'killed', 'wordy']) {
+      await client.ok('POST', `${path}/trafficTypes/user`, { name });
+      const more = name === 'wordy' ? { treatments } : { killed: name === 'killed' };
+      await client.ok('POST', `${path}/${name}/environments/${id}`, aDefinition(more));
+    }
+    const text = async (url: string): Promise<string> => (await client.call('GET', url)).text;
+
+    const each = ['killed', 'plain', 'wordy'].map(async (name) =>
+      text(`${path}/${name}/environments/${id}`),
+    );
+
+    expect(await text(`${path}/environments/${id}?limit=3`)).toBe(
+      `{"objects":[${(await Promise.all(each)).join(',')}],"offset":0,"limit":3,"totalCount":3}`,
+    );
+  });
+
   it('leave out flags without a definition there, on every page', async () => {
     await client.ok('POST', '/workspaces', { name: 'Gaps' });
     const path = '/splits/ws/Gaps';

@@ -8,7 +8,7 @@ import Fastify, {
 } from 'fastify';
 import { API_PREFIX, type WireError } from '../../admin-api/wire.js';
 import { takeAnyBody } from './bodies.js';
-import { Invalidation, ResponseCache, type CachedResponse } from './response-cache.js';
+import { Invalidation, keptLookups, ResponseCache, type CachedResponse } from './response-cache.js';
 import { DOCS_POLICY, docsPageOf } from './docs-page.js';
 import { JsonText, type ApiRequest, type Endpoint } from './endpoint.js';
 import { KeyCheck, scopeOf, type ServiceLog } from './key-check.js';
@@ -21,6 +21,7 @@ import { RequestCounter, type RateLimit } from '../rules/rate-limit.js';
 import { compileSchema, describeShapeErrors } from '../rules/shape.js';
 import type { Schema } from '../rules/matchers.js';
 import { noteFrom } from '../rules/note.js';
+import type { PreparedRead } from '../store/lookup.js';
 import type { Store } from '../store/store.js';
 import type { AdminKeyRow } from '../store/tables.js';
 
@@ -115,7 +116,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   countAnswers(app, options);
   addPublicPages(app, options);
   options.console?.(app, { ...options, keys });
-  for (const endpoint of options.endpoints) addEndpoint(app, endpoint, options, answers);
+  const lookUp = keptLookups(options.store.lookUp, invalidation);
+  for (const endpoint of options.endpoints) {
+    addEndpoint(app, endpoint, { ...options, lookUp }, answers);
+  }
   return app;
 }
 
@@ -210,7 +214,7 @@ function limitRequests(app: FastifyInstance, { rateLimit, clock }: AppOptions): 
 function addEndpoint(
   app: FastifyInstance,
   endpoint: Endpoint,
-  { store, clock }: Pick<AppOptions, 'store' | 'clock'>,
+  { store, clock, lookUp }: Pick<AppOptions, 'store' | 'clock'> & { lookUp: PreparedRead },
   answers: ResponseCache<string>,
 ): void {
   app.route({
@@ -231,7 +235,7 @@ function addEndpoint(
       const text =
         'read' in endpoint
           ? await (endpoint.isReadAnew === true ? afresh : answers).recall(question, async () =>
-              known(await read(endpoint, store, apiRequest)),
+              known(await read(endpoint, { store, lookUp }, apiRequest)),
             )
           : known(await store.write(async (db) => endpoint.write(db, apiRequest, store))).value;
       return reply.type('application/json; charset=utf-8').send(text);
@@ -255,11 +259,11 @@ function checkQuery(query: Readonly<Record<string, unknown>>, endpoint: Endpoint
 /** Takes the shorter way where the endpoint has one and it finds an answer. */
 async function read(
   endpoint: Extract<Endpoint, { read: unknown }>,
-  store: Store,
+  { store, lookUp }: { readonly store: Store; readonly lookUp: PreparedRead },
   request: ApiRequest,
 ): Promise<unknown> {
   return (
-    (await endpoint.lookUp?.(store.lookUp, request)) ??
+    (await endpoint.lookUp?.(lookUp, request)) ??
     (await store.read(async (db) => endpoint.read(db, request)))
   );
 }

@@ -1,5 +1,5 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
-import type { Lookup } from '../store/lookup.js';
+import type { Lookup, PreparedRead } from '../store/lookup.js';
 import type { Store } from '../store/store.js';
 
 /** What a change was made to. */
@@ -176,4 +176,24 @@ export class ResponseCache<T> {
     this.#questions.clear();
     this.#size = 0;
   }
+}
+
+/** About what a row that is kept takes in the cache, in characters. */
+const ROW_SIZE = 500;
+
+/** Runs lookups, and keeps what it may of what they find until a change touches it. */
+export function keptLookups(lookUp: PreparedRead, invalidation: Invalidation): PreparedRead {
+  const found = new ResponseCache<readonly unknown[]>((rows) => rows.length * ROW_SIZE);
+  invalidation.listen((changes) => {
+    found.forget(changes);
+  });
+  return async <Row>(lookup: Lookup, values: readonly unknown[]) => {
+    if (lookup.isKept !== true) return lookUp<Row>(lookup, values);
+    const question = `${lookup.name} ${JSON.stringify(values)}`;
+    const rows = await found.recall(question, async () => ({
+      value: await lookUp(lookup, values),
+      subject: null,
+    }));
+    return rows as Row[];
+  };
 }

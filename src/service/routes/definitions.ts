@@ -157,7 +157,8 @@ async function readDefinitions(db: Db, request: ApiRequest): Promise<JsonText> {
   const workspace = await workspaceAt(db, request);
   const environment = await environmentAt(db, request, workspace);
   const page = pageFrom(request.query, PAGE_SIZES.objects);
-  return pageText(page, await listDefinitions(db, environment, page));
+  const { definitions, totalCount } = await listDefinitions(db, environment, page);
+  return pageText(page, { objects: definitions.map(definitionText).join(','), totalCount });
 }
 
 /** Answers the same as `readDefinitions`, as `lookUpOne` does: clients read such lists page by page. */
@@ -186,9 +187,8 @@ function pageIn(query: ApiRequest['query']): Page | null {
 
 function pageText(
   page: Page,
-  { definitions, totalCount }: Pick<FoundDefinitions, 'definitions' | 'totalCount'>,
+  { objects, totalCount }: Pick<FoundDefinitions, 'objects' | 'totalCount'>,
 ): JsonText {
-  const objects = `[${definitions.map(definitionText).join(',')}]`;
   const rest = JSON.stringify({ ...page, totalCount });
-  return new JsonText(`{"objects":${objects},${rest.slice(1)}`);
+  return new JsonText(`{"objects":[${objects}],${rest.slice(1)}`);
 }

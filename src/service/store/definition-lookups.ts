@@ -1,5 +1,5 @@
 import type { Page } from '../rules/paging.js';
-import { definitionText, type StoredDefinition } from './definitions.js';
+import { definitionText, definitionTextSql, type StoredDefinition } from './definitions.js';
 import type { Lookup, PreparedRead } from './lookup.js';
 
 /** By the id or the name of each; flags by name alone. */
@@ -50,81 +50,78 @@ export async function lookUpDefinition(
   };
 }
 
+/** Where a page is, and how long the list is. */
+const PLACE: Lookup = {
+  name: 'definitions-place',
+  isKept: true,
+  text: `
+    select environments.workspace_id, environments.id as environment_id,
+      environments.name as environment_name, count(*) over () as places,
+      (select count(*) from definitions where environment_id = environments.id) as total,
+      (select count(*) from flags where flags.workspace_id = environments.workspace_id) as flags
+    from workspaces join environments on environments.workspace_id = workspaces.id
+    where (workspaces.id = $1 or workspaces.name = $1)
+      and (environments.id = $2 or environments.name = $2)
+    limit 1`,
+};
+
+interface PlaceRow {
+  readonly workspace_id: string;
+  readonly environment_id: string;
+  readonly environment_name: string;
+  readonly places: number;
+  readonly total: number;
+  readonly flags: number;
+}
+
 /**
- * The same of a page. Where every flag of the workspace has a definition here, none is asked whether it has: the flags before
- * the page are skipped in the index of their names. SQLite takes what is joined by `cross join` in the order in which it stands.
+ * A page as one text, by the ids of workspace and environment: to read a row for each definition takes longer than all else. Where every
+ * flag of the workspace has a definition here ($5), none is asked whether it has: the flags before the page are skipped in the index of
+ * their names. SQLite takes what is joined by `cross join` in the order in which it stands.
  */
 const DEFINITIONS: Lookup = {
   name: 'definitions',
   text: `
-    with place as materialized (
-      select environments.id, environments.name, environments.workspace_id,
-        count(*) over () as places,
-        (select count(*) from definitions where environment_id = environments.id) as total,
-        (select count(*) from flags where flags.workspace_id = environments.workspace_id) as flags
-      from workspaces join environments on environments.workspace_id = workspaces.id
-      where (workspaces.id = $1 or workspaces.name = $1)
-        and (environments.id = $2 or environments.name = $2)
-      limit 1
-    ), page as (
+    with page as (
       select id, name, sort_name, traffic_type_id from flags
-      where workspace_id = (select workspace_id from place)
-        and ((select total = flags from place) or exists (
-          select 1 from definitions
-          where flag_id = flags.id and environment_id = (select id from place)))
+      where workspace_id = $1
+        and ($5 = 1 or exists (
+          select 1 from definitions where flag_id = flags.id and environment_id = $2))
       order by sort_name, name
       limit $3 offset $4
     )
-    select place.workspace_id, place.places, place.total, place.name as environment_name,
-      page.name as flag_name, page.sort_name, page.traffic_type_id, definitions.*,
-      traffic_types.name as traffic_type_name
+    select string_agg(${definitionTextSql('page', '$6')}, ',' order by page.sort_name, page.name) as objects
     from page
-    cross join place
     cross join definitions
     cross join traffic_types
-    where definitions.flag_id = page.id and definitions.environment_id = place.id
+    where definitions.flag_id = page.id and definitions.environment_id = $2
       and traffic_types.id = page.traffic_type_id`,
 };
 
 export interface FoundDefinitions {
   readonly workspaceId: string;
   readonly environmentId: string;
-  readonly definitions: readonly StoredDefinition[];
+  /** JSON of the definitions as they are sent, with a comma between two. */
+  readonly objects: string;
   readonly totalCount: number;
 }
 
-interface DefinitionsRow extends StoredDefinition {
-  readonly workspace_id: string;
-  readonly sort_name: string;
-  readonly total: number;
-  readonly places: number;
-}
-
-/** What `listDefinitions` answers, by one statement. Undefined as `lookUpDefinition` has it, and for an empty page. */
+/** What `listDefinitions` finds, by two statements. Undefined as `lookUpDefinition` has it, and for an empty page. */
 export async function lookUpDefinitions(
   lookUp: PreparedRead,
   [workspace, environment]: readonly [workspace: string, environment: string],
   { limit, offset }: Page,
 ): Promise<FoundDefinitions | undefined> {
-  const values = [workspace, environment, limit, offset];
-  const rows = await lookUp<DefinitionsRow>(DEFINITIONS, values);
-  const [row] = rows;
-  if (row?.places !== 1) return undefined;
-  const { workspace_id, environment_id } = row;
-  if (!isMeant(workspace, workspace_id) || !isMeant(environment, environment_id)) return undefined;
-  return {
-    workspaceId: workspace_id,
-    environmentId: environment_id,
-    // Whole definitions are sorted here, where nothing is copied for it.
-    definitions: rows.toSorted(byName),
-    totalCount: row.total,
-  };
-}
-
-/** As the stores have it: both columns hold ASCII, and go by their bytes. */
-function byName(a: DefinitionsRow, b: DefinitionsRow): number {
-  if (a.sort_name !== b.sort_name) return a.sort_name < b.sort_name ? -1 : 1;
-  return a.flag_name < b.flag_name ? -1 : 1;
+  const [place] = await lookUp<PlaceRow>(PLACE, [workspace, environment]);
+  if (place?.places !== 1) return undefined;
+  const { workspace_id: workspaceId, environment_id: id, environment_name: name } = place;
+  if (!isMeant(workspace, workspaceId) || !isMeant(environment, id)) return undefined;
+  const isEachDefined = Number(place.total === place.flags);
+  const values = [workspaceId, id, limit, offset, isEachDefined, JSON.stringify({ id, name })];
+  const [page] = await lookUp<{ readonly objects: string | null }>(DEFINITIONS, values);
+  const objects = page?.objects ?? null;
+  if (objects === null) return undefined;
+  return { workspaceId, environmentId: id, objects, totalCount: place.total };
 }
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

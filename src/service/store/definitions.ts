@@ -278,6 +278,23 @@ export function definitionText(definition: StoredDefinition): string {
   return `${head.slice(0, -1)},${definition.body_json.slice(1, -1)},${tail.slice(1)}`;
 }
 
+/**
+ * The same text as an expression of SQL, for both databases. Ids and the names of flags and traffic types hold nothing that JSON would escape.
+ *
+ * @param flag what the statement calls the flag; definition and traffic type go by the names of their tables.
+ * @param environment JSON of the environment, as a parameter.
+ */
+export function definitionTextSql(flag: string, environment: string): string {
+  return `'{"id":"' || ${flag}.id || '","name":"' || ${flag}.name
+    || '","environment":' || cast(${environment} as text)
+    || ',"trafficType":{"id":"' || traffic_types.id || '","name":"' || traffic_types.name
+    || '"},"killed":' || case definitions.killed when 1 then 'true' else 'false' end
+    || ',' || substr(definitions.body_json, 2, length(definitions.body_json) - 2)
+    || ',"creationTime":' || cast(definitions.creation_time as text)
+    || ',"lastUpdateTime":' || cast(definitions.last_update_time as text)
+    || coalesce(',"openChangeRequestId":"' || definitions.open_change_request_id || '"', '') || '}'`;
+}
+
 /** The definition as an object, for comparisons and for patches. */
 export function wireDefinition(definition: StoredDefinition): WireDefinition {
   return JSON.parse(definitionText(definition)) as WireDefinition;

@@ -11,6 +11,8 @@ export interface Lookup {
   /** The name under which a database keeps the prepared statement; no other lookup has it. */
   readonly name: string;
   readonly text: string;
+  /** It looks at much and finds little, such as a number: what it finds may be remembered until something changes. */
+  readonly isKept?: true;
 }
 
 /** Runs a lookup on what was written last. Rows are what its text selects. */
@@ -27,15 +29,19 @@ export function sqliteLookUp(
 ): PreparedRead {
   const prepared = new Map<string, SqliteStatement>();
   return async <Row>({ name, text }: Lookup, values: readonly unknown[]) => {
-    const numbered = text.replaceAll('$', '?');
     if (isWriting()) {
-      const { rows } = await db.executeQuery(CompiledQuery.raw(numbered, [...values]));
+      const { rows } = await db.executeQuery(CompiledQuery.raw(numbered(text), [...values]));
       return rows as Row[];
     }
-    const statement = prepared.get(name) ?? database.prepare(numbered);
+    const statement = prepared.get(name) ?? database.prepare(numbered(text));
     prepared.set(name, statement);
     return statement.all(values) as Row[];
   };
+}
+
+/** Parameters as SQLite numbers them. */
+function numbered(text: string): string {
+  return text.replaceAll('$', '?');
 }
 
 /** Runs lookups on any free connection; PostgreSQL shows what is committed. */
