@@ -79,6 +79,7 @@ const SLICE = 256 * 1024;
  * Why a text is refused before it is parsed; undefined where nothing is wrong with it. Whether it is JSON is not looked at.
  */
 export async function problemOfText(text: string): Promise<Problem | undefined> {
+  if (text.includes('\0')) return holdsNull();
   const scan = new TextScan(text);
   for (let seen = 0; seen < text.length; seen += SLICE) {
     if (seen > 0) await letOthersRun();
@@ -88,12 +89,18 @@ export async function problemOfText(text: string): Promise<Problem | undefined> 
   return undefined;
 }
 
+function holdsNull(): Problem {
+  return badRequest('Body must not hold a null character');
+}
+
 /** As many values as ten thousand identities of twenty attributes have, and more. */
 const MAX_VALUES = 500_000;
 
 /** Looks at text as far as it can be without parsing: how deep it is nested, how many values it has, what cannot be kept. */
 class TextScan {
   readonly #text: string;
+  /** Without a backslash a quotation mark ends every text that one has begun. */
+  readonly #isPlain: boolean;
   #index = 0;
   #depth = 0;
   #deepest = 0;
@@ -102,6 +109,7 @@ class TextScan {
 
   constructor(text: string) {
     this.#text = text;
+    this.#isPlain = !text.includes('\\');
   }
 
   /** Looks at so many characters more. */
@@ -109,17 +117,23 @@ class TextScan {
     const end = Math.min(this.#index + count, this.#text.length);
     for (; this.#index < end; this.#index += 1) {
       const character = this.#text.charCodeAt(this.#index);
-      if (character === NULL || (character === BACKSLASH && this.#escapesNull())) {
-        return badRequest('Body must not hold a null character');
-      }
+      if (character === BACKSLASH && this.#escapesNull()) return holdsNull();
       if (character === BACKSLASH) this.#index += 1;
-      else if (character === QUOTE) this.#inText = !this.#inText;
+      else if (character === QUOTE) this.#passQuote();
       else if (!this.#inText) this.#countMark(character);
     }
     if (this.#deepest > MAX_JSON_DEPTH) {
       return badRequest(`Body is nested more than ${MAX_JSON_DEPTH} levels deep`);
     }
     return this.#values > MAX_VALUES ? badRequest('Body holds too many values') : undefined;
+  }
+
+  #passQuote(): void {
+    if (!this.#isPlain) this.#inText = !this.#inText;
+    else {
+      const end = this.#text.indexOf('"', this.#index + 1);
+      this.#index = end === -1 ? this.#text.length : end;
+    }
   }
 
   #escapesNull(): boolean {
@@ -154,7 +168,6 @@ function isBareWord(value: unknown): boolean {
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
-const NULL = 0;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;

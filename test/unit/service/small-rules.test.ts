@@ -227,6 +227,9 @@ describe('the depth of JSON text', () => {
     expect(await whyNot(deep(64))).toBeUndefined();
     expect(await whyNot(deep(65))).toBe('Body is nested more than 64 levels deep');
     expect(await whyNot(JSON.stringify({ a: `"\\${'['.repeat(100)}` }))).toBeUndefined();
+    const brackets = '['.repeat(100);
+    expect(await whyNot(`{"${brackets}":"${brackets}","b":${deep(63)}}`)).toBeUndefined();
+    expect(await whyNot(`{"${brackets}":"${brackets}","b":${deep(64)}}`)).toMatch(/deep/);
     const wide = JSON.stringify(Array.from({ length: 100 }, () => [{}]));
     expect(await whyNot(wide)).toBeUndefined();
   });
