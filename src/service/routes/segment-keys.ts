@@ -201,8 +201,8 @@ async function replaceKeys(
   keys: readonly string[],
 ): Promise<ChangedKeys> {
   const before = await allKeys(db, store.dialect, activation.activation_id);
-  const added = without(keys, new Set(before));
   const removed = without(before, new Set(keys));
+  const added = removed.length === before.length ? [...keys] : without(keys, new Set(before));
   if (removed.length * REMOVAL_IN_ADDITIONS > keys.length) {
     await removeAllKeys(db, activation.activation_id);
     await addAll(db, store, activation, keys);
