@@ -22,6 +22,7 @@ import { fileAges, removedNames } from '../../git/log.js';
 import { namesInCode } from '../../git/search.js';
 import { openSource, type Source } from '../../git/spec-source.js';
 import { SpecCache } from '../../specs/cache.js';
+import { checkedTreesOf, type CheckedTree } from '../../specs/checked-trees.js';
 import { keepParsed } from '../../specs/parse/kept-files.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
@@ -110,24 +111,10 @@ async function check(
       source.warnings.forEach((warning) => {
         screen.note(`warning: ${warning}`);
       });
-    const memory = new SpecCache();
-    keepParsed(memory, source.checkout.repository);
-    const { result, parts } = await readWithParts(source.tree, memory);
-    const beside = await filesBeside(source.checkout.directory);
-    const online =
-      options.online === true && result.ok
-        ? await missing({ directory: named.directory, parts, ...result }, options, terminal, screen)
-        : { diagnostics: [], lacksEnvironment: false };
-    const all = inOrder([
-      ...(result.ok ? result.warnings : result.diagnostics),
-      ...online.diagnostics,
-      ...lint(parts, {
-        today: new Date().toISOString().slice(0, 10),
-        strays: straysOf(source.tree, beside),
-        ...(await besideSpecs(source.checkout, parts)),
-        before: comparesCommits(parts) ? await flagsBefore(source, memory) : new Map(),
-      }),
-    ]);
+    const { all, counts, lacksEnvironment } = await findings(source, named.directory, options, {
+      terminal,
+      screen,
+    });
     const prefix = source.checkout.repository?.prefix ?? '';
     const diagnostics = all.filter(({ location }) => isNamed(location.file, named));
     const errors = all.filter(isError);
@@ -137,12 +124,12 @@ async function check(
         `${count(elsewhere, 'error')} in other files, which keep all of it from being valid`,
       );
     }
-    if (!result.ok || errors.length > 0) {
-      const exitCode = online.lacksEnvironment ? EXIT.unreadable : EXIT.invalidSpecs;
+    if (counts === null || errors.length > 0) {
+      const exitCode = lacksEnvironment ? EXIT.unreadable : EXIT.invalidSpecs;
       return { directory, prefix, exitCode, diagnostics };
     }
-    const { flags, segments, config } = result.desired;
-    const summary = `valid: ${count(flags.size, 'flag')}, ${count(segments.size, 'segment')}, ${count(config.environments.length, 'environment')}`;
+    const { flags, segments, environments } = counts;
+    const summary = `valid: ${count(flags, 'flag')}, ${count(segments, 'segment')}, ${count(environments, 'environment')}`;
     return { directory, prefix, exitCode: EXIT.ok, diagnostics, summary };
   } catch (error) {
     if (!(error instanceof FlaghoistError)) throw error;
@@ -154,6 +141,65 @@ async function check(
       error: errorText(error),
     };
   }
+}
+
+/** All that there is to say of a directory. */
+interface Findings {
+  readonly all: readonly Diagnostic[];
+  /** Null where the specs are invalid. */
+  readonly counts: Omit<CheckedTree, 'diagnostics'> | null;
+  readonly lacksEnvironment: boolean;
+}
+
+/** What is found in a directory, or was found when the very same files were checked before. */
+async function findings(
+  source: Source,
+  directory: string,
+  options: ValidateOptions,
+  shown: { readonly terminal: Terminal; readonly screen: Screen },
+): Promise<Findings> {
+  const { repository } = source.checkout;
+  const today = new Date().toISOString().slice(0, 10);
+  const strays = straysOf(source.tree, await filesBeside(source.checkout.directory));
+  const isOnline = options.online === true;
+  const kept = isOnline ? null : checkedTreesOf(repository, source.tree.list(), { today, strays });
+  const known = kept?.read();
+  if (known) return { all: known.diagnostics, counts: known, lacksEnvironment: false };
+  const memory = new SpecCache();
+  keepParsed(memory, repository);
+  const { result, parts } = await readWithParts(source.tree, memory);
+  const online =
+    isOnline && result.ok
+      ? await missing({ directory, parts, ...result }, options, shown.terminal, shown.screen)
+      : { diagnostics: [], lacksEnvironment: false };
+  const all = inOrder([
+    ...(result.ok ? result.warnings : result.diagnostics),
+    ...online.diagnostics,
+    ...lint(parts, {
+      today,
+      strays,
+      ...(await besideSpecs(source.checkout, parts)),
+      before: comparesCommits(parts) ? await flagsBefore(source, memory) : new Map(),
+    }),
+  ]);
+  const counts = result.ok ? countsOf(result.desired) : null;
+  if (counts && !looksBeside(parts)) await kept?.keep({ ...counts, diagnostics: all });
+  return { all, counts, lacksEnvironment: online.lacksEnvironment };
+}
+
+function countsOf({ flags, segments, config }: Desired): NonNullable<Findings['counts']> {
+  return {
+    flags: flags.size,
+    segments: segments.size,
+    environments: config.environments.length,
+  };
+}
+
+/** Whether more than the files of the directory decides what lint finds. */
+function looksBeside(parts: SpecParts): boolean {
+  const { staleAfter, reserveNames, codeReferences } = parts.specs.config?.lint ?? {};
+  const asks = staleAfter !== undefined || reserveNames === true || codeReferences !== undefined;
+  return asks || comparesCommits(parts);
 }
 
 /** What rules want to know of earlier commits and of code, which takes a while: only where the house asks for such a rule. */

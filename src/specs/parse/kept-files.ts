@@ -89,7 +89,13 @@ export class KeptFiles implements MadeBefore {
     const right = [...parsed].flatMap(([id, file]): RightFile[] =>
       file instanceof RightSpec ? [[id, file]] : [],
     );
-    const isWritten = isWorthWriting(right, known) && (await this.#write(right));
+    const isWritten =
+      isWorthWriting(right, known) &&
+      (await writeKept(
+        this.#folder,
+        this.#name,
+        chunksOf(right, (id) => this.#body(id)),
+      ));
     if (isWritten) this.#ids = new Set(right.map(([id]) => id));
     this.close();
   }
@@ -124,25 +130,6 @@ export class KeptFiles implements MadeBefore {
     const end = textBytes + jsonBytes;
     const json = body.toString('utf8', textBytes, end);
     return { json, spans: this.#room.copyOf(body.subarray(end, end + spansBytes), offsetBytes) };
-  }
-
-  /** Under another name first: a reader sees all of it or nothing. */
-  async #write(files: readonly RightFile[]): Promise<boolean> {
-    const unfinished = join(this.#folder, `${this.#name}.${randomUUID()}`);
-    try {
-      await mkdir(this.#folder, { recursive: true });
-      await writeFile(
-        unfinished,
-        chunksOf(files, (id) => this.#body(id)),
-      );
-      await rename(unfinished, join(this.#folder, this.#name));
-      await removeOld(this.#folder);
-      return true;
-    } catch {
-      // A directory that cannot be written to, or a full disk: the next process parses once more.
-      await rm(unfinished, { force: true }).catch(() => undefined);
-      return false;
-    }
   }
 }
 
@@ -279,6 +266,30 @@ function bodyOf(file: RightSpec): Body {
   const [text, value, offsets] = body;
   const lengths = [text.length, value.length, offsets.length, spans.BYTES_PER_ELEMENT] as const;
   return { body, lengths };
+}
+
+/**
+ * Writes one file of a folder in the git directory, under another name first: a reader sees all of it or nothing. Of such files the newest
+ * few are kept.
+ *
+ * @returns false where it cannot be written: a directory of somebody else, or a full disk.
+ */
+export async function writeKept(
+  folder: string,
+  name: string,
+  content: string | Iterable<Buffer>,
+): Promise<boolean> {
+  const unfinished = join(folder, `${name}.${randomUUID()}`);
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(unfinished, content);
+    await rename(unfinished, join(folder, name));
+    await removeOld(folder);
+    return true;
+  } catch {
+    await rm(unfinished, { force: true }).catch(() => undefined);
+    return false;
+  }
 }
 
 /** So that neither versions of the program nor processes that were stopped fill the disk. */
