@@ -58,15 +58,16 @@ export function writeTogether(
     });
 }
 
-/** Those that come while the transaction is open may still be taken into it. */
+/** Takes those that wait by now. Whoever comes later is answered later: those before would have to wait for them. */
 async function transactOnce(
   waiting: Writer[],
   transact: (next: NextWork) => Promise<readonly Settled[]>,
 ): Promise<void> {
+  const count = waiting.length;
   const taken: Writer[] = [];
   try {
     const settled = await transact(() => {
-      const writer = waiting.shift();
+      const writer = taken.length < count ? waiting.shift() : undefined;
       if (writer) taken.push(writer);
       return writer?.work;
     });

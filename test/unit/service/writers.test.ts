@@ -62,19 +62,20 @@ function transactions(fails: (nth: number) => boolean = () => false) {
 }
 
 describe('writers that wait', () => {
-  it('go into the transaction that is open when they come', async () => {
+  it('share a transaction, and nobody waits for one that comes while it is open', async () => {
     const { sizes, write } = transactions();
-    const second: Promise<string>[] = [];
+    const later: Promise<string>[] = [];
 
     const first = write(async () => {
-      second.push(write(async () => Promise.resolve('second')));
+      later.push(write(async () => Promise.resolve('later')));
       await letOthersRun();
       return 'first';
     });
+    const second = write(async () => Promise.resolve('second'));
 
-    expect(await first).toBe('first');
-    expect(await Promise.all(second)).toEqual(['second']);
-    expect(sizes).toEqual([2]);
+    expect(await Promise.all([first, second])).toEqual(['first', 'second']);
+    expect(await Promise.all(later)).toEqual(['later']);
+    expect(sizes).toEqual([2, 1]);
   });
 
   it('are told of a commit that failed, and those that come later are not', async () => {
