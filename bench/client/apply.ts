@@ -8,6 +8,7 @@ import { commit, withService, type Workspace } from './workspace.js';
 
 const FLAGS = Number(process.env['BENCH_APPLY_FLAGS'] ?? 1_000);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
+const AT_ONCE = (process.env['BENCH_APPLY_AT_ONCE'] ?? '1,8').split(',').map(Number);
 const CLIENT = join(import.meta.dirname, 'bare-client.ts');
 const RECORDED = join(import.meta.dirname, 'recorded.mjs');
 
@@ -24,7 +25,7 @@ export async function apply(): Promise<void> {
     'bare client, s',
     'ratio',
   ]);
-  for (const atOnce of [1, 8]) {
+  for (const atOnce of AT_ONCE) {
     const rounds: Round[] = [];
     for (let round = 0; round < ROUNDS; round += 1) rounds.push(await firstApply(atOnce));
     const of = (pick: (each: Round) => number): number => median(rounds.map(pick));
