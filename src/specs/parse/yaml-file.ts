@@ -13,7 +13,7 @@ export type ParsedYaml =
  * its echo.
  */
 export function parseYaml(text: string): ParsedYaml {
-  const tokens = tokensOf(text);
+  const tokens = withoutEnvironment(() => tokensOf(text));
   if (!Array.isArray(tokens)) return { ok: false, problem: tokens };
   const directive = tokens.find(({ type }) => type === 'directive');
   if (directive !== undefined) return feature(directive.offset, 'a directive');
@@ -37,6 +37,22 @@ export function parseYaml(text: string): ParsedYaml {
     return failed({ code: 'yaml-syntax', from: 0, to: 0 }, 'the file is empty');
   }
   return { ok: true, document };
+}
+
+const NO_ENVIRONMENT = {};
+
+/**
+ * For each token the library asks the environment whether it is to be printed, and Node answers that outside of JavaScript: a fifth of
+ * the time that parsing takes. Nothing else runs meanwhile.
+ */
+function withoutEnvironment<T>(parse: () => T): T {
+  const environment = process.env;
+  process.env = NO_ENVIRONMENT;
+  try {
+    return parse();
+  } finally {
+    process.env = environment;
+  }
 }
 
 /**
