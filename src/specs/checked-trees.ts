@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.js';
 import { byCodeUnits, sha256 } from '../model/json.js';
 import type { TreeEntry } from '../model/spec-tree.js';
-import { writeKept } from './parse/kept-files.js';
+import { hashOfFiles, writeKept } from './parse/kept-files.js';
 
 /** Fewer files are checked faster than the code of the program is read. */
 const MANY_FILES = 300;
@@ -80,9 +79,5 @@ function programHash(): string {
       .filter((name) => /\.(?:[jt]s|json)$/.test(name))
       .map((name) => join(folder, name)),
   );
-  const hash = createHash('sha256');
-  for (const name of ['package.json', ...names.sort(byCodeUnits)]) {
-    hash.update(name).update(readFileSync(join(top, name)));
-  }
-  return hash.digest('hex');
+  return hashOfFiles(top, ['package.json', ...names.sort(byCodeUnits)]);
 }

@@ -172,18 +172,15 @@ async function findings(
     isOnline && result.ok
       ? await missing({ directory, parts, ...result }, options, shown.terminal, shown.screen)
       : { diagnostics: [], lacksEnvironment: false };
+  const beside = await besideSpecs(source, parts, memory);
   const all = inOrder([
     ...(result.ok ? result.warnings : result.diagnostics),
     ...online.diagnostics,
-    ...lint(parts, {
-      today,
-      strays,
-      ...(await besideSpecs(source.checkout, parts)),
-      before: comparesCommits(parts) ? await flagsBefore(source, memory) : new Map(),
-    }),
+    ...lint(parts, { today, strays, before: new Map(), ...beside }),
   ]);
   const counts = result.ok ? countsOf(result.desired) : null;
-  if (counts && !looksBeside(parts)) await kept?.keep({ ...counts, diagnostics: all });
+  // What else lint was told is in no name of what is kept.
+  if (counts && Object.keys(beside).length === 0) await kept?.keep({ ...counts, diagnostics: all });
   return { all, counts, lacksEnvironment: online.lacksEnvironment };
 }
 
@@ -195,24 +192,20 @@ function countsOf({ flags, segments, config }: Desired): NonNullable<Findings['c
   };
 }
 
-/** Whether more than the files of the directory decides what lint finds. */
-function looksBeside(parts: SpecParts): boolean {
-  const { staleAfter, reserveNames, codeReferences } = parts.specs.config?.lint ?? {};
-  const asks = staleAfter !== undefined || reserveNames === true || codeReferences !== undefined;
-  return asks || comparesCommits(parts);
-}
-
 /** What rules want to know of earlier commits and of code, which takes a while: only where the house asks for such a rule. */
 async function besideSpecs(
-  checkout: Checkout,
-  { flags, specs: { config } }: SpecParts,
-): Promise<Pick<LintOptions, 'ages' | 'removals' | 'inCode'>> {
-  const { staleAfter, reserveNames, codeReferences } = config?.lint ?? {};
-  const names = new Set(flags.map(({ name }) => name));
+  source: Source,
+  parts: SpecParts,
+  memory: SpecCache,
+): Promise<Pick<LintOptions, 'ages' | 'removals' | 'inCode' | 'before'>> {
+  const { checkout } = source;
+  const { staleAfter, reserveNames, codeReferences } = parts.specs.config?.lint ?? {};
+  const names = new Set(parts.flags.map(({ name }) => name));
   return {
     ...(codeReferences && { inCode: await namesInCode(checkout, codeReferences, names) }),
     ...(staleAfter !== undefined && { ages: await fileAges(checkout, 'flags') }),
     ...(reserveNames === true && { removals: await removedNames(checkout, 'flags') }),
+    ...(comparesCommits(parts) && { before: await flagsBefore(source, memory) }),
   };
 }
 

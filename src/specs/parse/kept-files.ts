@@ -314,14 +314,19 @@ export const PARSER_FOLDERS = ['.', '../../model', '../../generated'] as const;
 
 /** Of that code, and of the package, which names the versions of its libraries. */
 function parserHash(): string {
-  const hash = createHash('sha256').update(
-    readFileSync(new URL('../../../package.json', import.meta.url)),
+  const here = import.meta.dirname;
+  const names = PARSER_FOLDERS.flatMap((folder) =>
+    readdirSync(join(here, folder))
+      .filter((name) => /\.[jt]s$/.test(name))
+      .sort(byCodeUnits)
+      .map((name) => join(folder, name)),
   );
-  for (const folder of PARSER_FOLDERS) {
-    const at = join(import.meta.dirname, folder);
-    for (const name of readdirSync(at).sort(byCodeUnits)) {
-      if (/\.[jt]s$/.test(name)) hash.update(name).update(readFileSync(join(at, name)));
-    }
-  }
+  return hashOfFiles(here, ['../../../package.json', ...names]);
+}
+
+/** @param names below `folder`, in an order that is the same each time. */
+export function hashOfFiles(folder: string, names: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const name of names) hash.update(name).update(readFileSync(join(folder, name)));
   return hash.digest('hex');
 }
