@@ -1,21 +1,10 @@
 import { FlaghoistError, messageOf } from '../errors.js';
+import type { FlagFieldsChange } from '../model/flag/flag.js';
 import { sameJson } from '../model/json.js';
 import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
 import { BodyNotes, type NotedWrite } from './body-notes.js';
 import type { AdminClient, WriteRequest } from './http/admin-client.js';
-import {
-  aboutFlag,
-  activation,
-  archiveFlag,
-  assertFits,
-  definitionPath,
-  asDefinition,
-  findCreated,
-  findFlag,
-  findPatched,
-  isSameObject,
-  type NewObject,
-} from './writer-lookup.js';
+import * as lookup from './writer-lookup.js';
 import type { ServiceAnswer } from './http/response.js';
 import { isNoEndpoint } from './reader-http.js';
 import type { AdminReader } from './reader.js';
@@ -49,7 +38,11 @@ export class HttpAdminWriter implements AdminWriter {
     this.#bodyNotes = new BodyNotes(client);
   }
 
-  async createFlag(workspaceId: string, flag: NewObject, note: ChangeNote): Promise<WireFlag> {
+  async createFlag(
+    workspaceId: string,
+    flag: lookup.NewObject,
+    note: ChangeNote,
+  ): Promise<WireFlag> {
     const { name, trafficType, description } = flag;
     const created = await this.#create(
       {
@@ -58,7 +51,7 @@ export class HttpAdminWriter implements AdminWriter {
         body: { name, description },
         what: `create flag ${JSON.stringify(name)}`,
         confirm: async () =>
-          findFlag(this.#reader, workspaceId, flag, async (operations) =>
+          lookup.findFlag(this.#reader, workspaceId, flag, async (operations) =>
             this.patchFlag(workspaceId, name, operations, note),
           ),
       },
@@ -73,17 +66,23 @@ export class HttpAdminWriter implements AdminWriter {
     flag: string,
     operations: readonly WirePatchOperation[],
     note: ChangeNote,
+    fields?: FlagFieldsChange,
   ): Promise<WireFlag> {
     const request: WriteRequest = {
-      kind: 'patch',
+      // A patch of nothing may be made twice.
+      kind: operations.length === 0 ? 'write' : 'patch',
       method: 'PATCH',
       path: ['splits', 'ws', workspaceId, flag],
       query: { ...note },
       body: operations,
       what: `patch flag ${JSON.stringify(flag)}`,
+      ...(fields && {
+        confirm: async () =>
+          lookup.findPatchedFlag(this, this.#reader, { workspaceId, flag, note }, fields),
+      }),
     };
     const writing = this.#client.write(request);
-    const { json } = await aboutFlag(this.#reader, { workspaceId, flag }, writing);
+    const { json } = await lookup.aboutFlag(this.#reader, { workspaceId, flag }, writing);
     const patched = this.#checked(request, json, shapes.flag);
     this.#reader.learnFlag(workspaceId, patched);
     return patched;
@@ -92,11 +91,11 @@ export class HttpAdminWriter implements AdminWriter {
   async deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
     const what = `delete flag ${JSON.stringify(flag)}`;
     const path = ['splits', 'ws', workspaceId, flag];
-    await aboutFlag(this.#reader, { workspaceId, flag }, this.#delete(path, note, what));
+    await lookup.aboutFlag(this.#reader, { workspaceId, flag }, this.#delete(path, note, what));
   }
 
   async archiveFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void> {
-    await archiveFlag(this.#client, this, this.#reader, { workspaceId, flag, note });
+    await lookup.archiveFlag(this.#client, this, this.#reader, { workspaceId, flag, note });
   }
 
   async createDefinition(
@@ -107,14 +106,14 @@ export class HttpAdminWriter implements AdminWriter {
     const request = {
       kind: 'create' as const,
       method: 'POST' as const,
-      path: definitionPath(place),
+      path: lookup.definitionPath(place),
       query: { ...note },
       body,
       what: `create the definition of flag ${JSON.stringify(place.flag)}`,
-      confirm: async () => findCreated(this.#reader, place, body),
+      confirm: async () => lookup.findCreated(this.#reader, place, body),
     };
     const writing = this.#bodyNotes.write('createDefinition', request, note);
-    const { json } = await aboutFlag(this.#reader, place, writing);
+    const { json } = await lookup.aboutFlag(this.#reader, place, writing);
     const created = this.#checked(request, json, shapes.definition);
     this.#reader.learnFlag(place.workspaceId, created);
     return created;
@@ -132,25 +131,25 @@ export class HttpAdminWriter implements AdminWriter {
       kind: isKill ? 'write' : 'patch',
       lane: isKill ? 'kill' : 'normal',
       method: 'PATCH',
-      path: definitionPath(place),
+      path: lookup.definitionPath(place),
       query: { ...note },
       body: operations,
       what: `patch the definition of flag ${JSON.stringify(place.flag)}`,
       ...(expected && {
-        confirm: async () => findPatched(this.#reader, place, operations, expected),
+        confirm: async () => lookup.findPatched(this.#reader, place, operations, expected),
       }),
     });
-    return asDefinition(json, place);
+    return lookup.asDefinition(json, place);
   }
 
   async deleteDefinition(place: DefinitionTarget, note: ChangeNote): Promise<void> {
     const what = `delete the definition of flag ${JSON.stringify(place.flag)}`;
-    await this.#delete(definitionPath(place), note, what);
+    await this.#delete(lookup.definitionPath(place), note, what);
   }
 
   async createSegment(
     workspaceId: string,
-    segment: NewObject,
+    segment: lookup.NewObject,
     note: ChangeNote,
   ): Promise<WireSegment> {
     const { name, trafficType, description } = segment;
@@ -162,7 +161,7 @@ export class HttpAdminWriter implements AdminWriter {
         what: `create segment ${JSON.stringify(name)}`,
         confirm: async () => {
           const segments = await this.#reader.listSegments(workspaceId);
-          return segments.find((found) => isSameObject(found, segment));
+          return segments.find((found) => lookup.isSameObject(found, segment));
         },
       },
       shapes.segment,
@@ -182,7 +181,7 @@ export class HttpAdminWriter implements AdminWriter {
         confirm: async () => {
           // A list of keys is there exactly where the segment is active; the rest of the answer nobody needs.
           const found = await this.#reader.countKeys(environmentId, segment);
-          return found === undefined ? undefined : activation(environmentId, segment);
+          return found === undefined ? undefined : lookup.activation(environmentId, segment);
         },
       },
       shapes.segmentInEnvironment,
@@ -202,7 +201,7 @@ export class HttpAdminWriter implements AdminWriter {
       const request = { path, query, what, accepts: isNoEndpoint };
       if ((await this.#putKeys('uploadKeys', keys, request, note)).status < 400) return;
     }
-    assertFits(keys);
+    lookup.assertFits(keys);
     await this.#client.write({
       kind: 'write',
       method: 'PUT',
@@ -266,7 +265,7 @@ export class HttpAdminWriter implements AdminWriter {
     identities: readonly WireIdentity[],
     note: ChangeNote,
   ): Promise<IdentitiesAnswer> {
-    assertFits(identities);
+    lookup.assertFits(identities);
     const request: WriteRequest = {
       // The same operation creates and updates: twice is once.
       kind: 'write',
@@ -303,7 +302,7 @@ export class HttpAdminWriter implements AdminWriter {
     request: Omit<WriteRequest, 'kind' | 'method' | 'body'>,
     note: ChangeNote,
   ): Promise<ServiceAnswer> {
-    assertFits(keys);
+    lookup.assertFits(keys);
     const whole = { ...request, kind: 'write' as const, method: 'PUT' as const, body: { keys } };
     return this.#bodyNotes.write(kind, whole, note);
   }

@@ -1,4 +1,6 @@
 import { FlaghoistError, RejectedError } from '../errors.js';
+import { flagFieldsFromWire } from '../model/flag/fields.js';
+import type { FlagFields, FlagFieldsChange } from '../model/flag/flag.js';
 import { patched } from '../model/flag/patch.js';
 import { definitionFromWire } from '../model/flag/wire.js';
 import { sameJson } from '../model/json.js';
@@ -105,6 +107,32 @@ export async function findPatched(
   );
 }
 
+/**
+ * @returns the flag where the patch was made; `undefined` where its fields are still what they were before, or where it
+ *   is gone, which the service says to the next try.
+ * @throws FlaghoistError they are neither: somebody else has changed them.
+ */
+export async function findPatchedFlag(
+  writer: FlagPatcher,
+  reader: AdminReader,
+  place: FlagPlace,
+  { before, after }: FlagFieldsChange,
+): Promise<WireFlag | undefined> {
+  const live = await shownFlag(writer, reader, place);
+  if (!live || hasFields(live, after)) return live;
+  if (hasFields(live, before)) return undefined;
+  throw new FlaghoistError(
+    'UNREADABLE',
+    `flag ${JSON.stringify(place.flag)} is neither what it was nor what it should be`,
+  );
+}
+
+/** Fields that are not named may be anything. */
+function hasFields(live: WireFlag, wanted: FlagFields): boolean {
+  const fields: FlagFields = flagFieldsFromWire(live);
+  return sameJson({ ...fields, ...wanted }, fields);
+}
+
 /** The contract does not show what a patch answers: a definition of the same place is taken, all else is not. */
 export function asDefinition(json: unknown, place: DefinitionTarget): WireDefinition | null {
   try {
@@ -160,7 +188,9 @@ export async function aboutFlag<T>(
   }
 }
 
-interface ArchivedFlag {
+type FlagPatcher = Pick<AdminWriter, 'patchFlag'>;
+
+interface FlagPlace {
   readonly workspaceId: string;
   readonly flag: string;
   readonly note: ChangeNote;
@@ -169,9 +199,9 @@ interface ArchivedFlag {
 /** Archives a flag, see `AdminWriter`. */
 export async function archiveFlag(
   client: Pick<AdminClient, 'origin' | 'write'>,
-  writer: Pick<AdminWriter, 'patchFlag'>,
+  writer: FlagPatcher,
   reader: AdminReader,
-  wanted: ArchivedFlag,
+  wanted: FlagPlace,
 ): Promise<void> {
   const { workspaceId, flag, note } = wanted;
   const what = `archive flag ${JSON.stringify(flag)}`;
@@ -186,7 +216,7 @@ export async function archiveFlag(
     accepts: (answered) => NO_ARCHIVE.has(answered),
   });
   // 404 is said of an endpoint that is not there, and of a flag that is gone.
-  if (status < 400 || (status === 404 && !(await isThere(writer, reader, wanted)))) return;
+  if (status < 400 || (status === 404 && !(await shownFlag(writer, reader, wanted)))) return;
   throw new FlaghoistError(
     'NOT_ON_SERVICE',
     `cannot ${what} on ${client.origin}: the service answered ${status}, as one that cannot archive (with \`onRemove: delete\` in flaghoist.yaml it is deleted)`,
@@ -196,19 +226,22 @@ export async function archiveFlag(
 /** What a service answers that has no endpoint to archive. */
 const NO_ARCHIVE: ReadonlySet<number> = new Set([404, 405, 501]);
 
-/** A service that does not show flags answers one to a patch of nothing. */
-async function isThere(
-  writer: Pick<AdminWriter, 'patchFlag'>,
+/**
+ * A service that does not show flags answers one to a patch of nothing.
+ *
+ * @returns undefined: the service has no such flag.
+ */
+async function shownFlag(
+  writer: FlagPatcher,
   reader: AdminReader,
-  { workspaceId, flag, note }: ArchivedFlag,
-): Promise<boolean> {
+  { workspaceId, flag, note }: FlagPlace,
+): Promise<WireFlag | undefined> {
   const shown = await reader.getFlag(workspaceId, flag);
-  if (shown !== null) return shown !== undefined;
+  if (shown !== null) return shown;
   try {
-    await writer.patchFlag(workspaceId, flag, [], note);
-    return true;
+    return await writer.patchFlag(workspaceId, flag, [], note);
   } catch (error) {
-    if (error instanceof RejectedError && error.status === 404) return false;
+    if (error instanceof RejectedError && error.status === 404) return undefined;
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import type { FlagFieldsChange } from '../model/flag/flag.js';
 import type { IdentitiesAnswer, ChangeNote } from '../model/outcome.js';
 import type {
   WireDefinition,
@@ -22,11 +23,16 @@ export interface AdminWriter {
     flag: { name: string; trafficType: string; description: string },
     note: ChangeNote,
   ): Promise<WireFlag>;
+  /**
+   * @param fields what the operations write; with it a patch of unknown fate is looked up, and sent again only where
+   *   these fields are still what they were before. A patch without operations changes nothing, and answers the flag.
+   */
   patchFlag(
     workspaceId: string,
     flag: string,
     operations: readonly WirePatchOperation[],
     note: ChangeNote,
+    fields?: FlagFieldsChange,
   ): Promise<WireFlag>;
   deleteFlag(workspaceId: string, flag: string, note: ChangeNote): Promise<void>;
   /**

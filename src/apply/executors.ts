@@ -60,8 +60,9 @@ export const executors: Executors = {
   'create-flag': createFlag,
   'patch-flag': async (step, context) => {
     const { writer, at } = context;
-    const { flag, operations } = step;
-    const writing = writer.patchFlag(at.workspace.id, flag, operations, noteOf(step, context));
+    const { flag, operations, fields } = step;
+    const note = noteOf(step, context);
+    const writing = writer.patchFlag(at.workspace.id, flag, operations, note, fields);
     await orFlagGone(step, context, writing);
   },
   'delete-flag': async (step, context) => {

@@ -4,6 +4,7 @@ import type {
   WireIdentity,
   WirePatchOperation,
 } from '../admin-api/wire.js';
+import type { FlagFieldsChange } from './flag/flag.js';
 import type { ObjectId } from './ref.js';
 
 /** Unique within a plan and stable: `<change id>#<action>`, with a number behind it where one change needs several. */
@@ -38,6 +39,8 @@ export type StepRequest =
       readonly flag: string;
       /** Never empty. */
       readonly operations: readonly WirePatchOperation[];
+      /** What the operations write, and what they were computed against. */
+      readonly fields: FlagFieldsChange;
     }
   | {
       readonly action: 'delete-flag';

@@ -1,6 +1,7 @@
-import type { Definition, FlagFields, Treatment } from '../model/flag/flag.js';
+import type { Definition, FlagFields, FlagFieldsChange, Treatment } from '../model/flag/flag.js';
 import { ownMember } from '../model/collections.js';
 import { sameJson, type Json } from '../model/json.js';
+import type { FieldChange } from '../model/plan.js';
 
 /** A canonical form cut into the parts that are compared by themselves: JSON Pointer → value. */
 export type Fields = ReadonlyMap<string, Json>;
@@ -8,6 +9,13 @@ export type Fields = ReadonlyMap<string, Json>;
 /** `/description`, `/tags`, `/rolloutStatus`: those that the form has. */
 export function flagFields(fields: FlagFields): Fields {
   return new Map(Object.entries(fields).map(([name, value]) => [`/${name}`, value as Json]));
+}
+
+/** What these changes of a flag's own fields write. */
+export function flagFieldsChange(changes: readonly FieldChange[]): FlagFieldsChange {
+  const at = (side: 'before' | 'after'): FlagFields =>
+    Object.fromEntries(changes.map((change) => [change.path.slice(1), change[side]]));
+  return { before: at('before'), after: at('after') };
 }
 
 /**

@@ -91,8 +91,8 @@ export class MemoryService {
         );
         return flagNow(flag);
       },
-      patchFlag: async (_, flag, operations, note) => {
-        await write({ action: 'patch-flag', flag, operations }, note);
+      patchFlag: async (_, flag, operations, note, fields = { before: {}, after: {} }) => {
+        await write({ action: 'patch-flag', flag, operations, fields }, note);
         return flagNow(flag);
       },
       archiveFlag: async (_, flag, note) => write({ action: 'archive-flag', flag }, note),

@@ -49,6 +49,7 @@ function planOf(drawn: readonly Drawn[]): Plan {
       action: 'patch-flag',
       flag: `f${object}`,
       operations: [{ op: 'replace', path: '/tags', value: at }],
+      fields: { before: {}, after: {} },
     };
   });
   return aPlan({ steps, changes: steps.map(({ change }) => aChange(change, 'update')) });

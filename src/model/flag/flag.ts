@@ -14,6 +14,13 @@ export interface FlagFields {
   readonly rolloutStatus?: string;
 }
 
+/** What a patch of a flag writes, and what was there before it. */
+export interface FlagFieldsChange {
+  /** Of the fields that are written, those whose value was known. */
+  readonly before: FlagFields;
+  readonly after: FlagFields;
+}
+
 export interface Treatment {
   readonly name: string;
   /** Absent: not managed, the live description stays. */

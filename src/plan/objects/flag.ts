@@ -1,4 +1,4 @@
-import type { FlagFields, Definition } from '../../model/flag/flag.js';
+import type { FlagFields, FlagFieldsChange, Definition } from '../../model/flag/flag.js';
 import { flagFieldsFromWire, flagFieldsPatch } from '../../model/flag/fields.js';
 import type { ActualFlag } from '../../model/actual.js';
 import type { BoundDesired } from '../../model/bound-desired.js';
@@ -23,7 +23,7 @@ import {
   type ChangeSubject,
 } from '../planned-change.js';
 import { WHOLE_OBJECT } from '../bases/corrections.js';
-import { flagFields, definitionFields } from '../fields.js';
+import { flagFields, flagFieldsChange, definitionFields } from '../fields.js';
 import { creationReason, withoutBase, type PlanInput } from '../input.js';
 import {
   inventoryEnvironments,
@@ -102,18 +102,10 @@ function planWorkspaceLevel(
   const rules = workspaceRules(input.policy);
   const parted = splitFields(subject, differences, rules, entry?.workspace);
   if (parted.allowed.length === 0) return { id, withheld: parted.withheld };
-  const written = namedFields(flag.fields, parted.allowed);
-  return {
-    id,
-    withheld: parted.withheld,
-    change: plannedChange(subject, { action: 'update', fields: parted.allowed }, [
-      {
-        action: 'patch-flag',
-        flag: flag.name,
-        operations: flagFieldsPatch(written, input.actual.rolloutStatuses),
-      },
-    ]),
-  };
+  const { allowed } = parted;
+  const requests = patchRequests(flag, flagFieldsChange(allowed), input);
+  const change = plannedChange(subject, { action: 'update', fields: allowed }, requests);
+  return { id, withheld: parted.withheld, change };
 }
 
 /** On a service that cannot show a flag by itself, the inventory is believed: the creation would be refused. */
@@ -148,13 +140,25 @@ function planCreation(
       mayExist: actual.existence === 'unknown',
     },
   ];
-  const operations = flagFieldsPatch(later, input.actual.rolloutStatuses);
-  if (operations.length > 0) requests.push({ action: 'patch-flag', flag: flag.name, operations });
+  requests.push(...patchRequests(flag, { before: OF_NEW_FLAG, after: later }, input));
   return {
     id,
     withheld: [],
     change: plannedChange(subject, { action: 'create', fields }, requests),
   };
+}
+
+/** A service may give a new flag a rollout status of its own. */
+const OF_NEW_FLAG: FlagFields = { tags: [] };
+
+/** Empty where nothing is written. */
+function patchRequests(
+  { name: flag }: DesiredFlag,
+  fields: FlagFieldsChange,
+  { actual }: PlanInput,
+): StepRequest[] {
+  const operations = flagFieldsPatch(fields.after, actual.rolloutStatuses);
+  return operations.length === 0 ? [] : [{ action: 'patch-flag', flag, operations, fields }];
 }
 
 /** Where the service cannot show the flag, what changed in git since the base is written, and drift goes unseen. */
@@ -172,11 +176,6 @@ function workspaceDifferences(
     actual: live ?? new Map(),
     withoutBase: withoutBase(policy, base),
   });
-}
-
-function namedFields(fields: FlagFields, changes: readonly FieldChange[]): FlagFields {
-  const paths = new Set(changes.map((change) => change.path));
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => paths.has(`/${name}`)));
 }
 
 /** Those that the specs declare where they name them, those that are ours and no longer declared, and those of kills. */

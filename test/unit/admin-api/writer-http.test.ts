@@ -353,6 +353,67 @@ describe('a creation whose answer was lost', () => {
   });
 });
 
+describe('a patch of a flag whose answer was lost', () => {
+  const line = 'PATCH /splits/ws/w/f';
+  const read = 'GET /splits/ws/w/f';
+  const untagged = wireFlag('f');
+  const tagged = { ...untagged, tags: [{ name: 'web' }] };
+  const TAG = [{ op: 'replace' as const, path: '/tags', value: tagged.tags }];
+  const TAGGED = { before: { tags: [] }, after: { tags: ['web'] } };
+
+  async function patchOver(found: Reply, ...replies: Reply[]) {
+    const fixture = await httpFixture(byLine({ [line]: replies, [read]: [found] }));
+    const result = fixture.writer.patchFlag('w', 'f', TAG, WORDS, TAGGED);
+    return { ...fixture, result };
+  }
+
+  it('counts as made where the flag is what it should be', async () => {
+    const { result, server } = await patchOver({ status: 200, body: tagged }, 'reset');
+
+    expect((await result).tags).toEqual(tagged.tags);
+    expect(server.lines()).toEqual([line, read]);
+  });
+
+  it('is sent again where its fields are what they were, whatever became of others', async () => {
+    const { result, server } = await patchOver(
+      { status: 200, body: { ...untagged, description: 'theirs' } },
+      errorReply(500),
+      { status: 200, body: tagged },
+    );
+
+    expect((await result).tags).toEqual(tagged.tags);
+    expect(server.lines()).toEqual([line, read, line]);
+  });
+
+  it('is left alone where somebody else has changed the flag', async () => {
+    const theirs = { ...untagged, tags: [{ name: 'ops' }] };
+    const { result, server } = await patchOver({ status: 200, body: theirs }, 'reset');
+
+    await expect(result).rejects.toThrow('flag "f" is neither what it was nor what it should be');
+    expect(server.lines()).toEqual([line, read]);
+  });
+
+  it('is looked up by a patch of nothing where the service does not show flags', async () => {
+    const { result, server } = await patchOver(
+      errorReply(404),
+      'reset',
+      'reset',
+      { status: 200, body: untagged },
+      { status: 200, body: tagged },
+    );
+
+    expect((await result).tags).toEqual(tagged.tags);
+    const bodies = server.seen.filter(({ method }) => method === 'PATCH').map(({ body }) => body);
+    expect(bodies).toEqual([JSON.stringify(TAG), '[]', '[]', JSON.stringify(TAG)]);
+  });
+
+  it('is sent again where the flag is gone, so that the service says so', async () => {
+    const { result } = await patchOver(errorReply(404), 'reset', errorReply(404));
+
+    await expect(result).rejects.toMatchObject({ status: 404 });
+  });
+});
+
 describe('a patch of a definition', () => {
   it.each<[string, Reply]>([
     ['nothing', { status: 200 }],

@@ -59,6 +59,7 @@ describe('a flag that is not there', () => {
         action: 'patch-flag',
         flag: 'pay',
         operations: [{ op: 'replace', path: '/tags', value: [{ name: 'web' }] }],
+        fields: { before: { tags: [] }, after: { tags: ['web'] } },
       },
     ]);
   });
@@ -116,6 +117,10 @@ describe('the workspace level of a flag', () => {
           { op: 'replace', path: '/description', value: 'new' },
           { op: 'replace', path: '/rolloutStatus/id', value: 'rs-2' },
         ],
+        fields: {
+          before: { description: '', rolloutStatus: 'Pre-Production' },
+          after: { description: 'new', rolloutStatus: 'Ramping' },
+        },
       },
     ]);
   });

@@ -120,7 +120,7 @@ describe('drafts that do not need each other', () => {
     const twice = aDraft('flag/a', 'update', {
       requests: [
         { action: 'create-flag', flag: 'a', trafficType: 'user', description: '', mayExist: false },
-        { action: 'patch-flag', flag: 'a', operations: [] },
+        { action: 'patch-flag', flag: 'a', operations: [], fields: { before: {}, after: {} } },
       ],
     });
     const { changes, steps } = inOrder([twice]);
