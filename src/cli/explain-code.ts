@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { FlaghoistError } from '../errors.js';
+import { packageFile } from '../platform/package-files.js';
 import { clean, quoted } from '../report/sanitize.js';
 import { renderLines, span, type Layout, type Line } from '../report/text/layout.js';
 import { didYouMean } from '../specs/parse/suggest.js';
@@ -51,8 +52,8 @@ export function entriesText(entries: readonly CodeEntry[], layout: Layout): stri
 
 /** All that one page says of codes, exit codes and variables. */
 export async function entriesOnPage(name: (typeof PAGES)[number]): Promise<CodeEntry[]> {
-  const file = new URL(`../../docs/${name}.md`, import.meta.url);
-  return codeEntries(await readFile(file, 'utf8'), `docs/${name}.md`);
+  const page = `docs/${name}.md`;
+  return codeEntries(await readFile(packageFile(page), 'utf8'), page);
 }
 
 /** The rows of all tables of a page whose first column holds codes. */

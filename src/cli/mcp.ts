@@ -6,6 +6,7 @@ import type { CallToolResult, Tool as ToolListed } from '@modelcontextprotocol/s
 import type { JsonSchemaType } from '@modelcontextprotocol/sdk/validation/types.js';
 import { messageOf, type ExitCode } from '../errors.js';
 import { errorText } from '../report/text/error.js';
+import { packageFile } from '../platform/package-files.js';
 import { packageVersion } from '../platform/version.js';
 import type { DeclareCommand, RunCommand } from './command.js';
 import { examples, placeOptions, timeoutOption, type ConnectionOptions } from './options.js';
@@ -111,7 +112,7 @@ async function addResources(server: Server): Promise<void> {
   server.setRequestHandler(types.ReadResourceRequestSchema, async ({ params: { uri } }) => {
     const found = (await resources()).resources.find((each) => each.uri === uri);
     if (!found) throw new types.McpError(types.ErrorCode.InvalidParams, 'no such resource');
-    const text = await readFile(new URL(found.name, PACKAGE), 'utf8');
+    const text = await readFile(packageFile(found.name), 'utf8');
     return { contents: [{ uri, mimeType: found.mimeType, text }] };
   });
 }
@@ -221,7 +222,6 @@ function refused(why: string): CallToolResult {
   return { content: [{ type: 'text', text: why }], isError: true };
 }
 
-const PACKAGE = new URL('../../', import.meta.url);
 const FOLDERS = { docs: 'text/markdown', schemas: 'application/schema+json' } as const;
 
 interface Resources {
@@ -232,7 +232,7 @@ interface Resources {
 /** Pages and schemas of this package. */
 async function resources(): Promise<Resources> {
   const found = Object.entries(FOLDERS).map(async ([folder, mimeType]) => {
-    const names = await readdir(new URL(folder, PACKAGE)).catch((error: unknown) => {
+    const names = await readdir(packageFile(folder)).catch((error: unknown) => {
       throw new Error(`cannot read ${folder} of the package: ${messageOf(error)}`);
     });
     const files = names

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.js';
-import { byCodeUnits, sha256 } from '../model/json.js';
+import { sha256 } from '../model/json.js';
 import type { TreeEntry } from '../model/spec-tree.js';
-import { hashOfFiles, writeKept } from './parse/kept-files.js';
+import { writeKept } from './parse/kept-files.js';
+import { programHash } from './program-hash.js';
 
 /** Fewer files are checked faster than the code of the program is read. */
 const MANY_FILES = 300;
@@ -68,16 +69,4 @@ export function checkedTreesOf(
   if (repository === null || entries.length < MANY_FILES) return null;
   if (entries.some(({ blobId }) => blobId === undefined)) return null;
   return new CheckedTrees(repository.gitDir, entries, [repository.prefix, about]);
-}
-
-/** Of all code of the program, its schemas, and the package, which names the versions of its libraries. */
-function programHash(): string {
-  const top = join(import.meta.dirname, '..', '..');
-  const code = relative(top, join(import.meta.dirname, '..'));
-  const names = [code, 'schemas'].flatMap((folder) =>
-    readdirSync(join(top, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.(?:[jt]s|json)$/.test(name))
-      .map((name) => join(folder, name)),
-  );
-  return hashOfFiles(top, ['package.json', ...names.sort(byCodeUnits)]);
 }

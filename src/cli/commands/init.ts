@@ -3,6 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Option } from 'commander';
 import { EXIT, FlaghoistError, type ExitCode } from '../../errors.js';
+import { packageFile } from '../../platform/package-files.js';
 import { clean, quoted } from '../../report/sanitize.js';
 import { mapping, yamlText } from '../../specs/edit/yaml-text.js';
 import { collect } from '../arguments.js';
@@ -93,7 +94,7 @@ async function init(
 
 /** Path → text: the workflows that the documents show, as they come with this package. */
 async function workflowFiles(): Promise<[path: string, text: string][]> {
-  const folder = new URL('../../../docs/workflows/', import.meta.url);
+  const folder = packageFile('docs/workflows/');
   const names = (await readdir(folder)).filter((name) => name.startsWith('github-')).sort();
   return Promise.all(
     names.map(async (name): Promise<[string, string]> => {
@@ -105,7 +106,7 @@ async function workflowFiles(): Promise<[path: string, text: string][]> {
 
 /** Path → text: the specs of a small shop, as they come with this package. Schemas lie within, not beside. */
 async function exampleFiles(): Promise<[path: string, text: string][]> {
-  const folder = fileURLToPath(new URL('../../../specs-example/', import.meta.url));
+  const folder = fileURLToPath(packageFile('specs-example/'));
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => entry.isFile())

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { join } from 'node:path';
-import { byCodeUnits } from '../../model/json.js';
+import { programHash } from '../program-hash.js';
 import {
   parsedAgain,
   RightSpec,
@@ -46,7 +46,7 @@ interface Opened {
 
 /**
  * Parsed specs in one file of the git directory, so that another process parses only what changed. Each goes by git's name
- * of its content; the file goes by the code that parsed, so that another version never reads it. It may be deleted at any
+ * of its content; the file goes by the code of the program, so that another version never reads it. It may be deleted at any
  * time. What cannot be read, or was changed, counts as not there, and what cannot be written is not kept.
  */
 export class KeptFiles implements MadeBefore {
@@ -60,7 +60,7 @@ export class KeptFiles implements MadeBefore {
 
   constructor(gitDir: string, prefix: string) {
     this.#folder = join(gitDir, 'flaghoist', 'parsed');
-    const about = `${parserHash()} ${endianness()} ${prefix}`;
+    const about = `${programHash()} ${endianness()} ${prefix}`;
     this.#name = createHash('sha256').update(about).digest('hex');
   }
 
@@ -307,26 +307,4 @@ async function removeOld(folder: string): Promise<void> {
     (each) => !newest.includes(each) && !(each.isUnfinished && each.mtimeMs > abandoned),
   );
   await Promise.all(old.map(async ({ name }) => rm(join(folder, name), { force: true })));
-}
-
-/** Folders of all code that what is parsed depends on, besides the libraries. */
-export const PARSER_FOLDERS = ['.', '../../model', '../../generated'] as const;
-
-/** Of that code, and of the package, which names the versions of its libraries. */
-function parserHash(): string {
-  const here = import.meta.dirname;
-  const names = PARSER_FOLDERS.flatMap((folder) =>
-    readdirSync(join(here, folder))
-      .filter((name) => /\.[jt]s$/.test(name))
-      .sort(byCodeUnits)
-      .map((name) => join(folder, name)),
-  );
-  return hashOfFiles(here, ['../../../package.json', ...names]);
-}
-
-/** @param names below `folder`, in an order that is the same each time. */
-export function hashOfFiles(folder: string, names: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const name of names) hash.update(name).update(readFileSync(join(folder, name)));
-  return hash.digest('hex');
 }

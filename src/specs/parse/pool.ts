@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { IS_BUILT, packageFile } from '../../platform/package-files.js';
 import { parsedAgain, type FileKind, type ParsedApart, type ParsedFile } from './parse-file.js';
 
 /** A text and what it is parsed as. */
@@ -29,8 +30,7 @@ export class ParserPool implements AsyncDisposable {
 
   constructor() {
     // One is this thread, which parses too. Sources that are run as they stand have no worker to load.
-    const isBuilt = import.meta.url.endsWith('.js');
-    const count = isBuilt ? Math.min(MOST_WORKERS, availableParallelism() - 1) : 0;
+    const count = IS_BUILT ? Math.min(MOST_WORKERS, availableParallelism() - 1) : 0;
     for (let started = 0; started < count; started += 1) this.#start();
   }
 
@@ -51,7 +51,7 @@ export class ParserPool implements AsyncDisposable {
   }
 
   #start(): void {
-    const worker = new Worker(new URL('./worker.js', import.meta.url));
+    const worker = new Worker(packageFile('dist/specs/parse/worker.js'));
     const thread: Thread = { worker, waiting: [] };
     this.#threads.add(thread);
     worker.on('message', (answer: readonly (ParsedApart | null)[]) => {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { packageFile } from '../../platform/package-files.js';
 
 /** Schemas of the files of a config repository. */
 export const SPEC_SCHEMA_NAMES = [
@@ -42,8 +43,8 @@ const loaded = new Map<SchemaName, Schema>();
 export function schemaOf(name: SchemaName): Schema {
   const known = loaded.get(name);
   if (known !== undefined) return known;
-  const url = new URL(`../../../schemas/${name}.schema.json`, import.meta.url);
-  const schema = JSON.parse(readFileSync(url, 'utf8')) as Schema;
+  const file = packageFile(`schemas/${name}.schema.json`);
+  const schema = JSON.parse(readFileSync(file, 'utf8')) as Schema;
   loaded.set(name, schema);
   return schema;
 }

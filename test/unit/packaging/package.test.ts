@@ -46,7 +46,10 @@ describe('the package', () => {
 
   it('makes the command executable whenever it is built', () => {
     expect(manifest.scripts['prepare']).toBe('npm run build');
-    expect(manifest.scripts['build']).toContain("chmodSync('dist/main.js', 0o755)");
+    expect(manifest.scripts['build']).toBe('node scripts/build.mjs');
+    expect(readProjectFile('scripts/build.mjs')).toContain(
+      'chmodSync(`${PROJECT}dist/main.js`, 0o755)',
+    );
   });
 
   it('holds the licence that it names', () => {

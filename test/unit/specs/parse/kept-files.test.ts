@@ -6,11 +6,11 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join, posix } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SpecTree } from '../../../../src/model/spec-tree.js';
 import { SpecCache } from '../../../../src/specs/cache.js';
-import { keepParsed, PARSER_FOLDERS } from '../../../../src/specs/parse/kept-files.js';
+import { keepParsed } from '../../../../src/specs/parse/kept-files.js';
 import { readSpecs, type SpecsResult } from '../../../../src/specs/read-specs.js';
 import { makeDirectory, makeRepository } from '../../../support/git.js';
 import { treeOf } from '../../../support/spec-tree.js';
@@ -168,22 +168,6 @@ describe('parsed specs in the git directory', () => {
     await read(gitDir, treeOf(flags(200, 3)));
     expect(readFileSync(file)).not.toEqual(written);
     expect((await read(gitDir, unreadable(flags(200, 3)))).ok).toBe(true);
-  });
-
-  it('go by all code that they depend on', () => {
-    const here = 'src/specs/parse';
-    const covered = PARSER_FOLDERS.map((folder) => posix.join(here, folder));
-    // Lists of keys are not kept.
-    const files = readdirSync(here).filter((name) => name !== 'key-lists.ts');
-    const outside = files.flatMap((name) => {
-      const text = readFileSync(join(here, name), 'utf8');
-      const imports = text.matchAll(/^import (?!type )[^;]*? from '(\.[^']+)'/gm);
-      return [...imports]
-        .map(([, to = '']) => posix.dirname(posix.join(here, to)))
-        .filter((folder) => !covered.includes(folder))
-        .map((folder) => `${name} → ${folder}`);
-    });
-    expect(outside).toEqual([]);
   });
 });
 
