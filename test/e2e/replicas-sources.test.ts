@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConfigRepository } from '../support/config-repository.js';
 import { liveWorkspace, type LiveWorkspace } from '../support/live-workspace.js';
 import { openDatabase, type TestDatabase } from '../support/database.js';
@@ -51,8 +51,8 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
     await service.stop();
     await postgres.stop();
     repository[Symbol.dispose]();
-    // Programs that git leaves behind may still write there.
-    rmSync(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    // Programs that git leaves behind may still write there; the retries of `rmSync` itself do not look for new files.
+    await vi.waitFor(() => { rmSync(root, { recursive: true, force: true }); }, 30_000);
   });
 
   function start(): Watching {
