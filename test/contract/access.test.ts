@@ -262,6 +262,31 @@ describe('a key for one environment', () => {
   });
 });
 
+describe('a key that is restricted to another place', () => {
+  it('neither reads nor changes a definition that is there', async () => {
+    await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'elsewhere' });
+    const path = at('elsewhere', 'staging');
+    const before = await client.ok('POST', path, aDefinition());
+    const keys = [
+      await service.createKey('other workspace', { workspaces: ['Worded'] }),
+      await service.createKey('other environment', { environments: ['guarded'] }),
+    ];
+    const patch = [{ op: 'replace', path: '/killed', value: true }];
+
+    for (const theirs of keys.map(withKey)) {
+      const answers = [
+        await theirs.call('GET', path),
+        await theirs.call('PATCH', path, patch),
+        await theirs.call('PUT', path, aDefinition()),
+        await theirs.call('PUT', `${path}/kill`),
+        await theirs.call('DELETE', path),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    }
+    expect(await client.ok('GET', path)).toEqual(before);
+  });
+});
+
 describe('an environment that requires approvals', () => {
   it('refuses changes of definitions and keys, and says so', async () => {
     await client.ok('POST', '/splits/ws/Default/trafficTypes/user', { name: 'approved' });

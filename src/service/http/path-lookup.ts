@@ -9,6 +9,12 @@ import {
 } from './problem.js';
 import { checkNote, type NoteRequirement } from '../rules/note.js';
 import { openChangeRequests, type RequestedObject } from '../store/change-requests.js';
+import {
+  findPlacedDefinition,
+  type EnvironmentOfChange,
+  type PlacedDefinition,
+  type WorkspaceOfChange,
+} from '../store/definition-lookups.js';
 import { findDefinition, type StoredDefinition } from '../store/definitions.js';
 import { findFlag, type StoredFlag } from '../store/flags.js';
 import {
@@ -56,7 +62,7 @@ export async function workspaceCalled(
 export async function environmentAt(
   db: Db,
   { params, caller }: ApiRequest,
-  workspace: WorkspaceRow,
+  workspace: WorkspaceOfChange,
 ): Promise<EnvironmentRow> {
   const idOrName = params['env'] ?? '';
   const environment = await findEnvironment(db, workspace.id, idOrName);
@@ -97,7 +103,7 @@ export function checkUnrestricted({ caller }: ApiRequest): void {
  * @throws Problem (400) one of them is missing.
  */
 export function checkNoteFor(
-  workspace: WorkspaceRow,
+  workspace: WorkspaceOfChange,
   { caller }: ApiRequest,
   needed: NoteRequirement,
 ): void {
@@ -111,7 +117,7 @@ export function checkNoteFor(
  * @throws Problem (403)
  */
 export function checkNoApproval(
-  environment: EnvironmentRow,
+  environment: EnvironmentOfChange,
   { publishes }: ApiRequest,
   { isKill = false }: { readonly isKill?: boolean } = {},
 ): void {
@@ -157,7 +163,7 @@ export async function trafficTypeAt(
 export async function flagAt(
   db: Db,
   { params }: ApiRequest,
-  workspace: WorkspaceRow,
+  workspace: WorkspaceOfChange,
 ): Promise<StoredFlag> {
   const nameOrId = params['flag'] ?? '';
   const flag = await findFlag(db, workspace.id, nameOrId);
@@ -165,11 +171,23 @@ export async function flagAt(
   return flag;
 }
 
+/** What `workspaceAt`, `environmentAt` and `definitionAt` find, by one statement. Undefined: only they can tell. */
+export async function placedDefinitionAt(
+  db: Db,
+  { params, caller }: ApiRequest,
+): Promise<PlacedDefinition | undefined> {
+  const { ws = '', env = '', flag = '' } = params;
+  const found = await findPlacedDefinition(db, [ws, env, flag]);
+  if (found === undefined || !isVisible(caller.scope.workspaces, found.workspace.id))
+    return undefined;
+  return isVisible(caller.scope.environments, found.environment.id) ? found : undefined;
+}
+
 /** @throws Problem (404) with the contract's message for a flag without a definition. */
 export async function definitionAt(
   db: Db,
   { params }: ApiRequest,
-  environment: EnvironmentRow,
+  environment: EnvironmentOfChange,
 ): Promise<StoredDefinition> {
   const nameOrId = params['flag'] ?? '';
   const definition = await findDefinition(db, environment.id, nameOrId);
@@ -255,7 +273,7 @@ export async function environmentOfSegment(db: Db, request: ApiRequest): Promise
 export async function activationAt(
   db: Db,
   { params }: ApiRequest,
-  environment: EnvironmentRow,
+  environment: EnvironmentOfChange,
 ): Promise<StoredActivation> {
   const name = params['segment'] ?? '';
   const activation = await findActivation(db, environment.id, name);

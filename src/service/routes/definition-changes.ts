@@ -8,7 +8,6 @@
  * body says. A kill waits for no change request.
  */
 
-import { setImmediate as letOthersRun } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { WireDefinition } from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
@@ -21,9 +20,11 @@ import {
   definitionAt,
   environmentAt,
   flagAt,
+  placedDefinitionAt,
   workspaceAt,
 } from '../http/path-lookup.js';
 import { badRequest, conflict } from '../http/problem.js';
+import { letOthersRunIfLong } from '../parts.js';
 import {
   checkBelongs,
   definitionFrom,
@@ -37,6 +38,11 @@ import { definitionDifference } from '../rules/difference.js';
 import type { PatchOperation } from '../rules/json-patch.js';
 import type { NoteRequirement } from '../rules/note.js';
 import type { AuditAction } from '../store/audit.js';
+import type {
+  EnvironmentOfChange,
+  PlacedDefinition,
+  WorkspaceOfChange,
+} from '../store/definition-lookups.js';
 import {
   definitionText,
   deleteDefinition,
@@ -50,12 +56,12 @@ import {
 } from '../store/definitions.js';
 import { missingFlags, type StoredFlag } from '../store/flags.js';
 import { inactiveSegments } from '../store/segments.js';
-import type { Db, EnvironmentRow, WorkspaceRow } from '../store/tables.js';
+import type { Db } from '../store/tables.js';
 
 /** The workspace and the environment that the path of a request names. */
 export interface Place {
-  readonly workspace: WorkspaceRow;
-  readonly environment: EnvironmentRow;
+  readonly workspace: WorkspaceOfChange;
+  readonly environment: EnvironmentOfChange;
 }
 
 /** What a change asks of the caller before it is looked at. */
@@ -75,12 +81,29 @@ async function placeOfChange(
   db: Db,
   request: ApiRequest,
   { note, isKill = false }: Demands,
+  found?: Place,
 ): Promise<Place> {
-  const workspace = await workspaceAt(db, request);
-  const environment = await environmentAt(db, request, workspace);
+  const workspace = found?.workspace ?? (await workspaceAt(db, request));
+  const environment = found?.environment ?? (await environmentAt(db, request, workspace));
   checkNoteFor(workspace, request, note);
   checkNoApproval(environment, request, { isKill });
   return { workspace, environment };
+}
+
+/**
+ * The definition that is to be changed, and its place, where the caller may make that change.
+ *
+ * @throws Problem as `placeOfChange` does.
+ * @throws Problem (404) the flag has no definition there.
+ */
+async function definitionOfChange(
+  db: Db,
+  request: ApiRequest,
+  demands: Demands,
+): Promise<PlacedDefinition> {
+  const found = await placedDefinitionAt(db, request);
+  const place = await placeOfChange(db, request, demands, found);
+  return found ?? { ...place, stored: await definitionAt(db, request, place.environment) };
 }
 
 /**
@@ -131,24 +154,30 @@ async function change(
   demands: Demands,
   next: (before: WireDefinition) => DefinitionContent,
 ): Promise<JsonText> {
-  const place = await placeOfChange(db, request, demands);
-  const stored = await definitionAt(db, request, place.environment);
+  const { stored, ...place } = await definitionOfChange(db, request, demands);
   if (demands.isKill !== true) checkNotRequested(stored);
   const before = wireDefinition(stored);
   const content = next(before);
-  // A definition may be large: between the parts of the work others have their turn.
-  await letOthersRun();
-  const uses = await checkedUses(db, place, stored.flag_name, content);
   const { killed } = content;
   const body_json = JSON.stringify(content.body);
+  await letOthersRunIfLong(body_json);
   if (isSameContent(stored, killed, body_json)) return new JsonText(definitionText(stored));
-  return saveChanged(
-    db,
-    request,
-    place,
-    { stored, before, killed, body_json },
-    isDeepStrictEqual(uses, usesOf(before)) ? null : uses,
-  );
+  const changed = { stored, before, killed, body_json };
+  return saveChanged(db, request, place, changed, await newUses(db, place, before, content));
+}
+
+/**
+ * What a definition refers to after a change; null where it refers to the same as before. That is there: nothing that a
+ * definition refers to can be taken away.
+ */
+async function newUses(
+  db: Db,
+  place: Place,
+  before: WireDefinition,
+  content: DefinitionContent,
+): Promise<Uses | null> {
+  const isSame = isDeepStrictEqual(usesOf(content.body), usesOf(before));
+  return isSame ? null : checkedUses(db, place, before.name, content);
 }
 
 /**
@@ -176,7 +205,7 @@ async function saveChanged(
     last_update_time: timeOfChange(stored, request),
   };
   await updateDefinition(db, after, uses);
-  await letOthersRun();
+  await letOthersRunIfLong(body_json);
   const action = actionOf(before.killed, killed);
   return recorded(db, request, place, { action, before, after });
 }
@@ -237,8 +266,8 @@ export async function replaceDefinition(db: Db, request: ApiRequest): Promise<Js
  * Kills may be exempt from approvals (`allowKills` of the environment); the end of a kill never is.
  */
 export async function setKilled(db: Db, request: ApiRequest, killed: boolean): Promise<true> {
-  const place = await placeOfChange(db, request, { note: 'both', isKill: killed });
-  const stored = await definitionAt(db, request, place.environment);
+  const demands = { note: 'both', isKill: killed } as const;
+  const { stored, ...place } = await definitionOfChange(db, request, demands);
   if (stored.killed === Number(killed)) return true;
   if (!killed) checkNotRequested(stored);
   // Nothing else of the definition is looked at: whatever it holds, it can be killed.
@@ -252,8 +281,7 @@ export async function setKilled(db: Db, request: ApiRequest, killed: boolean): P
  * holds a seed, and this service evaluates nothing. So the time of the last change moves, and the audit log has a row.
  */
 export async function reallocate(db: Db, request: ApiRequest): Promise<true> {
-  const place = await placeOfChange(db, request, { note: 'both' });
-  const stored = await definitionAt(db, request, place.environment);
+  const { stored, ...place } = await definitionOfChange(db, request, { note: 'both' });
   checkNotRequested(stored);
   const time = timeOfChange(stored, request);
   await updateDefinition(db, { ...stored, last_update_time: time }, null);
@@ -274,8 +302,7 @@ export async function reallocate(db: Db, request: ApiRequest): Promise<true> {
  * @throws Problem (409) another flag depends on this one in the same environment.
  */
 export async function removeDefinition(db: Db, request: ApiRequest): Promise<true> {
-  const place = await placeOfChange(db, request, { note: 'both' });
-  const stored = await definitionAt(db, request, place.environment);
+  const { stored, ...place } = await definitionOfChange(db, request, { note: 'both' });
   checkNotRequested(stored);
   const users = await usersOf(db, {
     kind: 'flag',

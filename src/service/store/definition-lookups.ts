@@ -1,14 +1,17 @@
 import type { Page } from '../rules/paging.js';
 import { definitionText, definitionTextSql, type StoredDefinition } from './definitions.js';
 import type { Lookup, PreparedRead } from './lookup.js';
+import { statement } from './statement.js';
+import type { Db, EnvironmentRow, WorkspaceRow } from './tables.js';
 
 /** By the id or the name of each; flags by name alone. */
-const DEFINITION: Lookup = {
-  name: 'definition',
-  text: `
+type DefinitionNames = readonly [workspace: string, environment: string, flag: string];
+
+/** @param more columns of the workspace and the environment, each with a comma before it. */
+const definitionByNames = (more = ''): string => `
     select workspaces.id as workspace_id, definitions.*, flags.name as flag_name,
       environments.name as environment_name, traffic_types.id as traffic_type_id,
-      traffic_types.name as traffic_type_name
+      traffic_types.name as traffic_type_name${more}
     from workspaces
     join environments on environments.workspace_id = workspaces.id
     join flags on flags.workspace_id = workspaces.id
@@ -16,8 +19,53 @@ const DEFINITION: Lookup = {
       and definitions.environment_id = environments.id
     join traffic_types on traffic_types.id = flags.traffic_type_id
     where (workspaces.id = $1 or workspaces.name = $1)
-      and (environments.id = $2 or environments.name = $2) and flags.name = $3`,
-};
+      and (environments.id = $2 or environments.name = $2) and flags.name = $3`;
+
+const DEFINITION: Lookup = { name: 'definition', text: definitionByNames() };
+
+/** Of a workspace, what a change of a definition depends on. */
+export type WorkspaceOfChange = Pick<WorkspaceRow, 'id' | 'requires_title_and_comments'>;
+/** Of an environment, the same. */
+export type EnvironmentOfChange = Pick<
+  EnvironmentRow,
+  'id' | 'name' | 'approvals_required' | 'allow_kills'
+>;
+
+/** A definition that is to be changed, with the place that it is in. */
+export interface PlacedDefinition {
+  readonly workspace: WorkspaceOfChange;
+  readonly environment: EnvironmentOfChange;
+  readonly stored: StoredDefinition;
+}
+
+type PlacedRow = StoredDefinition & { readonly workspace_id: string } & Pick<
+    WorkspaceRow & EnvironmentRow,
+    'requires_title_and_comments' | 'approvals_required' | 'allow_kills'
+  >;
+
+const placedByNames = statement<PlacedRow>(
+  definitionByNames(', requires_title_and_comments, approvals_required, allow_kills'),
+);
+
+/** A definition and its place by one statement, within a transaction. Undefined as `lookUpDefinition` has it. */
+export async function findPlacedDefinition(
+  db: Db,
+  names: DefinitionNames,
+): Promise<PlacedDefinition | undefined> {
+  const row = theOneMeant(await placedByNames(db, ...names), names);
+  if (row === undefined) return undefined;
+  const { approvals_required, allow_kills, requires_title_and_comments } = row;
+  return {
+    workspace: { id: row.workspace_id, requires_title_and_comments },
+    environment: {
+      id: row.environment_id,
+      name: row.environment_name,
+      approvals_required,
+      allow_kills,
+    },
+    stored: row,
+  };
+}
 
 export interface FoundDefinition {
   readonly workspaceId: string;
@@ -32,22 +80,28 @@ export interface FoundDefinition {
  */
 export async function lookUpDefinition(
   lookUp: PreparedRead,
-  [workspace, environment, flag]: readonly [workspace: string, environment: string, flag: string],
+  names: DefinitionNames,
 ): Promise<FoundDefinition | undefined> {
-  const rows = await lookUp<StoredDefinition & { readonly workspace_id: string }>(DEFINITION, [
-    workspace,
-    environment,
-    flag,
-  ]);
-  const [row] = rows;
-  if (row === undefined || rows.length > 1) return undefined;
-  const { workspace_id, environment_id } = row;
-  if (!isMeant(workspace, workspace_id) || !isMeant(environment, environment_id)) return undefined;
+  const rows = await lookUp<StoredDefinition & { readonly workspace_id: string }>(
+    DEFINITION,
+    names,
+  );
+  const row = theOneMeant(rows, names);
+  if (row === undefined) return undefined;
   return {
-    workspaceId: workspace_id,
-    environmentId: environment_id,
+    workspaceId: row.workspace_id,
+    environmentId: row.environment_id,
     text: definitionText(row),
   };
+}
+
+function theOneMeant<
+  Row extends { readonly workspace_id: string; readonly environment_id: string },
+>(rows: readonly Row[], [workspace, environment]: DefinitionNames): Row | undefined {
+  const [row] = rows;
+  if (row === undefined || rows.length > 1) return undefined;
+  const areMeant = isMeant(workspace, row.workspace_id) && isMeant(environment, row.environment_id);
+  return areMeant ? row : undefined;
 }
 
 /** Where a page is, and how long the list is. */
