@@ -1,6 +1,6 @@
 import { setImmediate as letOthersRun } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { MAX_JSON_DEPTH } from '../rules/json-size.js';
+import { MAX_JSON_DEPTH } from '../rules/json.js';
 import { badRequest, type Problem } from './problem.js';
 
 /** What the default parser of JSON does. */

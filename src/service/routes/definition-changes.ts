@@ -8,7 +8,6 @@
  * body says. A kill waits for no change request.
  */
 
-import { isDeepStrictEqual } from 'node:util';
 import type { WireDefinition } from '../../admin-api/wire.js';
 import { recordChange } from '../change-log.js';
 import { JsonText, type ApiRequest } from '../http/endpoint.js';
@@ -36,6 +35,7 @@ import {
 } from '../rules/definition.js';
 import { definitionDifference } from '../rules/difference.js';
 import type { PatchOperation } from '../rules/json-patch.js';
+import { isSameJson } from '../rules/json.js';
 import type { NoteRequirement } from '../rules/note.js';
 import type { AuditAction } from '../store/audit.js';
 import type {
@@ -176,7 +176,7 @@ async function newUses(
   before: WireDefinition,
   content: DefinitionContent,
 ): Promise<Uses | null> {
-  const isSame = isDeepStrictEqual(usesOf(content.body), usesOf(before));
+  const isSame = isSameJson(usesOf(content.body), usesOf(before));
   return isSame ? null : checkedUses(db, place, before.name, content);
 }
 

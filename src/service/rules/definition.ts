@@ -13,7 +13,7 @@ import {
   PATCHED_DEFINITION_SCHEMA,
 } from './definition-schema.js';
 import { applyPatch, type PatchOperation } from './json-patch.js';
-import { sizeOf } from './json-size.js';
+import { sizeOf } from './json.js';
 import { checkTreatmentName } from './names.js';
 import { checkShape, checkUntouched, compileSchema } from './shape.js';
 

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { isSameJson } from './json.js';
 
 /**
  * One member that a change touched. `before` is absent where the member did not exist, `after`
@@ -32,27 +32,19 @@ export const SAMPLE_SIZE = 20;
  * @param after null: the object no longer exists.
  */
 export function differenceOf(before: object | null, after: object | null): MemberChange[] {
-  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
-  return [...names].sort().flatMap((name) => {
-    const change = {
-      path: `/${name}`,
-      ...member('before', before, name),
-      ...member('after', after, name),
-    };
-    return isDeepStrictEqual(change.before, change.after) ? [] : [change];
-  });
+  const had = membersOf(before);
+  const has = membersOf(after);
+  const names = [...new Set([...had.keys(), ...has.keys()])];
+  const changed = names.filter((name) => !isSameJson(had.get(name), has.get(name)));
+  return changed.sort().map((name) => ({
+    path: `/${name}`,
+    ...(had.has(name) ? { before: had.get(name) } : {}),
+    ...(has.has(name) ? { after: has.get(name) } : {}),
+  }));
 }
 
-/** One side of a change; empty where the object has no such member. */
-function member<S extends 'before' | 'after'>(
-  side: S,
-  holder: object | null,
-  name: string,
-): Partial<Record<S, unknown>> {
-  if (holder === null || !Object.hasOwn(holder, name)) return {};
-  const result: Partial<Record<S, unknown>> = {};
-  result[side] = (holder as Record<string, unknown>)[name];
-  return result;
+function membersOf(holder: object | null): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(holder ?? {}));
 }
 
 /** @param path the place of the list in the object that was changed. */
@@ -100,10 +92,7 @@ export function definitionDifference(
 
 /** The definition without the keys of its treatments. */
 function withoutTargets(definition: WithTreatments): object {
-  const treatments = definition.treatments.map((treatment) =>
-    Object.fromEntries(Object.entries(treatment).filter(([name]) => name !== 'keys')),
-  );
-  return { ...definition, treatments };
+  return { ...definition, treatments: definition.treatments.map(({ keys: _, ...rest }) => rest) };
 }
 
 /** Treatment → keys. */

@@ -1,6 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { badRequest } from '../http/problem.js';
-import { isTooDeep, MAX_JSON_DEPTH, sizeOf } from './json-size.js';
+import { copyOf, isSameJson, isTooDeep, MAX_JSON_DEPTH, sizeOf } from './json.js';
 
 /**
  * One operation of RFC 6902. The contract names the first three and the members `op`, `path` and
@@ -55,11 +54,6 @@ export function applyPatch(document: object, operations: readonly PatchOperation
   return holder.document;
 }
 
-/** A copy of JSON by its text: several times as fast as `structuredClone`, which knows of much else. */
-function copyOf(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
-}
-
 /**
  * Runs one operation.
  *
@@ -80,7 +74,7 @@ function run(holder: Run, operation: PatchOperation): void {
       remove(holder, path);
       return;
     case 'test':
-      if (!isDeepStrictEqual(read(holder, path), valueOf(operation))) {
+      if (!isSameJson(read(holder, path), valueOf(operation))) {
         throw badRequest(`Patch test of ${operation.path} failed`);
       }
       return;

@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { badRequest } from '../http/problem.js';
+import { isSameJson } from './json.js';
 import type { Schema } from './matchers.js';
 
 /**
@@ -50,7 +50,7 @@ export function checkUntouched(before: object, after: object, members: readonly 
   const read = (holder: object, name: string): unknown =>
     Object.hasOwn(holder, name) ? (holder as Record<string, unknown>)[name] : undefined;
   for (const name of members) {
-    if (!isDeepStrictEqual(read(before, name), read(after, name))) {
+    if (!isSameJson(read(before, name), read(after, name))) {
       throw badRequest(`${name} cannot be changed`);
     }
   }

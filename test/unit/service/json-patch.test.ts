@@ -75,6 +75,48 @@ describe('paths', () => {
   });
 });
 
+describe('test', () => {
+  const tests = (value: unknown, wanted: unknown) => () =>
+    patched({ value }, { op: 'test', path: '/value', value: wanted });
+
+  it('finds values equal, whatever the order of their members', () => {
+    for (const value of [null, 0, '', [], {}, [1, [2]], { a: { b: [1], c: null } }]) {
+      expect(tests(value, value)).not.toThrow();
+    }
+    expect(tests({ a: 1, b: [2] }, { b: [2], a: 1 })).not.toThrow();
+  });
+
+  it.each([
+    ['a list and an object', [], {}],
+    ['lists of other lengths', [1], [1, 2]],
+    ['lists in another order', [1, 2], [2, 1]],
+    ['an object with a member more', { a: 1 }, { a: 1, b: 1 }],
+    ['members of other names', { a: null, b: 1 }, { a: null, c: 1 }],
+    ['a member __proto__ and the prototype', JSON.parse('{"__proto__":{}}'), { a: {} }],
+    ['null and an object', null, {}],
+    ['a number and its text', 1, '1'],
+  ])('tells %s apart', (_, value, other) => {
+    expect(tests(value, other)).toThrow(Problem);
+    expect(tests(other, value)).toThrow(Problem);
+  });
+});
+
+describe('the document', () => {
+  it('is not changed, and its members keep their names', () => {
+    const document = JSON.parse('{"__proto__": {"a": [1]}, "list": [{"b": 1}]}') as object;
+    const text = JSON.stringify(document);
+    const operations = [
+      { op: 'add', path: '/__proto__/a/-', value: 2 },
+      { op: 'replace', path: '/list/0/b', value: 2 },
+    ] as const;
+
+    const result = JSON.stringify(patched(document, ...operations));
+
+    expect(result).toBe('{"__proto__":{"a":[1,2]},"list":[{"b":2}]}');
+    expect(JSON.stringify(document)).toBe(text);
+  });
+});
+
 describe('copies of copies', () => {
   const doubling = (times: number): PatchOperation[] =>
     Array.from({ length: times }, () => ({ op: 'copy', from: '/x', path: '/x/-' }));
