@@ -1,4 +1,4 @@
-import { setImmediate as letOthersRun } from 'node:timers/promises';
+import { setImmediate as afterWhatHasCome } from 'node:timers/promises';
 import type { Lookup, PreparedRead } from '../store/lookup.js';
 import type { Store } from '../store/store.js';
 
@@ -45,24 +45,21 @@ export class Invalidation {
 
   /**
    * Every change that was answered before the call is told before it returns. Where this process
-   * alone writes and has not written since the last call, the store is not asked.
+   * alone writes and has not written since the last call, the log is not read.
    */
   async catchUp(): Promise<void> {
-    const version = this.#store.version();
-    if (version !== null && version === this.#version) return;
-    // A look that runs already may have begun before the change. All who come meanwhile share the next one.
-    this.#waiting ??= this.#running
-      .catch(() => undefined)
-      .then(async () => {
-        this.#waiting = null;
-        this.#running = this.#look();
-        return this.#running;
-      });
+    // A look that runs already may have begun before the change. All who come in one turn, or while it runs, share the next one.
+    this.#waiting ??= Promise.allSettled([afterWhatHasCome(), this.#running]).then(async () => {
+      this.#waiting = null;
+      this.#running = this.#look();
+      return this.#running;
+    });
     await this.#waiting;
   }
 
   async #look(): Promise<void> {
     const version = this.#store.version();
+    if (version !== null && version === this.#version) return;
     if (this.#last === null) this.#last = await this.#end();
     else await this.#tellAfter(this.#last);
     this.#version = version;
@@ -78,7 +75,7 @@ export class Invalidation {
     for (const tell of this.#listeners) tell(rows);
     this.#last = rows.at(-1)?.id ?? last;
     if (rows.length < PAGE) return;
-    await letOthersRun();
+    await afterWhatHasCome();
     await this.#tellAfter(this.#last);
   }
 }

@@ -13,12 +13,14 @@ let log: Row[];
 let looks: (() => void)[];
 let told: string[];
 let version: number | null;
+let versionsAsked: number;
 
 beforeEach(() => {
   log = [];
   looks = [];
   told = [];
   version = null;
+  versionsAsked = 0;
 });
 
 function change(name: string): void {
@@ -38,7 +40,11 @@ function news({ answersAtOnce = true } = {}): Invalidation {
   const listen = (changes: readonly { readonly name: string }[]): void => {
     told.push(...changes.map(({ name }) => name));
   };
-  const made = new Invalidation({ version: () => version, lookUp });
+  const askVersion = (): number | null => {
+    versionsAsked += 1;
+    return version;
+  };
+  const made = new Invalidation({ version: askVersion, lookUp });
   made.listen(listen);
   return made;
 }
@@ -81,6 +87,21 @@ describe('the news of changes', () => {
     version = 2;
     await it.catchUp();
     expect(told).toEqual(['unseen']);
+  });
+
+  it('are looked for once for all who ask in one turn, after the last of them', async () => {
+    version = 1;
+    const it = news();
+    await it.catchUp();
+    versionsAsked = 0;
+
+    const early = it.catchUp();
+    version = 2;
+    change('meanwhile');
+    await Promise.all([early, it.catchUp(), it.catchUp()]);
+
+    expect(told).toEqual(['meanwhile']);
+    expect(versionsAsked).toBe(1);
   });
 
   it('of a change are not taken from a look that began before it', async () => {
