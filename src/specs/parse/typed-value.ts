@@ -1,4 +1,13 @@
-import { isAlias, isMap, isScalar, isSeq, type Document, type Scalar, type YAMLMap } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Schema as YamlSchema,
+  type Document,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
 import { schemaOf, type Schema, type SchemaName } from './schemas.js';
 import type { Problem, Span } from './source-text.js';
 
@@ -41,7 +50,7 @@ export function typedValue(document: Document, name: SchemaName): TypedValue {
 function packed(offsets: readonly number[]): Spans {
   // What holds all others ends last.
   const end = offsets[OFFSETS - 1] ?? 0;
-  return end < 2 ** 16 ? Uint16Array.from(offsets) : Uint32Array.from(offsets);
+  return end < 2 ** 16 ? new Uint16Array(offsets) : new Uint32Array(offsets);
 }
 
 /** JSON Pointer → place, of every value of a document. */
@@ -116,25 +125,25 @@ class Walk {
    * goes on.
    */
   visit(node: unknown, expected: Expected, at: At): unknown {
-    this.#note(node, at);
+    this.#note(node, at.key);
     if (at.pointer !== undefined) this.places.set(at.pointer, placeOf(node, at));
     if (isAlias(node)) {
       this.#refuse(valueSpan(node, at), 'an alias (*name)');
       return undefined;
     }
     if (hasProperties(node)) this.#refuseProperties(node, valueSpan(node, at));
+    // Most of all values are scalars.
+    if (isScalar(node)) return this.#scalar(node, expected, at);
     if (isMap(node)) return this.#map(node, expected, at);
-    if (isSeq(node)) {
-      const items = expected.item();
-      return node.items.map((item, i) => this.visit(item, items, below(at, null, i)));
-    }
-    return isScalar(node) ? this.#scalar(node, expected, at) : null;
+    if (!isSeq(node)) return null;
+    const items = expected.item();
+    return node.items.map((item, i) => this.visit(item, items, below(at, null, i)));
   }
 
-  #note(node: unknown, at: At): void {
-    const { from, to } = valueSpan(node, at);
-    const key = at.key === null ? NO_KEY : (spanOf(at.key) ?? { from, to });
-    this.offsets.push(key.from, key.to, from, to);
+  #note(node: unknown, key: unknown): void {
+    const value = rangeOf(node) ?? rangeOf(key) ?? NOWHERE;
+    const own = key === null ? NOWHERE : (rangeOf(key) ?? value);
+    this.offsets.push(own[0], own[1], value[0], value[1]);
   }
 
   /** The members of a mapping. Of a key that stands there twice, the first value counts. */
@@ -181,18 +190,19 @@ class Walk {
     if (node.type !== 'PLAIN') return text;
     // Nothing written at all is no text.
     if (text === '') return null;
-    const { value } = node;
-    if (typeof value === 'number' || typeof value === 'bigint') {
-      const wanted = types.size === 0 || types.has('number') || types.has('integer');
-      if (!wanted) return text;
-      const number = Number(value);
-      if (!Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number))) {
+    // What is expected to be text is not looked at for what else it may be.
+    const mayBe = (type: string): boolean => types.size === 0 || types.has(type);
+    const mayBeNumber = mayBe('number') || mayBe('integer');
+    if (!mayBeNumber && !mayBe('boolean')) return text;
+    const value = coreValue(text);
+    if (typeof value === 'number' && mayBeNumber) {
+      if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
         const message = `${text} is no number that JSON can carry exactly`;
         this.#add('number-precision', valueSpan(node, at), message);
       }
-      return number;
+      return value;
     }
-    if (typeof value === 'boolean') return types.size === 0 || types.has('boolean') ? value : text;
+    if (typeof value === 'boolean' && mayBe('boolean')) return value;
     return value === null && types.size === 0 ? null : text;
   }
 
@@ -233,7 +243,14 @@ function placeOf(node: unknown, at: At): Place {
   return { ...(key !== undefined && { key }), value };
 }
 
-const NO_KEY: Span = { from: 0, to: 0 };
+/** What a plain scalar is by the core schema of YAML 1.2: null, a truth, a number or the text itself. */
+function coreValue(text: string): unknown {
+  const tag = CORE_TAGS.find((each) => each.test?.test(text) === true);
+  const value = tag?.resolve(text, () => undefined, {}) ?? text;
+  return isScalar(value) ? value.value : value;
+}
+
+const CORE_TAGS = new YamlSchema({ schema: 'core' }).tags.filter((tag) => !tag.collection);
 
 /** The span of a value; where nothing is written for it, that of its key. */
 function valueSpan(node: unknown, { key }: At): Span {
@@ -246,8 +263,17 @@ function keySpan(key: unknown, mapping: YAMLMap, at: At): Span {
 }
 
 function spanOf(node: unknown): Span | undefined {
-  const range = (node as { range?: readonly [number, number, number] | null } | null)?.range;
+  const range = rangeOf(node);
   return range ? { from: range[0], to: range[1] } : undefined;
+}
+
+/** Where something begins, and where it ends. */
+type Range = readonly [number, number, ...unknown[]];
+
+const NOWHERE: Range = [0, 0];
+
+function rangeOf(node: unknown): Range | null | undefined {
+  return (node as { range?: Range | null } | null)?.range;
 }
 
 /** How many texts are shared before the table starts anew. */

@@ -20,7 +20,8 @@ export function parseYaml(text: string): ParsedYaml {
   const documents = [
     ...new Composer({
       version: '1.2',
-      schema: 'core',
+      // To tell what plain scalars are is left to who knows what is expected of them.
+      schema: 'failsafe',
       uniqueKeys: false,
       logLevel: 'silent',
     }).compose(tokens, true, text.length),
