@@ -16,8 +16,12 @@ import { runGit } from './git.js';
  * names. A file that differs only in its line ends is the same, as it is where git converts them.
  *
  * @param onDisk what was just listed of the directory; absent: it is listed.
+ * @param hold what is the same will be read next: it is held, so that it is not read once more.
  */
-export async function localChanges(checkout: Checkout, onDisk?: SpecTree): Promise<string[]> {
+export async function localChanges(
+  checkout: Checkout,
+  { onDisk, hold = false }: { onDisk?: SpecTree; hold?: boolean } = {},
+): Promise<string[]> {
   const { repository, head, directory } = checkout;
   if (repository === null) return [];
   const disk = onDisk ?? (await directoryTree(directory));
@@ -34,7 +38,7 @@ export async function localChanges(checkout: Checkout, onDisk?: SpecTree): Promi
       if (!(await isSubmodule(entry.path, disk, directory))) changed.push(entry.path);
     } else if (now === undefined) missing.push(entry.path);
     // One file after the other: ten thousand open at once are too many.
-    else if (!(await sameContent(entry, now, disk, checkout))) changed.push(entry.path);
+    else if (!(await sameContent(entry, now, { disk, checkout, hold }))) changed.push(entry.path);
   }
   const added = [...byPath.keys()].filter(
     // Git refuses to say anything about what lies in the place of a submodule, which itself counts as changed.
@@ -66,9 +70,9 @@ async function isSubmodule(path: string, disk: SpecTree, directory: string): Pro
 async function sameContent(
   committed: TreeEntry,
   now: TreeEntry,
-  disk: SpecTree,
-  { directory, repository }: Checkout,
+  { disk, checkout, hold }: { disk: SpecTree; checkout: Checkout; hold: boolean },
 ): Promise<boolean> {
+  const { directory, repository } = checkout;
   if (committed.type !== now.type) return false;
   const known = repository?.memory.disk.get(now.path);
   if (known !== undefined && known.stamp === now.stamp && known.blobId === committed.blobId)
@@ -80,6 +84,7 @@ async function sameContent(
       : await disk.read(now.path);
   if (blobId(content, committed.blobId) === committed.blobId) {
     keep(repository, now, committed.blobId, startedMs);
+    if (hold) repository?.objects.hold(committed.blobId, content);
     return true;
   }
   if (!content.includes('\r\n')) return false;

@@ -22,6 +22,8 @@ interface Answer extends ObjectHeader {
 }
 
 const HANGS_MS = 60_000;
+/** Contents that are held for who asks next, in bytes. */
+const MOST_HELD = 64 * 1024 * 1024;
 
 const ANSWERED: Waiting = {
   name: '',
@@ -39,6 +41,8 @@ const ANSWERED: Waiting = {
  */
 export class ObjectReader {
   readonly #git: Git;
+  readonly #held = new Map<string, Buffer>();
+  #heldBytes = 0;
   #child: ChildProcessWithoutNullStreams | null = null;
   #waiting: Waiting[] = [];
   #answered = 0;
@@ -63,7 +67,22 @@ export class ObjectReader {
    */
   async read(id: string): Promise<Buffer | null> {
     if (!/^[0-9a-f]{40,64}$/.test(id)) throw new Error(`bug: "${id}" is no object name`);
-    return (await this.#ask(id, false))?.content ?? null;
+    const held = this.#held.get(id);
+    if (held === undefined) return (await this.#ask(id, false))?.content ?? null;
+    this.#held.delete(id);
+    this.#heldBytes -= held.length;
+    return held;
+  }
+
+  /**
+   * Holds a content, up to a bound, for the first who reads it: git is not asked.
+   *
+   * @param id git's name of these very bytes.
+   */
+  hold(id: string, content: Buffer): void {
+    if (this.#held.has(id) || this.#heldBytes + content.length > MOST_HELD) return;
+    this.#held.set(id, content);
+    this.#heldBytes += content.length;
   }
 
   /**

@@ -208,7 +208,7 @@ export async function checkTarget(directory: string, overwrite: boolean): Promis
   }
   const checkout = await openCheckout(directory);
   try {
-    const changed = (await localChanges(checkout, disk)).filter(isReplaced);
+    const changed = (await localChanges(checkout, { onDisk: disk })).filter(isReplaced);
     if (changed.length === 0) return;
     const names = changed.slice(0, 3).join(', ');
     throw cannotWrite(

@@ -23,7 +23,7 @@ import { namesInCode } from '../../git/search.js';
 import { openSource, type Source } from '../../git/spec-source.js';
 import { SpecCache } from '../../specs/cache.js';
 import { checkedTreesOf, type CheckedTree } from '../../specs/checked-trees.js';
-import { keepParsed } from '../../specs/parse/kept-files.js';
+import { hasKept, keepParsed } from '../../specs/parse/kept-files.js';
 import { packageVersion } from '../../platform/version.js';
 import { combinedExitCode } from '../exit-code.js';
 import type { DeclareCommand } from '../command.js';
@@ -106,7 +106,11 @@ async function check(
 ): Promise<Checked> {
   try {
     const named = await configDirectoryOf(directory);
-    await using source = await openSource(named.directory, { workingTree: true, sameAsHead: true });
+    await using source = await openSource(named.directory, {
+      workingTree: true,
+      sameAsHead: true,
+      readsAll: (repository) => !hasKept(repository),
+    });
     if (source.revision.dirty)
       source.warnings.forEach((warning) => {
         screen.note(`warning: ${warning}`);

@@ -48,7 +48,7 @@ export class LocalUpstream implements Upstream {
       if (head === null) throw noCommit(this.directory);
       const last = this.#last;
       if (last?.head === head && last.fingerprint === fingerprint) return last.seen;
-      const isDirty = (await localChanges(checkout, disk)).length > 0;
+      const isDirty = (await localChanges(checkout, { onDisk: disk })).length > 0;
       const commit = await commitIn(checkout, head);
       const seen = { commit, localFiles: isDirty ? fingerprint : null };
       this.#last = { head, fingerprint: fingerprint, seen };

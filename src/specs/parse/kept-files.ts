@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ export class KeptFiles implements MadeBefore {
   readonly #room = new Room();
 
   constructor(gitDir: string, prefix: string) {
-    this.#folder = join(gitDir, 'flaghoist', 'parsed');
+    this.#folder = parsedFolder(gitDir);
     const about = `${programHash()} ${endianness()} ${prefix}`;
     this.#name = createHash('sha256').update(about).digest('hex');
   }
@@ -131,6 +131,15 @@ export class KeptFiles implements MadeBefore {
     const json = body.toString('utf8', textBytes, end);
     return { json, spans: this.#room.copyOf(body.subarray(end, end + spansBytes), offsetBytes) };
   }
+}
+
+/** Whether a run before this one kept what it parsed, of whatever directory and by whatever code. */
+export function hasKept({ gitDir }: { readonly gitDir: string }): boolean {
+  return existsSync(parsedFolder(gitDir));
+}
+
+function parsedFolder(gitDir: string): string {
+  return join(gitDir, 'flaghoist', 'parsed');
 }
 
 /** Makes the readings of a memory (`SpecCache`) look for parsed files in a repository, and keep them there. */

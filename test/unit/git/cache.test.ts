@@ -1,4 +1,4 @@
-import { symlinkSync } from 'node:fs';
+import { renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openCheckout, type Checkout } from '../../../src/git/checkout.js';
@@ -6,6 +6,7 @@ import { commitTree } from '../../../src/git/commit-tree.js';
 import { directoryTree } from '../../../src/git/directory-tree.js';
 import { GitCache } from '../../../src/git/cache.js';
 import { localChanges } from '../../../src/git/local-changes.js';
+import { openSource } from '../../../src/git/spec-source.js';
 import type { TreeEntry } from '../../../src/model/spec-tree.js';
 import { makeRepository, type TestRepository } from '../../support/git.js';
 
@@ -37,6 +38,30 @@ describe('the memory of git', () => {
     repository.write({ 'flags/a.yaml': 'a: 2\n' });
 
     expect(await localChanges(await opened(repository, memory))).toEqual(['flags/a.yaml']);
+  });
+
+  it('reads no file twice that is compared with HEAD and then read', async () => {
+    const repository = makeRepository();
+    repository.commit('one', { 'flags/a.yaml': 'a: 1\n', 'flags/b.yaml': 'b: 1\n' });
+    repository.write({ 'flags/b.yaml': 'b: 2\n' });
+    const options = { workingTree: true, sameAsHead: true };
+    const read = async (readsAll: boolean): Promise<string> => {
+      await using source = await openSource(repository.directory, {
+        ...options,
+        readsAll: () => readsAll,
+      });
+      const id = repository.git('rev-parse', 'HEAD:flags/a.yaml');
+      const object = join(repository.directory, '.git/objects', id.slice(0, 2), id.slice(2));
+      renameSync(object, `${object}.away`);
+      try {
+        return String(await source.tree.read('flags/a.yaml'));
+      } finally {
+        renameSync(`${object}.away`, object);
+      }
+    };
+
+    expect(await read(true)).toBe('a: 1\n');
+    await expect(read(false)).rejects.toThrow('its content is not in this clone');
   });
 
   it('sees a commit that moved on under a file which stayed as it was', async () => {

@@ -38,6 +38,21 @@ describe('the reader of objects', () => {
     expect((await reader.read(id('small.txt')))?.toString()).toBe('small\n');
   });
 
+  it('gives what is held to the first who reads it, and holds no more than fits', async () => {
+    const repository = makeRepository();
+    repository.commit('one', { 'small.txt': 'small\n', 'other.txt': 'other\n' });
+    const id = (path: string): string => repository.git('rev-parse', `HEAD:${path}`);
+    const reader = readerOf(repository);
+    const read = async (path: string) => (await reader.read(id(path)))?.toString();
+
+    reader.hold(id('small.txt'), Buffer.from('held\n'));
+    reader.hold(id('other.txt'), Buffer.alloc(65 * 1024 * 1024));
+
+    expect(await read('small.txt')).toBe('held\n');
+    expect(await read('small.txt')).toBe('small\n');
+    expect(await read('other.txt')).toBe('other\n');
+  });
+
   it('sees a name move, whoever moves it and however it is kept', async () => {
     const repository = makeRepository();
     const first = repository.commit('one', { 'a.txt': 'a\n' });
