@@ -284,10 +284,11 @@ function otherDefaults(subject: LintedDefinition, repository: LintedRepository):
 /** A rule is the same one where its conditions are. Treatments that came or went are no matter of order. */
 function reordered(subject: LintedDefinition, repository: LintedRepository): Finding[] {
   const before = beforeOf(subject, repository);
+  if (before === undefined) return [];
   return servedIn(subject).flatMap(({ rule, buckets }) => {
     const matchers = subject.definition.creation.rules[rule ?? -1]?.matchers;
-    const same = before?.rules?.find((each) => sameJson(each.matchers, matchers));
-    const earlier = namesIn(rule === null ? before?.defaultRule : same?.buckets);
+    const same = before.rules?.find((each) => sameJson(each.matchers, matchers));
+    const earlier = namesIn(rule === null ? before.defaultRule : same?.buckets);
     const names = namesIn(buckets).filter((name) => earlier.includes(name));
     const kept = earlier.filter((name) => names.includes(name));
     if (sameJson(names, kept)) return [];

@@ -209,8 +209,11 @@ interface PaddedText extends Pick<Place, 'path' | 'at'> {
 function holdsPadded(value: unknown): boolean {
   if (typeof value === 'string') return value !== value.trim();
   if (typeof value !== 'object' || value === null) return false;
+  let before: unknown;
   for (const [name, member] of Object.entries(value)) {
-    if (name !== name.trim() || holdsPadded(member)) return true;
+    // Neighbours that say the same are one value.
+    if (name !== name.trim() || (member !== before && holdsPadded(member))) return true;
+    before = member;
   }
   return false;
 }

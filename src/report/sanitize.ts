@@ -21,13 +21,18 @@ const UNSEEN = new RegExp(
   'gu',
 );
 
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
 /**
  * One line of text that shows what it holds: white space becomes a space, and what has no glyph of its own is spelled
  * out (`<U+202E>`), so that two texts that differ look different. No Admin API key is shown. Cleaning twice changes
  * nothing more.
  */
 export function clean(text: string): string {
-  return withoutApiKeys(text)
+  const safe = withoutApiKeys(text);
+  // Most of all text, and told apart in a tenth of the time that the rest takes.
+  if (PRINTABLE_ASCII.test(safe) && !safe.includes(WORKFLOW_COMMAND)) return safe;
+  return safe
     .replace(SPACE, ' ')
     .replace(UNSEEN, (whole, unseen?: string) => (unseen === undefined ? whole : spelled(unseen)))
     .replaceAll(WORKFLOW_COMMAND, `#${spelled('#')}[`);

@@ -325,8 +325,10 @@ class SourcePositions {
 }
 
 function placeIn(spans: Spans, index: number): Place {
-  const [keyFrom = 0, keyTo = 0, from = 0, to = 0] = spans.subarray(index * OFFSETS);
-  return { ...(keyTo > 0 && { key: { from: keyFrom, to: keyTo } }), value: { from, to } };
+  const first = index * OFFSETS;
+  const at = (place: number): number => spans[first + place] ?? 0;
+  const value = { from: at(2), to: at(3) };
+  return at(1) > 0 ? { key: { from: at(0), to: at(1) }, value } : { value };
 }
 
 /** Parses the text once more; a text with broken YAML has no places. */
@@ -340,20 +342,28 @@ function indexOf(root: unknown, path: Path): number | null | undefined {
   let index = 0;
   let value = root;
   for (const part of path) {
-    const before = isMapping(value) ? orderedKeys(value) : positionsIn(value);
-    if (before === undefined) return undefined;
-    const place = before.indexOf(String(part));
-    if (place === -1) return null;
-    index += 1;
-    for (const key of before.slice(0, place)) index += countOf(memberOf(value, key));
+    if (isMapping(value) && orderedKeys(value) === undefined) return undefined;
+    const before = countBefore(value, String(part));
+    if (before === null) return null;
+    index += 1 + before;
     value = memberOf(value, part);
   }
   return index;
 }
 
-/** Of an element each; nothing is inside of a text or a number. */
-function positionsIn(value: unknown): string[] {
-  return Array.isArray(value) ? Object.keys(value) : [];
+/** How many values stand before a member or an element, inside of what it belongs to; null: it is not there. */
+function countBefore(value: unknown, part: string): number | null {
+  if (typeof value !== 'object' || value === null) return null;
+  let [sum, count] = [0, 0];
+  let before: unknown;
+  for (const [name, member] of Object.entries(value)) {
+    if (name === part) return sum;
+    // Neighbours that say the same are one value.
+    if (member !== before) count = countOf(member);
+    before = member;
+    sum += count;
+  }
+  return null;
 }
 
 /** A value and all that is inside of it. */
@@ -373,7 +383,8 @@ const LIKE_A_NUMBER = /^(?:0|[1-9]\d*)$/;
  */
 function orderedKeys(mapping: object): string[] | undefined {
   const keys = Object.keys(mapping);
-  return keys.some((key) => LIKE_A_NUMBER.test(key)) ? undefined : keys;
+  // Those come first.
+  return LIKE_A_NUMBER.test(keys[0] ?? '') ? undefined : keys;
 }
 
 /** A member or element; undefined where there is none. */

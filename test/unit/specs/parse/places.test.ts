@@ -21,6 +21,11 @@ environments:
   staging: { targets: { "9": [a, b], "10": [c] }, defaultRule: { "9": 50, "10": 50 } }
   production: { defaultRule: "9" }
 `,
+  'numbers behind other keys, and one larger than objects put first': `flag: n
+treatments: { on: "", "9": nine, off: "" }
+environments:
+  staging: { targets: { on: [a], "4294967296": [b, c], off: [d] }, defaultRule: { on: 50, "9": 50 } }
+`,
   'values that are not there, and empty lists and mappings': `flag: n
 description:
 tags: []
