@@ -51,7 +51,7 @@ async function startup(): Promise<void> {
   line(['`flaghoist --version`', ...[median(own), median(bare), limit].map(whole)]);
 }
 
-/** Cold is the first run in a clone: nothing that an earlier one parsed lies in its git directory. */
+/** Cold is the first run in a clone: nothing that an earlier one parsed or found lies in its git directory. */
 async function validate(workspaces: readonly Workspace[]): Promise<void> {
   table('`validate` beside reading and parsing the same files with `yaml` alone', [
     'flags',
@@ -69,7 +69,7 @@ async function validate(workspaces: readonly Workspace[]): Promise<void> {
   for (const { flags, repository, folder } of workspaces) {
     const rounds: Record<'cold' | 'again' | 'bare', Measured>[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
-      rmSync(join(repository, '.git/flaghoist/parsed'), { recursive: true, force: true });
+      rmSync(join(repository, '.git/flaghoist'), { recursive: true, force: true });
       const cold = await measured([MAIN, 'validate', repository], { folder });
       const bare = await measured([join(HERE, 'client/bare-yaml.mjs'), repository], { folder });
       const again = await measured([MAIN, 'validate', repository], { folder });
