@@ -24,7 +24,11 @@ export async function buildWorkspace(flags: number): Promise<Workspace> {
     await flaghoist(workspace, service, 'import');
     rmSync(join(repository, 'segments/guests.yaml'));
     git(repository, 'init', '--quiet', '--initial-branch=main');
+    // As a clone has its objects. Left to itself git would begin with it beside what is measured.
+    git(repository, 'config', 'maintenance.auto', 'false');
+    git(repository, 'config', 'gc.auto', '0');
     commit(repository, 'Write down what is live');
+    git(repository, 'gc', '--quiet');
   });
   return workspace;
 }
