@@ -52,7 +52,9 @@ describe.skipIf(lacks('postgresql'))('replicas with several sources', () => {
     await postgres.stop();
     repository[Symbol.dispose]();
     // Programs that git leaves behind may still write there; the retries of `rmSync` itself do not look for new files.
-    await vi.waitFor(() => { rmSync(root, { recursive: true, force: true }); }, 30_000);
+    await vi.waitFor(() => {
+      rmSync(root, { recursive: true, force: true });
+    }, 30_000);
   });
 
   function start(): Watching {
