@@ -27,6 +27,27 @@ it('tells a write that was made, though its answer was lost and the service was 
   expect(done.outcomes.get('segment/beta@production')).toMatchObject({ status: 'applied' });
 });
 
+it.each(['reset-before', 'reset-after'] as const)(
+  'makes a patch of a flag in one run, though its first try got no answer: %s',
+  async (fault) => {
+    const world = await pipelineWorld();
+    const files = { 'flaghoist.yaml': PIPELINE_CONFIG, 'flags/pay.yaml': flagSpec('pay') };
+    world.repository.commit('Add pay', files);
+    await world.applied();
+    world.repository.commit('Tag pay', { 'flags/pay.yaml': `${flagSpec('pay')}tags: [web]\n` });
+    world.service.failNext({ method: 'PATCH', path: /\/pay$/ }, fault);
+
+    const done = await world.applied();
+
+    expect(done.converged).toBe(true);
+    expect(done.outcomes.get('flag/pay')).toMatchObject({ status: 'applied' });
+    const patches = world.service.requests.filter(
+      ({ method, path }) => method === 'PATCH' && path.endsWith('/pay'),
+    );
+    expect(patches).toHaveLength(fault === 'reset-before' ? 2 : 1);
+  },
+);
+
 it('tells a kill that was made, though nobody answered it', async () => {
   const world = await pipelineWorld();
   const { repository, service } = world;

@@ -96,6 +96,8 @@ describe('the news of changes', () => {
     versionsAsked = 0;
 
     const early = it.catchUp();
+    // What else the turn has to do, each of which may be the request of another.
+    for (let left = 20; left > 0; left -= 1) await Promise.resolve();
     version = 2;
     change('meanwhile');
     await Promise.all([early, it.catchUp(), it.catchUp()]);
