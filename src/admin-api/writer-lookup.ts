@@ -64,9 +64,16 @@ export async function findFlag(
   const flags = await reader.listFlags(workspaceId);
   if (flags !== null) return flags.find((found) => isSameObject(found, flag));
   // A service that cannot show a flag answers it to a patch; this one repeats what the creation said.
+  const found = await unlessAbsent(
+    patch([{ op: 'replace', path: '/description', value: flag.description }]),
+  );
+  return found && isSameObject(found, flag) ? found : undefined;
+}
+
+/** @returns undefined: the service has no such flag. */
+async function unlessAbsent(patching: Promise<WireFlag>): Promise<WireFlag | undefined> {
   try {
-    const found = await patch([{ op: 'replace', path: '/description', value: flag.description }]);
-    return isSameObject(found, flag) ? found : undefined;
+    return await patching;
   } catch (error) {
     if (error instanceof RejectedError && error.status === 404) return undefined;
     throw error;
@@ -237,11 +244,5 @@ async function shownFlag(
   { workspaceId, flag, note }: FlagPlace,
 ): Promise<WireFlag | undefined> {
   const shown = await reader.getFlag(workspaceId, flag);
-  if (shown !== null) return shown;
-  try {
-    return await writer.patchFlag(workspaceId, flag, [], note);
-  } catch (error) {
-    if (error instanceof RejectedError && error.status === 404) return undefined;
-    throw error;
-  }
+  return shown === null ? unlessAbsent(writer.patchFlag(workspaceId, flag, [], note)) : shown;
 }
