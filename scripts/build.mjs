@@ -1,5 +1,5 @@
 // Builds the program: `src/` into `dist/`, in as few files as what a command does not use can be left out of. Loading one
-// file for each of ours was a sixth of a short run. Types are checked by `npm run types`.
+// file for each of ours was an eighth of a short run. Types are checked by `npm run types`.
 // docs/decisions/0057-the-program-is-built-into-few-files.md says why.
 import { chmodSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
