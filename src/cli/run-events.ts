@@ -1,5 +1,6 @@
-import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
+import { appendFileSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { FlaghoistError, messageOf, type ExitCode } from '../errors.js';
 import type { ChangeNote, KillResult, StepEnd } from '../model/outcome.js';
@@ -15,7 +16,8 @@ export interface EventSink extends AsyncDisposable {
 }
 
 /**
- * Opens where events go, and nothing where nobody is to be told; `-` is standard output. A reader that goes away ends the telling, which `note` says once, and not the run.
+ * Opens where events go, and nothing where nobody is to be told; `-` is standard output. A line of a regular file is in it when `write` returns, so that a run killed
+ * with SIGKILL has told of each write that it sent. A reader that goes away, or a full disk, ends the telling, which `note` says once, and not the run.
  *
  * @throws FlaghoistError `OUTPUT`: the file cannot be opened.
  */
@@ -24,29 +26,59 @@ export async function openEventSink(
   { stdout, note }: { readonly stdout: Writable; readonly note: (text: string) => void },
 ): Promise<EventSink | undefined> {
   if (target === undefined) return undefined;
-  const stream = target === '-' ? stdout : await openedFile(target);
   let isRead = true;
-  stream.on('error', (error) => {
+  const stop = (error: unknown): void => {
     if (isRead) note(`warning: events are not told any more: ${messageOf(error)}`);
     isRead = false;
-  });
+  };
+  const { write, close } = target === '-' ? streamSink(stdout, stop) : await fileSink(target, stop);
   return {
     write: (line) => {
-      if (isRead) stream.write(line);
+      if (isRead) write(line);
     },
-    [Symbol.asyncDispose]: async () => {
-      if (stream === stdout || !isRead) return;
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+interface Destination {
+  readonly write: (line: string) => void;
+  readonly close: () => Promise<void>;
+}
+
+function streamSink(stream: Writable, failed: (error: unknown) => void): Destination {
+  stream.on('error', failed);
+  return { write: (line) => stream.write(line), close: async () => Promise.resolve() };
+}
+
+async function fileSink(path: string, failed: (error: unknown) => void): Promise<Destination> {
+  const file = await openedFile(path);
+  if ((await file.stat()).isFile()) {
+    return {
+      write: (line) => {
+        try {
+          appendFileSync(file.fd, line);
+        } catch (error) {
+          failed(error);
+        }
+      },
+      close: async () => file.close(),
+    };
+  }
+  // A pipe whose reader is slow would hold up the run, and its writes, if each line were waited for.
+  const stream = file.createWriteStream();
+  const closed = once(stream, 'close').catch(() => undefined);
+  return {
+    write: streamSink(stream, failed).write,
+    close: async () => {
       stream.end();
-      await once(stream, 'close').catch(() => undefined);
+      await closed;
     },
   };
 }
 
-async function openedFile(path: string): Promise<Writable> {
-  const stream = createWriteStream(path);
+async function openedFile(path: string): Promise<FileHandle> {
   try {
-    await once(stream, 'open');
-    return stream;
+    return await open(path, 'w');
   } catch (error) {
     const message = `cannot write events to ${quoted(path)}: ${messageOf(error)}`;
     throw new FlaghoistError('OUTPUT', message, { cause: error });

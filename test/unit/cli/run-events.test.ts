@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openEventSink, type EventSink } from '../../../src/cli/run-events.js';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'flaghoist-event-sink-'));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+async function sinkOf(target: string, notes: string[] = []): Promise<EventSink> {
+  const note = (text: string): void => void notes.push(text);
+  const sink = await openEventSink(target, { stdout: new PassThrough(), note });
+  if (!sink) throw new Error('no sink');
+  return sink;
+}
+
+describe('where events go', () => {
+  it('has the lines of a regular file in it before anything else can happen', async () => {
+    const file = join(folder, 'events.jsonl');
+    await using sink = await sinkOf(file);
+
+    for (let line = 0; line < 100; line += 1) sink.write(`${String(line)}\n`);
+
+    expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(101);
+  });
+
+  it('gives a pipe its lines and its end', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const read = readFile(pipe, 'utf8');
+    const sink = await sinkOf(pipe);
+
+    for (let line = 0; line < 100; line += 1) sink.write(`${String(line)}\n`);
+    await sink[Symbol.asyncDispose]();
+
+    expect((await read).split('\n')).toHaveLength(101);
+  });
+
+  it('begins a file anew', async () => {
+    const file = join(folder, 'events.jsonl');
+    for (const event of ['first', 'second']) {
+      await using sink = await sinkOf(file);
+      sink.write(`${event}\n`);
+    }
+
+    expect(readFileSync(file, 'utf8')).toBe('second\n');
+  });
+
+  it('says once that a device takes nothing more, and goes on', async () => {
+    const notes: string[] = [];
+    await using sink = await sinkOf('/dev/full', notes);
+
+    sink.write('one\n');
+    await expect.poll(() => notes).toHaveLength(1);
+    sink.write('two\n');
+
+    expect(notes).toEqual([
+      'warning: events are not told any more: ENOSPC: no space left on device, write',
+    ]);
+  });
+});
