@@ -77,6 +77,11 @@ grep -q 'In sync' "$work/said" || { cat "$work/said"; fail 'is in sync'; }
 "$program" plan --embedded shop >/dev/null 2>&1 || fail 'plans'
 "$program" explain UNREACHABLE >/dev/null || fail 'explains a code'
 echo 'ok      the quick start works from an empty folder'
+if [ "$(node -p 'typeof require("node:module").enableCompileCache')" = function ]; then
+  HOME=$work/home XDG_CACHE_HOME='' "$program" --version >/dev/null
+  [ -n "$(ls "$work/home/.cache/flaghoist")" ] || fail 'keeps its compiled code'
+  echo 'ok      keeps its compiled code'
+fi
 node - "$program" <<'JS' || fail 'sends traces and metrics'
 const { createServer } = require('node:http');
 const { spawn } = require('node:child_process');

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { runCli } from './cli/program.js';
 import { EXIT, FlaghoistError } from './errors.js';
+import { keepCompiledCode } from './platform/compiled-code.js';
 
 /** For results that are still on their way out. */
 const ABANDON_MS = 200;
@@ -16,7 +16,11 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+// What is loaded before this is compiled with each start.
+keepCompiledCode(process.env);
+
 try {
+  const { runCli } = await import('./cli/program.js');
   process.exitCode = await runCli(process.argv.slice(2), {
     // Opened where it is asked for: most runs read nothing.
     get stdin() {

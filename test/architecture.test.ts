@@ -112,7 +112,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'compose',
     'review',
   ],
-  'main.ts': ['errors.ts', 'report', 'cli'],
+  'main.ts': ['errors.ts', 'platform', 'report', 'cli'],
   health: [],
 };
 
