@@ -46,17 +46,17 @@ import {
   type StoredChangeRequest,
 } from '../store/change-requests.js';
 import { findDefinition, wireDefinition } from '../store/definitions.js';
+import type { Place } from '../store/definition-lookups.js';
 import type { Store } from '../store/store.js';
 import type { ChangeRequestKind, ChangeRequestOperation, Db } from '../store/tables.js';
 import { listRolloutStatuses } from '../store/workspaces.js';
 import { answer, answerMarked } from './answer-schemas.js';
+import { checkedContent } from './checked-definition.js';
 import {
-  checkedContent,
   createDefinition,
   removeDefinition,
   replaceDefinition,
   setKilled,
-  type Place,
 } from './definition-changes.js';
 import { moveRolloutStatus } from './flags.js';
 import { CHANGE_REQUEST_QUERY } from './query-schemas.js';

@@ -22,47 +22,33 @@ import {
   placedDefinitionAt,
   workspaceAt,
 } from '../http/path-lookup.js';
-import { badRequest, conflict } from '../http/problem.js';
+import { conflict } from '../http/problem.js';
 import { letOthersRunIfLong } from '../parts.js';
 import {
   checkBelongs,
   definitionFrom,
   definitionPatched,
   killsAlone,
-  usesOf,
   type DefinitionContent,
   type Uses,
 } from '../rules/definition.js';
 import { definitionDifference } from '../rules/difference.js';
 import type { PatchOperation } from '../rules/json-patch.js';
-import { isSameJson } from '../rules/json.js';
 import type { NoteRequirement } from '../rules/note.js';
 import type { AuditAction } from '../store/audit.js';
-import type {
-  EnvironmentOfChange,
-  PlacedDefinition,
-  WorkspaceOfChange,
-} from '../store/definition-lookups.js';
+import type { Place, PlacedDefinition } from '../store/definition-lookups.js';
 import {
   definitionText,
   deleteDefinition,
   findDefinition,
-  flagsUsedBy,
   insertDefinition,
   updateDefinition,
   usersOf,
   wireDefinition,
   type StoredDefinition,
 } from '../store/definitions.js';
-import { missingFlags, type StoredFlag } from '../store/flags.js';
-import { inactiveSegments } from '../store/segments.js';
 import type { Db } from '../store/tables.js';
-
-/** The workspace and the environment that the path of a request names. */
-export interface Place {
-  readonly workspace: WorkspaceOfChange;
-  readonly environment: EnvironmentOfChange;
-}
+import { checkedUses, newUses } from './checked-definition.js';
 
 /** What a change asks of the caller before it is looked at. */
 interface Demands {
@@ -164,20 +150,6 @@ async function change(
   if (isSameContent(stored, killed, body_json)) return new JsonText(definitionText(stored));
   const changed = { stored, before, killed, body_json };
   return saveChanged(db, request, place, changed, await newUses(db, place, before, content));
-}
-
-/**
- * What a definition refers to after a change; null where it refers to the same as before. That is there: nothing that a
- * definition refers to can be taken away.
- */
-async function newUses(
-  db: Db,
-  place: Place,
-  before: WireDefinition,
-  content: DefinitionContent,
-): Promise<Uses | null> {
-  const isSame = isSameJson(usesOf(content.body), usesOf(before));
-  return isSame ? null : checkedUses(db, place, before.name, content);
 }
 
 /**
@@ -326,79 +298,6 @@ export async function removeDefinition(db: Db, request: ApiRequest): Promise<tru
     difference: definitionDifference(wireDefinition(stored), null),
   });
   return true;
-}
-
-/**
- * The definition that a change request asks for, held against the rules as if it were written now.
- *
- * @param of the flag, and what it has; null where a definition is to be created.
- * @param given fits the body of a definition, but that it may lack members. What a replacement says nothing of stays: the kill,
- *   and the allocation.
- * @throws Problem (400) it contradicts itself, names what is not there, or belongs to another flag or environment.
- */
-export async function checkedContent(
-  db: Db,
-  place: Place,
-  { flag, before }: { flag: StoredFlag; before: WireDefinition | null },
-  given: object,
-): Promise<DefinitionContent> {
-  checkBelongs(given, {
-    ...flag,
-    environment: place.environment,
-    trafficType: { id: flag.traffic_type_id, name: flag.traffic_type_name },
-  });
-  const { killed, trafficAllocation } = given as Partial<WireDefinition>;
-  const content = definitionFrom({
-    ...given,
-    killed: before?.killed ?? killed,
-    trafficAllocation: trafficAllocation ?? before?.trafficAllocation,
-  });
-  await checkedUses(db, place, flag.name, content);
-  return content;
-}
-
-/**
- * Names of the segments and flags that a definition refers to, after making sure that all of them
- * can be referred to in this environment.
- */
-async function checkedUses(
-  db: Db,
-  { workspace, environment }: Place,
-  flag: string,
-  { body }: DefinitionContent,
-): Promise<Uses> {
-  const uses = usesOf(body);
-  const [segment] = await inactiveSegments(db, environment.id, uses.segments);
-  if (segment !== undefined) {
-    throw badRequest(`There is no segment ${segment} active in ${environment.name}`);
-  }
-  const [missing] = await missingFlags(db, workspace.id, uses.flags);
-  if (missing !== undefined) throw badRequest(`There is no feature flag ${missing}`);
-  if (await leadsTo(db, environment.id, uses.flags, flag)) {
-    throw badRequest(`Feature flag ${flag} cannot depend on itself`);
-  }
-  return uses;
-}
-
-/**
- * Whether one of `flags`, or what they depend on in turn, is `goal`. The walk ends even among flags
- * that depend on each other, because no flag is visited twice.
- */
-async function leadsTo(
-  db: Db,
-  environmentId: string,
-  flags: readonly string[],
-  goal: string,
-): Promise<boolean> {
-  const seen = new Set<string>();
-  let next: readonly string[] = flags;
-  // Each round is one step further along the dependencies, so it needs the round before.
-  while (next.length > 0) {
-    if (next.includes(goal)) return true;
-    for (const name of next) seen.add(name);
-    next = (await flagsUsedBy(db, environmentId, next)).filter((name) => !seen.has(name));
-  }
-  return false;
 }
 
 /** Records a change of a definition, and answers the definition after it. */

@@ -31,10 +31,14 @@ export type EnvironmentOfChange = Pick<
   'id' | 'name' | 'approvals_required' | 'allow_kills'
 >;
 
-/** A definition that is to be changed, with the place that it is in. */
-export interface PlacedDefinition {
+/** The workspace and the environment of a change. */
+export interface Place {
   readonly workspace: WorkspaceOfChange;
   readonly environment: EnvironmentOfChange;
+}
+
+/** A definition that is to be changed, with the place that it is in. */
+export interface PlacedDefinition extends Place {
   readonly stored: StoredDefinition;
 }
 
