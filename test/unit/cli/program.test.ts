@@ -21,9 +21,9 @@ describe('the table of commands', () => {
     expect(before.map(([, path]) => path).toSorted()).toEqual([
       '../errors.js',
       '../platform/version.js',
-      './cli/program.js',
       './command.js',
       './errors.js',
+      './platform/compiled-code.js',
       'commander',
       'commander',
     ]);
