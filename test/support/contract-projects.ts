@@ -16,6 +16,7 @@ export const POSTGRES_ONLY = [
   'postgres.test.ts',
   'replica-leases.test.ts',
   'throw-away-postgres.test.ts',
+  'trigger-queue.test.ts',
 ];
 
 /** They use nothing but what the contract shows, so that they run against a strict service too. */

@@ -1,5 +1,6 @@
 import PgBoss from 'pg-boss';
 import { messageOf } from '../../errors.js';
+import type { Time } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import type { Trigger } from '../view.js';
 import type { Database } from './database.js';
@@ -7,19 +8,32 @@ import type { Database } from './database.js';
 /** The library's own tables, which it keeps up to date by itself. */
 const QUEUE_SCHEMA = 'flaghoist_queue';
 
-const POLLING_SECONDS = 0.5;
+const POLLING_MS = 500;
+/** At a time; there are fewer kinds of triggers. */
+const MOST_TAKEN = 10;
 /** Whoever took one and died has not done it: it is offered again after so long. */
 const EXPIRES_SECONDS = 30;
+
+type Job = PgBoss.Job<{ readonly trigger: Trigger }>;
 
 /** Brings triggers to whoever keeps a source. One that waits already is not put a second time. */
 export class TriggerQueue {
   readonly #boss: PgBoss;
+  readonly #time: Pick<Time, 'sleep'>;
+  readonly #log: Log;
 
-  private constructor(boss: PgBoss) {
+  private constructor(boss: PgBoss, time: Pick<Time, 'sleep'>, log: Log) {
     this.#boss = boss;
+    this.#time = time;
+    this.#log = log;
   }
 
-  static async open(database: Database, log: Log): Promise<TriggerQueue> {
+  /** @throws FlaghoistError `STATE_UNREADABLE` */
+  static async open(
+    database: Database,
+    time: Pick<Time, 'sleep'>,
+    log: Log,
+  ): Promise<TriggerQueue> {
     const boss = new PgBoss({
       db: database,
       schema: QUEUE_SCHEMA,
@@ -29,7 +43,7 @@ export class TriggerQueue {
       log.warn({ why: messageOf(error) }, 'queue of the replicas');
     });
     await boss.start();
-    return new TriggerQueue(boss);
+    return new TriggerQueue(boss, time, log);
   }
 
   /** Repeating it is safe. */
@@ -51,20 +65,67 @@ export class TriggerQueue {
   }
 
   /**
+   * Looks for triggers twice a second until it is ended. A database that does not answer is waited for.
+   *
    * @param take false: not for us, and offered again.
-   * @returns ends it.
+   * @returns ends it. A look under way is not waited for; what it takes is offered again.
    */
-  async take(
+  take(name: string, take: (trigger: Trigger) => Promise<boolean>): () => void {
+    const ending = new AbortController();
+    void this.#takeUntil(ending.signal, name, take);
+    return () => {
+      ending.abort();
+    };
+  }
+
+  async #takeUntil(
+    signal: AbortSignal,
     name: string,
     take: (trigger: Trigger) => Promise<boolean>,
-  ): Promise<() => Promise<void>> {
-    const options = { pollingIntervalSeconds: POLLING_SECONDS };
-    const id = await this.#boss.work<{ trigger: Trigger }>(name, options, async (jobs) => {
-      for (const { data } of jobs) {
-        if (!(await take(data.trigger))) throw new Error('another replica keeps this source');
+  ): Promise<void> {
+    let trouble: string | null = null;
+    for (;;) {
+      const why = await this.#takeWaiting(name, take);
+      if (signal.aborted) return;
+      if (why !== null && why !== trouble) this.#log.warn({ why }, 'queue of the replicas');
+      trouble = why;
+      try {
+        await this.#time.sleep(POLLING_MS, signal);
+      } catch {
+        return;
       }
+    }
+  }
+
+  /**
+   * The workers of the library would do the same, but do not wait for the database to take what came of a job (timgit/pg-boss#577,
+   * in all versions for Node 20): where that fails, nobody catches it, and the process ends.
+   *
+   * @returns why that failed; null: it did not.
+   */
+  async #takeWaiting(
+    name: string,
+    take: (trigger: Trigger) => Promise<boolean>,
+  ): Promise<string | null> {
+    try {
+      const jobs = await this.#boss.fetch<Job['data']>(name, { batchSize: MOST_TAKEN });
+      for (const job of jobs) await this.#handOver(name, job, take);
+      return null;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  async #handOver(
+    name: string,
+    { id, data }: Job,
+    take: (trigger: Trigger) => Promise<boolean>,
+  ): Promise<void> {
+    const isTaken = await take(data.trigger).catch((error: unknown) => {
+      this.#log.debug({ why: messageOf(error) }, 'queue of the replicas');
+      return false;
     });
-    return async () => this.#boss.offWork({ id });
+    await (isTaken ? this.#boss.complete(name, id) : this.#boss.fail(name, id));
   }
 
   async close(): Promise<void> {

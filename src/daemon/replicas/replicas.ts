@@ -63,7 +63,7 @@ export class Replicas {
    * @throws FlaghoistError `STATE_UNREADABLE`
    */
   static async open(options: ReplicasOptions): Promise<Replicas> {
-    const { url, leaseMs, log } = options;
+    const { url, leaseMs, log, time } = options;
     const id = randomBytes(4).toString('hex');
     const onTrouble = (why: string): void => {
       log.debug({ why }, 'connection to the database of the replicas');
@@ -74,7 +74,7 @@ export class Replicas {
     const theirs = new Database(queues);
     try {
       await theirs.query(MIGRATION);
-      const queue = await TriggerQueue.open(theirs, log);
+      const queue = await TriggerQueue.open(theirs, time, log);
       return new Replicas(id, options, { databases: [ours, theirs], queue });
     } catch (error) {
       await Promise.all([ours.close(), theirs.close()]);
@@ -173,7 +173,7 @@ export class Replicas {
   async #exchange(): Promise<void> {
     for (const leadership of this.#leaderships) {
       await leadership.flush();
-      await leadership.listen();
+      leadership.listen();
     }
     const holds = await this.#record.overrides();
     const known = new Map(this.#leaderships.map(({ key, lastRun }) => [key, lastRun]));

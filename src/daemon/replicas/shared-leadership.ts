@@ -96,7 +96,7 @@ export class SharedLeadership implements Leadership {
   readonly #options: SharedLeadershipOptions;
   #events: LeadershipEvents | null = null;
   #lease: HeldLease | null = null;
-  #endTaking: Promise<() => Promise<void>> | null = null;
+  #endTaking: (() => void) | null = null;
   #permits = 0;
   /** The database does not answer: nobody knows who keeps the source. */
   #isCutOff = false;
@@ -145,7 +145,7 @@ export class SharedLeadership implements Leadership {
       this.#onLost(lease);
     });
     this.#events?.onLead();
-    await this.listen();
+    this.listen();
     return true;
   }
 
@@ -153,7 +153,7 @@ export class SharedLeadership implements Leadership {
   async leave(): Promise<void> {
     const lease = this.#lease;
     this.#lease = null;
-    await this.#stopTaking();
+    this.#stopTaking();
     if (lease === null) return;
     this.#events?.onLost();
     await this.#options.keeper.giveBack(lease);
@@ -243,12 +243,12 @@ export class SharedLeadership implements Leadership {
     if (this.#lease !== lease) return;
     this.#lease = null;
     this.#options.log.warn({ term: lease.term }, 'this replica keeps the source no longer');
-    void this.#stopTaking();
+    this.#stopTaking();
     this.#events?.onLost();
   }
 
   /** Takes what others were asked, while this replica sits here. May be repeated. */
-  async listen(): Promise<void> {
+  listen(): void {
     const { queue } = this.#options;
     if (!this.isLeader) return;
     this.#endTaking ??= queue.take(this.key, async (trigger) => {
@@ -257,24 +257,11 @@ export class SharedLeadership implements Leadership {
       this.#events?.onTrigger(trigger);
       return true;
     });
-    try {
-      await this.#endTaking;
-    } catch (error) {
-      this.#endTaking = null;
-      throw error;
-    }
   }
 
-  async #stopTaking(): Promise<void> {
-    const taking = this.#endTaking;
+  #stopTaking(): void {
+    this.#endTaking?.();
     this.#endTaking = null;
-    try {
-      await (
-        await taking
-      )?.();
-    } catch (error) {
-      this.#options.log.debug({ why: messageOf(error) }, 'queue of the replicas');
-    }
   }
 }
 
