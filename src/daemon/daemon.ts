@@ -74,52 +74,28 @@ export class Daemon implements DaemonView, DaemonControls {
   };
 
   readonly suspend: DaemonControls['suspend'] = (source, hold) => {
-    for (const loop of this.#named(source)) {
-      loop.setOverride((holds) => {
-        holds.suspend(hold);
-      });
-    }
+    for (const loop of this.#named(source)) loop.setOverride({ suspension: hold });
   };
 
   readonly resume: DaemonControls['resume'] = (source) => {
-    for (const loop of this.#named(source)) {
-      loop.setOverride((holds) => {
-        holds.resume();
-      });
-    }
+    for (const loop of this.#named(source)) loop.setOverride({ suspension: null });
   };
 
   readonly pin: DaemonControls['pin'] = (source, hold) => {
-    for (const loop of this.#named(source)) {
-      loop.setOverride((holds) => {
-        holds.pin(hold);
-      });
-    }
+    for (const loop of this.#named(source)) loop.setOverride({ pin: hold });
   };
 
   readonly unpin: DaemonControls['unpin'] = (source) => {
-    for (const loop of this.#named(source)) {
-      loop.setOverride((holds) => {
-        holds.unpin();
-      });
-    }
+    for (const loop of this.#named(source)) loop.setOverride({ pin: null });
   };
 
   readonly approve: DaemonControls['approve'] = (source, approval) => {
-    for (const loop of this.#named(source)) {
-      loop.setOverride((holds) => {
-        holds.approve(approval);
-      });
-    }
+    for (const loop of this.#named(source)) loop.setOverride({ approval });
   };
 
   readonly startRamp: DaemonControls['startRamp'] = (source, ramp, at) => {
     let startedAt = at;
-    for (const loop of this.#named(source)) {
-      loop.setOverride((holds) => {
-        startedAt = holds.startRamp(ramp, at);
-      });
-    }
+    for (const loop of this.#named(source)) startedAt = loop.startRamp(ramp, at);
     return startedAt;
   };
 

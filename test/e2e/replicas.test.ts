@@ -188,6 +188,19 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
     await world.applied(30);
   });
 
+  it('go on when one of them is asked that has not heard of the suspension yet', async () => {
+    const { leader, other } = await roles();
+    const until = new Date(Date.now() + 600_000).toISOString();
+    expect(await ask(leader, '/suspend', { reason: 'release', until })).toBe(202);
+    expect((await sourceOf(leader)).suspended?.reason).toBe('release');
+
+    expect(await ask(other, '/resume', {})).toBe(202);
+
+    const commit = world.push(35);
+    await leader.watching.ran(commit, 'applied');
+    await world.applied(35);
+  });
+
   it('pin a commit together, and unpin it', async () => {
     const { leader, other } = await roles();
     const pinned = world.push(60);

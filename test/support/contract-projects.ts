@@ -15,6 +15,7 @@ export const EMBEDDED_ONLY = [
 export const POSTGRES_ONLY = [
   'postgres.test.ts',
   'replica-leases.test.ts',
+  'shared-overrides.test.ts',
   'throw-away-postgres.test.ts',
   'trigger-queue.test.ts',
 ];

@@ -175,15 +175,18 @@ export class Replicas {
       await leadership.flush();
       leadership.listen();
     }
-    const holds = await this.#record.overrides();
     const known = new Map(this.#leaderships.map(({ key, lastRun }) => [key, lastRun]));
     const runs = await this.#record.runsAfter(known);
     for (const leadership of this.#leaderships) {
-      leadership.onShared({
-        runs: runs.filter(({ source }) => source === leadership.key),
-        holds: holds.get(leadership.key) ?? NOTHING_HELD,
-      });
+      leadership.onRuns(runs.filter(({ source }) => source === leadership.key));
     }
+    const readings = this.#leaderships.map((each) => ({
+      key: each.key,
+      take: each.beginReading(),
+    }));
+    const overrides = await this.#record.overrides();
+    // What could not be taken is read again with the next beat.
+    for (const { key, take } of readings) take(overrides.get(key) ?? NOTHING_HELD);
   }
 
   #say(trouble: string | null): void {

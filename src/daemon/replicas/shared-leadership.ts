@@ -103,6 +103,10 @@ export class SharedLeadership implements Leadership {
   #lastRun = 0;
   /** Asked of us, and not in the database yet. */
   #unshared: Partial<ActiveOverrides> = {};
+  /** Grows with all that changes what is known of the overrides: what was read before is too old then. */
+  #version = 0;
+  /** Brings to the database what is asked, one thing after the other: the last that is asked is the last there. */
+  #flushing: Promise<void> = Promise.resolve();
 
   constructor(options: SharedLeadershipOptions) {
     this.#options = options;
@@ -198,6 +202,7 @@ export class SharedLeadership implements Leadership {
 
   share(changed: Partial<ActiveOverrides>): void {
     this.#unshared = { ...this.#unshared, ...changed };
+    this.#version += 1;
     this.flush().catch((error: unknown) => {
       this.#options.log.warn({ why: messageOf(error) }, 'cannot tell the other replicas yet');
     });
@@ -205,26 +210,51 @@ export class SharedLeadership implements Leadership {
 
   /** Brings to the database what is held back, and wakes the replica that leads. */
   async flush(): Promise<void> {
+    const flushed = this.#flushing.then(async () => this.#flushOnce());
+    this.#flushing = flushed.catch(() => undefined);
+    return flushed;
+  }
+
+  async #flushOnce(): Promise<void> {
     const { record } = this.#options;
     const shared = this.#unshared;
     const asked = OVERRIDES.filter((kind) => shared[kind] !== undefined);
     if (asked.length === 0) return;
     for (const kind of asked) await record.setOverride(this.key, kind, shared[kind] ?? null);
     this.#unshared = withoutShared(this.#unshared, shared);
+    this.#version += 1;
     if (!this.isLeader) this.forward('request');
   }
 
-  /** What the database has; what is not there yet stays. */
-  onShared({ runs, holds }: { runs: readonly NumberedRun[]; holds: ActiveOverrides }): void {
+  /** Runs that the database has, of whichever replica; oldest first. */
+  onRuns(runs: readonly NumberedRun[]): void {
     this.#lastRun = runs.at(-1)?.number ?? this.#lastRun;
     const others = runs.filter(({ replica }) => replica !== this.#options.replica);
     if (others.length > 0) this.#events?.onRuns(others.map(({ run }) => run));
-    this.#events?.onOverrides({ ...holds, ...this.#unshared });
+  }
+
+  /**
+   * To be called before overrides are read from the database.
+   *
+   * @returns takes what was read; what is not there yet stays. False: something was asked or learned meanwhile that the
+   *   reading may not have seen, so it was not taken. Without that, a suspension would be gone until the next reading.
+   */
+  beginReading(): (overrides: ActiveOverrides) => boolean {
+    const before = this.#version;
+    return (overrides) => {
+      if (this.#version !== before) return false;
+      this.#version += 1;
+      this.#events?.onOverrides({ ...overrides, ...this.#unshared });
+      return true;
+    };
   }
 
   async #learnOverrides(): Promise<void> {
-    const holds = (await this.#options.record.overrides()).get(this.key) ?? NOTHING_HELD;
-    this.#events?.onOverrides({ ...holds, ...this.#unshared });
+    for (;;) {
+      const take = this.beginReading();
+      const overrides = await this.#options.record.overrides();
+      if (take(overrides.get(this.key) ?? NOTHING_HELD)) return;
+    }
   }
 
   onTrouble(why: string | null): void {
@@ -266,8 +296,8 @@ export class SharedLeadership implements Leadership {
 }
 
 /**
- * What is left to bring to the database once `shared` is there: what was asked meanwhile. Two may bring the same at once,
- * and then nothing is left for the second; a member that is there and undefined would be taken for a hold.
+ * What is left to bring to the database once `shared` is there: what was asked meanwhile. A member that is there and
+ * undefined would be taken for an override.
  */
 export function withoutShared(
   asked: Partial<ActiveOverrides>,

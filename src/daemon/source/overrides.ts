@@ -62,24 +62,9 @@ export class Overrides {
     return JSON.stringify([this.suspended, this.pinned, this.approved, this.signals]);
   }
 
-  suspend(hold: Suspension): void {
-    this.#suspension = hold;
-  }
-
-  resume(): void {
-    this.#suspension = null;
-  }
-
-  pin(hold: Pin): void {
-    this.#pin = hold;
-  }
-
-  unpin(): void {
-    this.#pin = null;
-  }
-
-  approve(approval: Approval): void {
-    this.#approval = approval;
+  /** Sets these, and leaves the others as they are. */
+  change(changed: Partial<ActiveOverrides>): void {
+    this.set({ ...this.state, ...changed });
   }
 
   /** The first signal counts. @param ramp with the steps that it is for. @returns when that one came. */

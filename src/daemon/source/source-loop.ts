@@ -133,18 +133,21 @@ export class SourceLoop {
     this.#driver.trigger(trigger);
   }
 
-  /** Changes the suspension or the pin, tells the other replicas, and starts a run by them. */
-  setOverride(change: (overrides: Overrides) => void): void {
-    const before = this.#overrides.state;
-    change(this.#overrides);
-    const { suspension, pin, approval, signals } = this.#overrides.state;
-    this.#leadership.share({
-      ...(suspension !== before.suspension && { suspension }),
-      ...(pin !== before.pin && { pin }),
-      ...(approval !== before.approval && { approval }),
-      ...(signals !== before.signals && { signals }),
-    });
+  /**
+   * Changes the overrides, tells the other replicas, and starts a run by them. All that is asked is told, also what
+   * changes nothing here: this replica may not have heard yet of the suspension that it is asked to end.
+   */
+  setOverride(asked: Partial<ActiveOverrides>): void {
+    this.#overrides.change(asked);
+    this.#leadership.share(asked);
     this.#onOverride();
+  }
+
+  /** The first signal counts. @param ramp with the steps that it is for. @returns when that one came. */
+  startRamp(ramp: string, at: string): string {
+    const startedAt = this.#overrides.startRamp(ramp, at);
+    this.setOverride({ signals: this.#overrides.signals });
+    return startedAt;
   }
 
   #onOverride(): void {

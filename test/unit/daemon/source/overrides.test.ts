@@ -12,7 +12,7 @@ function holdsAt(start = NOON): { holds: Overrides; clock: { now: number } } {
 describe('a hold by request', () => {
   it('holds until its time, and not a moment longer', () => {
     const { holds, clock } = holdsAt();
-    holds.suspend({ reason: 'INC-1', until: at(10) });
+    holds.change({ suspension: { reason: 'INC-1', until: at(10) } });
     expect(holds.suspended).toEqual({ reason: 'INC-1', until: at(10) });
     expect(holds.endsInMs).toBe(600_000);
 
@@ -26,7 +26,7 @@ describe('a hold by request', () => {
 
   it('is over when the clock jumped past its end, and stands again when it jumps back before', () => {
     const { holds, clock } = holdsAt();
-    holds.pin({ reason: 'release', until: at(10), commit: 'a'.repeat(40) });
+    holds.change({ pin: { reason: 'release', until: at(10), commit: 'a'.repeat(40) } });
     clock.now = NOON + 86_400_000;
     expect(holds.pinned).toBeNull();
     clock.now = NOON;
@@ -35,17 +35,17 @@ describe('a hold by request', () => {
 
   it('ends before its time when it is taken back, and the other stays', () => {
     const { holds } = holdsAt();
-    holds.suspend({ reason: 'INC-1', until: at(10) });
-    holds.pin({ reason: 'release', until: at(20), commit: 'a'.repeat(40) });
-    holds.resume();
+    holds.change({ suspension: { reason: 'INC-1', until: at(10) } });
+    holds.change({ pin: { reason: 'release', until: at(20), commit: 'a'.repeat(40) } });
+    holds.change({ suspension: null });
     expect([holds.suspended, holds.pinned?.reason]).toEqual([null, 'release']);
-    holds.unpin();
+    holds.change({ pin: null });
     expect(holds.pinned).toBeNull();
   });
 
   it('that was over when it came never holds', () => {
     const { holds } = holdsAt();
-    holds.suspend({ reason: 'late', until: at(-1) });
+    holds.change({ suspension: { reason: 'late', until: at(-1) } });
     expect(holds.suspended).toBeNull();
   });
 });
