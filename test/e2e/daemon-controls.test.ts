@@ -109,6 +109,16 @@ describe('what may be asked of a daemon', () => {
     expect((await definition()).on).toBe(20);
   });
 
+  it('does not say that the config suspends it where a request did', async () => {
+    watched.daemon.suspend('default', { reason: 'INC-1', until: inAnHour() });
+    await watched.run();
+    expect(watched.runs.at(-1)?.result).toBe('suspended');
+
+    watched.daemon.resume(null);
+    // Before the next run, which may take long where the service is away.
+    expect(watched.view.suspended).toBeNull();
+  });
+
   it('goes on by itself when the time of a suspension is over', async () => {
     watched.daemon.suspend('default', { reason: 'INC-1', until: inAMoment() });
     ramp(20);

@@ -43,7 +43,7 @@ export interface RunOrder {
   /**
    * - `touched`: only at what changed since the runs before, as far as these know; drift elsewhere is not seen
    * - `full`: at everything
-   * - `apart`: as `touched`, and the runs to come learn nothing of it
+   * - `isolated`: as `touched`, and the runs to come learn nothing of it
    */
   readonly mode: 'touched' | 'full' | 'isolated';
   /** Keys are listed also where their number is the remembered one. */
@@ -108,6 +108,8 @@ export interface CycleEnd {
   readonly diagnostics?: readonly Diagnostic[];
   /** Only where there is a plan. */
   readonly kills?: readonly OrderedKill[];
+  /** `suspend: true` in the config; only where there is a plan. */
+  readonly suspendedByConfig?: boolean;
   /** What was seen of the flags that git declares; only where there is a plan. */
   readonly flags?: readonly SeenFlags[];
   /** Names that no file declares; null: the service was not asked to list them. */
@@ -179,6 +181,7 @@ function endOf(
     serviceTrouble: null,
     diagnostics: result.invalid,
     kills: killsOf(result),
+    suspendedByConfig: result.input.desired.config.suspend,
     flags: flagsSeen(result),
     unmanaged: unmanagedIn(result),
   };

@@ -10,6 +10,8 @@ export interface SharedRun {
   readonly at: CommitView | null;
   /** In the order of application; absent where there was no plan. */
   readonly environments?: readonly string[];
+  /** `suspend: true` in the config; absent where there was no plan. */
+  readonly suspendedByConfig?: boolean;
   /** Absent: they are as the run before left them. */
   readonly flags?: readonly SeenFlags[];
 }

@@ -96,6 +96,7 @@ export class SourceRecord {
   #workspace: string | null = null;
   #environments: readonly string[] = [];
   #flags: readonly EnvironmentFlags[] = [];
+  #isSuspendedByConfig = false;
   #firstSync = false;
 
   /** @param now milliseconds since the epoch. */
@@ -130,9 +131,7 @@ export class SourceRecord {
 
   /** `suspend: true` of the config, as the last run that came to a plan has seen it. */
   get suspendedByGit(): Override | null {
-    const last = newestPlanned(this.#runs);
-    if (last?.result !== 'suspended') return null;
-    return SUSPENDED_BY_CONFIG;
+    return this.#isSuspendedByConfig ? SUSPENDED_BY_CONFIG : null;
   }
 
   /** Whether the newest plan is of this commit: what somebody has confirmed of it still stands. */
@@ -164,10 +163,12 @@ export class SourceRecord {
       serviceTrouble,
       environments,
       flags,
-    }: Pick<CycleEnd, 'serviceTrouble' | 'environments' | 'flags'>,
+      suspendedByConfig,
+    }: Pick<CycleEnd, 'serviceTrouble' | 'environments' | 'flags' | 'suspendedByConfig'>,
   ): void {
     this.#runs = [run, ...this.#runs].slice(0, MAX_RUNS);
     if (serviceTrouble !== undefined) this.trouble('service', serviceTrouble);
+    if (suspendedByConfig !== undefined) this.#isSuspendedByConfig = suspendedByConfig;
     if (environments !== undefined) this.#environments = environments;
     if (flags !== undefined) this.#flags = withSeen(this.#flags, flags, run.startedAt);
     if (run.plan !== null) {

@@ -275,11 +275,12 @@ export class SourceLoop {
     this.#record.ended(record, at, end);
     if (end.dueAt !== undefined) this.#wait(end.dueAt);
     this.#runLog.ended(record, end);
-    const { environments, flags } = end;
+    const { environments, flags, suspendedByConfig } = end;
     await this.#leadership.keep({
       run: record,
       at,
       ...(environments !== undefined && { environments }),
+      ...(suspendedByConfig !== undefined && { suspendedByConfig }),
       ...(flags !== undefined && result !== 'in-sync' && { flags }),
     });
     onRun(this.view(), record);
