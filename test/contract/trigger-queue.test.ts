@@ -2,24 +2,27 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { Database } from '../../src/daemon/replicas/database.js';
 import { TriggerQueue } from '../../src/daemon/replicas/queue.js';
+import { Replicas } from '../../src/daemon/replicas/replicas.js';
 import { realTime } from '../../src/platform/clock.js';
 import { CutLine } from '../support/cut-line.js';
 import { createDatabase } from '../support/postgres.js';
 import { lacks } from '../support/requirements.js';
 
 const SOURCE = 'source-1';
+const NOTHING = (): void => undefined;
 
 describe.skipIf(lacks('postgresql'))('the queue of triggers on PostgreSQL', () => {
   let line: CutLine;
+  let url: string;
   let database: Database;
   let queue: TriggerQueue;
 
   beforeEach(async () => {
-    const url = new URL(await createDatabase(inject('postgresServer') ?? ''));
-    line = await CutLine.open(Number(url.port));
-    url.port = String(line.port);
-    const onTrouble = (): void => undefined;
-    database = new Database({ url: url.href, timeoutMs: 10_000, connections: 2, onTrouble });
+    const place = new URL(await createDatabase(inject('postgresServer') ?? ''));
+    line = await CutLine.open(Number(place.port));
+    place.port = String(line.port);
+    url = place.href;
+    database = new Database({ url, timeoutMs: 10_000, connections: 2, onTrouble: NOTHING });
     queue = await TriggerQueue.open(database, realTime, pino({ enabled: false }));
     await queue.create(SOURCE);
   });
@@ -54,6 +57,18 @@ describe.skipIf(lacks('postgresql'))('the queue of triggers on PostgreSQL', () =
     end();
     process.off('unhandledRejection', catchIt);
     expect(nobodyCaught).toEqual([]);
+  });
+
+  it('comes up from nothing in several replicas at once', async () => {
+    const empty = await createDatabase(inject('postgresServer') ?? '');
+    const log = pino({ enabled: false });
+    const options = { url: empty, leaseMs: 6_000, time: realTime, log };
+
+    const replicas = await Promise.all(
+      Array.from({ length: 4 }, async () => Replicas.open(options)),
+    );
+
+    await Promise.all(replicas.map(async (each) => each.close()));
   });
 
   it('goes on once the database is back', async () => {

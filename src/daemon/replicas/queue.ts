@@ -1,5 +1,5 @@
 import PgBoss from 'pg-boss';
-import { messageOf } from '../../errors.js';
+import { FlaghoistError, messageOf } from '../../errors.js';
 import type { Time } from '../../platform/clock.js';
 import type { Log } from '../../platform/log.js';
 import type { Trigger } from '../view.js';
@@ -7,6 +7,9 @@ import type { Database } from './database.js';
 
 /** The library's own tables, which it keeps up to date by itself. */
 const QUEUE_SCHEMA = 'flaghoist_queue';
+
+/** Any number that nobody else locks by; the tables of ours have another one. */
+const START_LOCK = 7_204_118_554;
 
 const POLLING_MS = 500;
 /** At a time; there are fewer kinds of triggers. */
@@ -42,7 +45,13 @@ export class TriggerQueue {
     boss.on('error', (error) => {
       log.warn({ why: messageOf(error) }, 'queue of the replicas');
     });
-    await boss.start();
+    try {
+      // The library makes its schema without asking whether another replica is about to.
+      await database.alone(START_LOCK, async () => boss.start());
+    } catch (cause) {
+      const message = `cannot prepare the queue of the replicas: ${messageOf(cause)}`;
+      throw new FlaghoistError('STATE_UNREADABLE', message, { cause });
+    }
     return new TriggerQueue(boss, time, log);
   }
 
