@@ -1,12 +1,13 @@
+import { Client } from 'pg';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { realTime } from '../../src/platform/clock.js';
 import { Database } from '../../src/daemon/replicas/database.js';
 import { LeaseKeeper } from '../../src/daemon/replicas/lease-keeper.js';
 import { Leases } from '../../src/daemon/replicas/leases.js';
 import { MIGRATION, SCHEMA } from '../../src/daemon/replicas/migrations.js';
 import { TriggerQueue } from '../../src/daemon/replicas/queue.js';
-import { SharedLeadership } from '../../src/daemon/replicas/shared-leadership.js';
+import { readOverrides, SharedLeadership } from '../../src/daemon/replicas/shared-leadership.js';
 import { SharedRecord } from '../../src/daemon/replicas/shared-record.js';
 import {
   NOTHING_HELD,
@@ -36,6 +37,7 @@ class SlowDatabase extends Database {
 }
 
 describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQL', () => {
+  let url: string;
   let database: SlowDatabase;
   let queue: TriggerQueue;
   let record: SharedRecord;
@@ -44,7 +46,7 @@ describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQ
   let told: ActiveOverrides[];
 
   beforeEach(async () => {
-    const url = await createDatabase(inject('postgresServer') ?? '');
+    url = await createDatabase(inject('postgresServer') ?? '');
     const onTrouble = (): void => undefined;
     database = new SlowDatabase({ url, timeoutMs: 10_000, connections: 4, onTrouble });
     await database.query(MIGRATION);
@@ -79,10 +81,7 @@ describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQ
     };
   }
 
-  async function read(): Promise<boolean> {
-    const take = leadership.beginReading();
-    return take((await record.overrides()).get(SOURCE) ?? NOTHING_HELD);
-  }
+  const read = async (): Promise<boolean> => readOverrides(record, [leadership]);
 
   async function suspend(): Promise<void> {
     leadership.share({ suspension: SUSPENSION });
@@ -129,17 +128,23 @@ describe.skipIf(lacks('postgresql'))('overrides that replicas share on PostgreSQ
 
   it('come to the database in the order in which they were asked for', async () => {
     // Of a transaction that is taken back: the suspension has to wait for it, and a resumption finds nothing to delete.
-    const blocking = database.query(
-      `begin;
-       insert into ${SCHEMA}.hold (source, kind, value) values ('${SOURCE}', 'suspension', '{}');
-       select pg_sleep(0.5);
-       rollback;`,
+    const other = new Client({ connectionString: url });
+    await other.connect();
+    await other.query('begin');
+    await other.query(
+      `insert into ${SCHEMA}.hold (source, kind, value) values ('${SOURCE}', 'suspension', '{}')`,
     );
-    await database.query('select pg_sleep(0.2)');
     leadership.share({ suspension: SUSPENSION });
-    await database.query('select pg_sleep(0.1)');
+    await vi.waitFor(async () => {
+      const waiting = `select 1 from pg_stat_activity
+        where wait_event_type = 'Lock' and datname = current_database()`;
+      expect((await other.query(waiting)).rowCount).toBe(1);
+    }, 30_000);
     leadership.share({ suspension: null });
-    await blocking;
+    // Time for it to overtake, where it could.
+    await database.query('select pg_sleep(0.1)');
+    await other.query('rollback');
+    await other.end();
     await leadership.flush();
 
     expect((await record.overrides()).get(SOURCE)).toBeUndefined();

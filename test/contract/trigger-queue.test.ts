@@ -71,6 +71,14 @@ describe.skipIf(lacks('postgresql'))('the queue of triggers on PostgreSQL', () =
     await Promise.all(replicas.map(async (each) => each.close()));
   });
 
+  it('says that the database cannot be had where it cannot be prepared', async () => {
+    line.cut();
+
+    await expect(
+      TriggerQueue.open(database, realTime, pino({ enabled: false })),
+    ).rejects.toMatchObject({ code: 'STATE_UNREADABLE' });
+  });
+
   it('goes on once the database is back', async () => {
     const taken: string[] = [];
     const end = queue.take(SOURCE, async (trigger) => {

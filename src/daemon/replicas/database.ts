@@ -41,7 +41,11 @@ export class Database {
       const { rows } = await this.#pool.query<Row>(text, values && [...values]);
       return rows;
     } catch (error) {
-      throw unanswered(error);
+      throw new FlaghoistError(
+        'STATE_UNREADABLE',
+        `cannot ask the database of the replicas: ${messageOf(error)}`,
+        { cause: error },
+      );
     }
   }
 
@@ -49,31 +53,17 @@ export class Database {
    * Waits until no other process does something under the same lock, and does it. It takes a connection for that time: the
    * work needs another one.
    *
-   * @throws FlaghoistError `STATE_UNREADABLE` there is no lock to be had; else what the work throws.
+   * @throws what the database or the work throws.
    */
   async alone<T>(lock: number, work: () => Promise<T>): Promise<T> {
-    const connection = await this.#locked(lock);
+    const connection = await this.#pool.connect();
+    connection.on('error', () => undefined);
     try {
+      await connection.query('select pg_advisory_lock($1)', [lock]);
       return await work();
     } finally {
       // The lock ends with the connection.
       connection.release(true);
-    }
-  }
-
-  async #locked(lock: number): Promise<pg.PoolClient> {
-    try {
-      const connection = await this.#pool.connect();
-      connection.on('error', () => undefined);
-      try {
-        await connection.query('select pg_advisory_lock($1)', [lock]);
-        return connection;
-      } catch (error) {
-        connection.release(true);
-        throw error;
-      }
-    } catch (error) {
-      throw unanswered(error);
     }
   }
 
@@ -85,12 +75,4 @@ export class Database {
   async close(): Promise<void> {
     await this.#pool.end();
   }
-}
-
-function unanswered(error: unknown): FlaghoistError {
-  return new FlaghoistError(
-    'STATE_UNREADABLE',
-    `cannot ask the database of the replicas: ${messageOf(error)}`,
-    { cause: error },
-  );
 }

@@ -46,7 +46,7 @@ export class TriggerQueue {
       log.warn({ why: messageOf(error) }, 'queue of the replicas');
     });
     try {
-      // The library makes its schema without asking whether another replica is about to.
+      // The library looks for its schema before it waits for its own lock, and then makes what another replica has made.
       await database.alone(START_LOCK, async () => boss.start());
     } catch (cause) {
       const message = `cannot prepare the queue of the replicas: ${messageOf(cause)}`;
@@ -77,7 +77,7 @@ export class TriggerQueue {
    * Looks for triggers twice a second until it is ended. A database that does not answer is waited for.
    *
    * @param take false: not for us, and offered again.
-   * @returns ends it. A look under way is not waited for; what it takes is offered again.
+   * @returns ends it. A look under way is not waited for, and may still call `take`.
    */
   take(name: string, take: (trigger: Trigger) => Promise<boolean>): () => void {
     const ending = new AbortController();

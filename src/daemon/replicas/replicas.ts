@@ -9,8 +9,7 @@ import { Leases } from './leases.js';
 import { MIGRATION } from './migrations.js';
 import { TriggerQueue } from './queue.js';
 import { SharedRecord } from './shared-record.js';
-import { NOTHING_HELD } from '../source/leadership.js';
-import { SharedLeadership } from './shared-leadership.js';
+import { readOverrides, SharedLeadership } from './shared-leadership.js';
 
 export interface ReplicasOptions {
   /** `postgres://…` */
@@ -171,22 +170,14 @@ export class Replicas {
   }
 
   async #exchange(): Promise<void> {
-    for (const leadership of this.#leaderships) {
-      await leadership.flush();
-      leadership.listen();
-    }
+    for (const leadership of this.#leaderships) await leadership.flush();
     const known = new Map(this.#leaderships.map(({ key, lastRun }) => [key, lastRun]));
     const runs = await this.#record.runsAfter(known);
     for (const leadership of this.#leaderships) {
       leadership.onRuns(runs.filter(({ source }) => source === leadership.key));
     }
-    const readings = this.#leaderships.map((each) => ({
-      key: each.key,
-      take: each.beginReading(),
-    }));
-    const overrides = await this.#record.overrides();
     // What could not be taken is read again with the next beat.
-    for (const { key, take } of readings) take(overrides.get(key) ?? NOTHING_HELD);
+    await readOverrides(this.#record, this.#leaderships);
   }
 
   #say(trouble: string | null): void {

@@ -149,7 +149,7 @@ export class SharedLeadership implements Leadership {
       this.#onLost(lease);
     });
     this.#events?.onLead();
-    this.listen();
+    this.#listen();
     return true;
   }
 
@@ -234,7 +234,7 @@ export class SharedLeadership implements Leadership {
   }
 
   /**
-   * To be called before overrides are read from the database.
+   * To be called before overrides are read from the database, see `readOverrides`.
    *
    * @returns takes what was read; what is not there yet stays. False: something was asked or learned meanwhile that the
    *   reading may not have seen, so it was not taken. Without that, a suspension would be gone until the next reading.
@@ -250,11 +250,8 @@ export class SharedLeadership implements Leadership {
   }
 
   async #learnOverrides(): Promise<void> {
-    for (;;) {
-      const take = this.beginReading();
-      const overrides = await this.#options.record.overrides();
-      if (take(overrides.get(this.key) ?? NOTHING_HELD)) return;
-    }
+    let isTaken = false;
+    while (!isTaken) isTaken = await readOverrides(this.#options.record, [this]);
   }
 
   onTrouble(why: string | null): void {
@@ -277,11 +274,10 @@ export class SharedLeadership implements Leadership {
     this.#events?.onLost();
   }
 
-  /** Takes what others were asked, while this replica sits here. May be repeated. */
-  listen(): void {
-    const { queue } = this.#options;
-    if (!this.isLeader) return;
-    this.#endTaking ??= queue.take(this.key, async (trigger) => {
+  /** Takes what others were asked, while this replica leads. */
+  #listen(): void {
+    this.#stopTaking();
+    this.#endTaking = this.#options.queue.take(this.key, async (trigger) => {
       if (!this.isLeader) return false;
       await this.#learnOverrides();
       this.#events?.onTrigger(trigger);
@@ -293,6 +289,21 @@ export class SharedLeadership implements Leadership {
     this.#endTaking?.();
     this.#endTaking = null;
   }
+}
+
+/**
+ * Reads what is held back, by one question for all of these, and tells it to their sources.
+ *
+ * @returns whether each of them has taken it, see `beginReading`.
+ */
+export async function readOverrides(
+  record: SharedRecord,
+  leaderships: readonly SharedLeadership[],
+): Promise<boolean> {
+  const readings = leaderships.map((each) => ({ key: each.key, take: each.beginReading() }));
+  const overrides = await record.overrides();
+  const taken = readings.map(({ key, take }) => take(overrides.get(key) ?? NOTHING_HELD));
+  return taken.every((isTaken) => isTaken);
 }
 
 /**
