@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StatusDocument } from '../../src/daemon/http/view-routes.js';
 import { sendPushWebhook } from '../support/push-webhook.js';
 import { playRound } from '../support/replica-rounds.js';
-import { holderOf, ReplicaWorld, type Replica } from '../support/replica-world.js';
+import { CONFIG, holderOf, ReplicaWorld, type Replica } from '../support/replica-world.js';
 import { lacks } from '../support/requirements.js';
 
 const LEASE_MS = 2_000;
@@ -199,6 +199,30 @@ describe.skipIf(lacks('postgresql'))('replicas of a daemon', () => {
     const commit = world.push(35);
     await leader.watching.ran(commit, 'applied');
     await world.applied(35);
+  });
+
+  it('hear of a suspension that one of them was asked for while the database was away', async () => {
+    const { leader, other } = await roles();
+    world.line.cut();
+    const until = new Date(Date.now() + 600_000).toISOString();
+    expect(await ask(other, '/suspend', { reason: 'outage', until })).toBe(202);
+    world.line.mend();
+
+    await leader.watching.until(
+      async () => (await sourceOf(leader)).suspended?.reason === 'outage',
+      'the suspension at the leader',
+    );
+  });
+
+  it('show that the config suspends them, whichever of them has read it', async () => {
+    const { leader, other } = await roles();
+    const commit = world.push(30, { 'flaghoist.yaml': `${CONFIG}suspend: true\n` });
+    await leader.watching.ran(commit, 'suspended');
+
+    await other.watching.until(
+      async () => (await sourceOf(other)).suspended?.reason.includes('flaghoist.yaml') === true,
+      'the suspension of the config at the other',
+    );
   });
 
   it('pin a commit together, and unpin it', async () => {

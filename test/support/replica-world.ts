@@ -10,7 +10,8 @@ import { openDatabase, type TestDatabase } from './database.js';
 import { startTestService, type TestService } from './service.js';
 import { Watching } from './watching.js';
 
-const CONFIG =
+/** `flaghoist.yaml` of the commits that are pushed. */
+export const CONFIG =
   'workspace: Default\nenvironments:\n  staging: {}\n  production: { protected: false }\n';
 const FLAGS = ['pay', 'cart', 'search', 'offers'];
 const ENVIRONMENTS = ['staging', 'production'] as const;
