@@ -158,11 +158,11 @@ function ofReference(reference: string): string {
   return `[${name}](#${anchor.replaceAll(' ', '-')})`;
 }
 
-/** Names of parts are used once over all schemas, so one without a file is looked for in each. */
+/** Names of parts are used once over all schemas, so one without an `$id` is looked for in each. */
 function resolved(reference: string): Schema {
-  const [file = '', pointer = ''] = reference.split('#/');
+  const [id = '', pointer = ''] = reference.split('#/');
   const kinds = Object.keys(KINDS) as Kind[];
-  for (const kind of kinds.filter((each) => ['', `${each}.schema.json`].includes(file))) {
+  for (const kind of kinds.filter((each) => ['', `urn:flagkeel:schema:${each}:1`].includes(id))) {
     const found = pointer
       .split('/')
       .reduce<unknown>(

@@ -49,12 +49,19 @@ export function schemaOf(name: SchemaName): Schema {
   return schema;
 }
 
+/** The kind of file that a schema with this `$id` describes; undefined where the `$id` is not ours. */
+export function schemaNameOf(id: string): SchemaName | undefined {
+  return SCHEMA_NAMES.find((name) => schemaOf(name).$id === id);
+}
+
 /**
- * The same schema for editors. They read YAML before they look at the schema, so a text that looks like a number or a truth
- * is one to them; specs have it as text. What is valid by the schema is valid by this one.
+ * The schema for editors. They read YAML before they look at the schema, so a text that looks like a number or a truth
+ * is one to them; specs have it as text. What is valid by the schema is valid by this one. Schemas refer to each other
+ * as files in one folder, and have no `$id`: editors resolve references against it and cannot fetch a URN.
  */
 export function editorSchemaOf(name: SchemaName): unknown {
-  return withPlainScalars(schemaOf(name), '');
+  const { $id: _, ...schema } = schemaOf(name);
+  return withPlainScalars(schema, '');
 }
 
 /** @param member the keyword that the schema stands behind. */
@@ -64,10 +71,18 @@ function withPlainScalars(schema: unknown, member: string): unknown {
   if (Array.isArray(schema)) return schema.map((each) => withPlainScalars(each, member));
   if (typeof schema !== 'object' || schema === null) return schema;
   const entries = Object.entries(schema).map(([keyword, value]: [string, unknown]) => {
+    if (keyword === '$ref') return [keyword, fileReference(String(value))];
     const isText = keyword === 'type' && value === 'string' && !('enum' in schema);
     if (!isText) return [keyword, withPlainScalars(value, keyword)];
     // In a list even `null` is somebody's key; a member without a value is mostly one that is being written.
     return [keyword, ['string', 'number', 'boolean', ...(member === 'items' ? ['null'] : [])]];
   });
   return Object.fromEntries(entries);
+}
+
+/** `urn:flagkeel:schema:flag:1#/$defs/x` → `flag.schema.json#/$defs/x`; a reference within the document as it is. */
+function fileReference(reference: string): string {
+  const [id = '', fragment = ''] = reference.split('#');
+  const name = schemaNameOf(id);
+  return name === undefined ? reference : `${name}.schema.json#${fragment}`;
 }

@@ -8,7 +8,7 @@ import {
   type Scalar,
   type YAMLMap,
 } from 'yaml';
-import { schemaOf, type Schema, type SchemaName } from './schemas.js';
+import { schemaNameOf, schemaOf, type Schema, type SchemaName } from './schemas.js';
 import type { Problem, Span } from './source-text.js';
 
 /** Where a value stands in the text, and where its key does if it is a member. */
@@ -392,7 +392,8 @@ function expand({ schema, root }: Candidate): Candidate[] {
 /** The schema that a reference leads to, in the same document or in that of another kind. */
 function follow(ref: string, root: SchemaName): Candidate {
   const [document = '', fragment = ''] = ref.split('#');
-  const name = document === '' ? root : (document.replace('.schema.json', '') as SchemaName);
+  const name = document === '' ? root : schemaNameOf(document);
+  if (name === undefined) throw new Error(`bug: no schema at ${ref}`);
   const found = fragment
     .split('/')
     .slice(1)

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { compileFromFile } from 'json-schema-to-typescript';
 import { describe, expect, it } from 'vitest';
 import { referencePage, REFERENCE_FILE } from '../../../../scripts/reference-page.js';
+import { specTypes } from '../../../../scripts/spec-types.js';
 import { validatorsCode, VALIDATORS_FILE } from '../../../../scripts/validators-code.js';
 import { schemaErrors } from '../../../../src/specs/parse/schema-problems.js';
 import { SCHEMA_NAMES } from '../../../../src/specs/parse/schemas.js';
@@ -32,7 +32,7 @@ describe.each(SCHEMA_NAMES)('the schema %s', (name) => {
   it('explains itself and every field to an editor', () => {
     expect(schema).toMatchObject({
       $schema: 'https://json-schema.org/draft/2020-12/schema',
-      $id: `https://flaghoist.dev/schemas/${name}.schema.json`,
+      $id: `urn:flagkeel:schema:${name}:1`,
       title: expect.any(String) as string,
       description: expect.any(String) as string,
     });
@@ -54,7 +54,7 @@ describe.each(SCHEMA_NAMES)('the schema %s', (name) => {
   it('has types that were generated from it as it is', async () => {
     const generated = readFileSync(join(ROOT, `src/generated/${name}.schema.d.ts`), 'utf8');
 
-    const fresh = await compileFromFile(join(SCHEMAS, `${name}.schema.json`), { cwd: SCHEMAS });
+    const fresh = await specTypes(name);
 
     expect(generated).toBe(fresh);
   });
